@@ -1,0 +1,84 @@
+"""Declared tools: which names may be called, and which need no arguments (DESIGN rule 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama3_tools.errors import ToolDefinitionError
+
+__all__ = ["Tool", "ToolLike", "declare_tools"]
+
+_EXPECTED = (
+    'an OpenAI tool dict such as {"type": "function", "function": {"name": "get_weather", '
+    '"description": "…", "parameters": {"type": "object", "properties": {…}}}}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that the model may call.
+
+    >>> Tool("get_weather", "The weather of a city", {"type": "object", "required": ["city"]}).requires_arguments
+    True
+    """
+
+    name: str
+    """The name, as the model has to write it."""
+    description: str = ""
+    """What the tool does, for the prompt."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of its arguments; empty for a tool that takes none."""
+
+    @property
+    def requires_arguments(self) -> bool:
+        """Whether a call without any argument would be incomplete."""
+        return bool(self.parameters.get("required"))
+
+    def to_openai(self) -> dict[str, Any]:
+        """Give the tool in OpenAI's chat format, as prompts and servers take it."""
+        function: dict[str, Any] = {"name": self.name}
+        if self.description:
+            function["description"] = self.description
+        function["parameters"] = dict(self.parameters) or {"type": "object", "properties": {}}
+        return {"type": "function", "function": function}
+
+
+ToolLike = Tool | Mapping[str, Any]
+"""A `Tool`, an OpenAI tool dict, or the `function` part of one."""
+
+
+def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
+    """Read tool declarations into a mapping from name to `Tool`.
+
+    >>> list(declare_tools([{"type": "function", "function": {"name": "f"}}, {"name": "g"}]))
+    ['f', 'g']
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a declaration has no name, a schema that is no object, or a name that another one has.
+    """
+    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools must be a list of tools, got {type(tools).__name__}: expected {_EXPECTED}, in a list")
+    declared: dict[str, Tool] = {}
+    for index, tool in enumerate(tools):
+        read = tool if isinstance(tool, Tool) else _read(tool, f"tools[{index}]")
+        if read.name in declared:
+            raise ToolDefinitionError(f"tools[{index}]: the name {read.name!r} is declared twice")
+        declared[read.name] = read
+    return declared
+
+
+def _read(tool: object, where: str) -> Tool:
+    if not isinstance(tool, Mapping):
+        raise TypeError(f"{where} is a {type(tool).__name__}: expected {_EXPECTED}")
+    function = tool.get("function", tool)
+    if not isinstance(function, Mapping):
+        raise ToolDefinitionError(f"{where}['function'] is a {type(function).__name__}: expected {_EXPECTED}")
+    name, parameters = function.get("name"), function.get("parameters") or {}
+    if not isinstance(name, str) or not name:
+        raise ToolDefinitionError(f"{where} has no name: expected {_EXPECTED}")
+    if not isinstance(parameters, Mapping):
+        raise ToolDefinitionError(f"{where} ({name}): 'parameters' is a {type(parameters).__name__}, not a JSON Schema object")
+    return Tool(name, str(function.get("description") or ""), parameters)

@@ -1,0 +1,191 @@
+"""The values that come out: calls, rejections, events and the extraction that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias, TypedDict
+
+__all__ = [
+    "Event",
+    "Extraction",
+    "OpenAIFunction",
+    "OpenAIMessage",
+    "OpenAIToolCall",
+    "Rejection",
+    "RejectionReason",
+    "Span",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallReady",
+]
+
+Span: TypeAlias = tuple[int, int]
+"""Start and end (exclusive) of a piece of the model output, in characters."""
+
+
+class OpenAIFunction(TypedDict):
+    """The `function` of a tool call in OpenAI's chat format."""
+
+    name: str
+    arguments: str
+
+
+class OpenAIToolCall(TypedDict):
+    """One tool call in OpenAI's chat format."""
+
+    id: str
+    type: str
+    function: OpenAIFunction
+
+
+class OpenAIMessage(TypedDict, total=False):
+    """An assistant message in OpenAI's chat format; without calls it has no `tool_calls`."""
+
+    role: str
+    content: str | None
+    tool_calls: list[OpenAIToolCall]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call that the model wrote out completely (DESIGN rule 1).
+
+    Two calls are equal when all but their ids are: ids are made here, anew for each extraction.
+    """
+
+    name: str
+    """The tool's name, never empty."""
+    arguments: dict[str, Any]
+    """The arguments, decoded. Integers of any size keep their value."""
+    arguments_json: str
+    """The arguments as the model wrote them: one JSON object, every digit kept (rule 8)."""
+    id: str = field(compare=False)
+    """`call_` and 24 hex digits (rule 13). An id that the model wrote is ignored."""
+    span: Span
+    """Where the call stands in the model output, without its wrapper."""
+    format: str
+    """The wire format that it was read by, such as `json` or `tool_call`."""
+
+    def __repr__(self) -> str:
+        """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
+        start, end = self.span
+        return f"<ToolCall {self.name}({_shortened(self.arguments_json)}) {self.format} {start}:{end}>"
+
+    def to_openai(self) -> OpenAIToolCall:
+        """Give the call in OpenAI's chat format, the arguments as the model's own JSON text."""
+        function = OpenAIFunction(name=self.name, arguments=self.arguments_json)
+        return OpenAIToolCall(id=self.id, type="function", function=function)
+
+
+class RejectionReason(str, Enum):
+    """Why a candidate is not a call. The text of a rejected candidate stays in the content."""
+
+    MALFORMED = "malformed"
+    """Not strict JSON (rules 6 and 8), or a `<function=…>` tag that holds anything but one object."""
+    TRUNCATED = "truncated"
+    """The output ended inside it (rule 7)."""
+    NOT_A_CALL = "not_a_call"
+    """JSON in none of the shapes of a call (rules 1, 2 and 12)."""
+    INVALID_NAME = "invalid_name"
+    """Has arguments, but its name is empty or no string."""
+    INVALID_ARGUMENTS = "invalid_arguments"
+    """Named, but its arguments are neither an object nor a string that holds one."""
+    MISSING_ARGUMENTS = "missing_arguments"
+    """Named, without arguments, and no declared tool that requires none (rule 1)."""
+    CONFLICTING_ARGUMENTS = "conflicting_arguments"
+    """Both `parameters` and `arguments`, with different values (rule 1)."""
+    SCHEMA_ECHO = "schema_echo"
+    """A tool's schema, repeated by the model instead of a call (rule 1)."""
+    UNKNOWN_TOOL = "unknown_tool"
+    """A call of a tool that was not declared (rule 11)."""
+    QUOTED = "quoted"
+    """A call directly between two single backticks (rule 9)."""
+    TOO_DEEP = "too_deep"
+    """Nested deeper than `MAX_DEPTH` levels."""
+
+    def __str__(self) -> str:
+        """Give the bare word, as it is written in logs and JSON."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A place where a call might have started and did not. Its text is part of the content."""
+
+    span: Span
+    """From its first character to the last token that could still have been a call."""
+    reason: RejectionReason
+    """One word for the cause."""
+    detail: str
+    """What was found, where (an offset into the output), and what was expected."""
+    name: str | None = None
+    """The tool that it seems to name, if it names one. `None` for mere prose or data."""
+
+    def __repr__(self) -> str:
+        """Show where, why, and the detail."""
+        start, end = self.span
+        name = "" if self.name is None else f" of {self.name!r}"
+        return f"<Rejection {start}:{end}{name} {self.reason}: {self.detail}>"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Text that is content, as soon as that is certain. Never empty."""
+
+    text: str
+    """The next piece of the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallReady:
+    """A tool call, whole, at the moment it was complete. There are no partial calls."""
+
+    tool_call: ToolCall
+    """The call."""
+
+
+Event: TypeAlias = TextDelta | ToolCallReady
+"""What a stream hands out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """One model output, taken apart: nothing lost, nothing invented."""
+
+    content: str | None
+    """The text that is no call. `None` where calls are all there is; `""` for an empty output."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """The calls, in the order in which the model wrote them (rule 2)."""
+    rejections: tuple[Rejection, ...] = ()
+    """The candidates that were not calls, in the order of the text."""
+
+    @property
+    def tools_called(self) -> bool:
+        """Whether there is at least one call."""
+        return bool(self.tool_calls)
+
+    def to_openai(self) -> OpenAIMessage:
+        """Give the assistant message that an OpenAI-compatible server should have sent.
+
+        >>> from llama3_tools import extract
+        >>> extract("Hello!").to_openai()
+        {'role': 'assistant', 'content': 'Hello!'}
+        """
+        message = OpenAIMessage(role="assistant", content=self.content)
+        if self.tool_calls:
+            message["tool_calls"] = [call.to_openai() for call in self.tool_calls]
+        return message
+
+    def __repr__(self) -> str:
+        """Show the content (shortened) and each call and rejection on a line of its own."""
+        content = None if self.content is None else _shortened(self.content)
+        lines = [f"Extraction(content={content!r}"]
+        lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
+        return "\n".join(lines) + ")"
+
+
+def _shortened(text: str, limit: int = 120) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 20]}… ({len(text)} characters)"
