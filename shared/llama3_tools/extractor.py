@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
+from llama3_tools.calls import CallReader
+from llama3_tools.formats import DEFAULT_OPENINGS
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
-__all__ = ["Extractor", "extract", "new_call_id"]
+__all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id"]
+
+OnUnknownTool: TypeAlias = Literal["text", "call"]
+"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
 
 
 def new_call_id() -> str:
@@ -20,3 +25,103 @@ def new_call_id() -> str:
     29
     """
     return f"call_{os.urandom(12).hex()}"
+
+
+class Extractor:
+    """Takes model output apart into content and tool calls. Configured once, then shared freely.
+
+    An extractor never changes: threads and tasks may share it, and it can be pickled if `id_factory` can.
+
+    >>> extractor = Extractor(tools=[{"name": "get_weather", "parameters": {"type": "object"}}])
+    >>> extraction = extractor.extract('Sure. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.')
+    >>> extraction.content
+    'Sure. One moment.'
+    >>> [(call.name, call.arguments) for call in extraction.tool_calls]
+    [('get_weather', {'city': 'Paris'})]
+    """
+
+    __slots__ = ("_calls",)
+
+    def __init__(
+        self,
+        *,
+        tools: Iterable[ToolLike] | None = None,
+        on_unknown_tool: OnUnknownTool = "text",
+        id_factory: Callable[[], str] = new_call_id,
+    ) -> None:
+        """Configure an extractor.
+
+        Args:
+            tools: the tools that may be called, as OpenAI tool dicts or `Tool`s. `None`: any name may be called.
+            on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
+                the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
+            id_factory: makes the id of each call; ids must be unique in a conversation.
+
+        Raises:
+            TypeError: `tools` is no list of tools.
+            ToolDefinitionError: a declaration that cannot be read.
+            ValueError: `on_unknown_tool` is neither of the two.
+        """
+        if on_unknown_tool not in get_args(OnUnknownTool):
+            raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
+        declared = None if tools is None else declare_tools(tools)
+        self._calls = CallReader(declared, on_unknown_tool, id_factory)
+
+    @property
+    def tools(self) -> dict[str, Tool] | None:
+        """The declared tools by name, or `None` where any name may be called."""
+        return None if self._calls.tools is None else dict(self._calls.tools)
+
+    def extract(self, text: str) -> Extraction:
+        """Take one whole model output apart. It never raises on a `str`.
+
+        Raises:
+            TypeError: `text` is not a `str`.
+        """
+        if not isinstance(text, str):
+            hint = ": decode it first" if isinstance(text, (bytes, bytearray)) else ""
+            raise TypeError(f"extract() takes the model's output as a str, got {type(text).__name__}{hint}")
+        stream = self.stream()
+        stream.feed(text)
+        stream.flush()
+        return stream.extraction
+
+    def stream(self) -> ExtractionStream:
+        """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time."""
+        return ExtractionStream(self._calls, DEFAULT_OPENINGS)
+
+    def __repr__(self) -> str:
+        """Show the names of the declared tools."""
+        names = "any" if self._calls.tools is None else list(self._calls.tools)
+        return f"Extractor(tools={names}, on_unknown_tool={self._calls.on_unknown_tool!r})"
+
+
+_DEFAULT = Extractor()
+
+
+def extract(
+    text: str,
+    *,
+    tools: Iterable[ToolLike] | None = None,
+    on_unknown_tool: OnUnknownTool = "text",
+    id_factory: Callable[[], str] = new_call_id,
+) -> Extraction:
+    """Take one whole model output apart into content and tool calls. It never raises on a `str`.
+
+    >>> extract('Here is the result:\\n{"name": "search", "parameters": {"query": "test"}}\\nMore?')
+    Extraction(content='Here is the result: More?'
+      <ToolCall search({"query": "test"}) json 20:65>)
+
+    Args:
+        text: what the model wrote.
+        tools: the tools that may be called; `None`: any name may be called.
+        on_unknown_tool: what becomes of a call of any other name.
+        id_factory: makes the id of each call.
+
+    Raises:
+        TypeError: `text` is not a `str`, or `tools` is no list of tools.
+        ToolDefinitionError: a declaration that cannot be read.
+    """
+    if tools is None and id_factory is new_call_id:
+        return _DEFAULT.extract(text)
+    return Extractor(tools=tools, on_unknown_tool=on_unknown_tool, id_factory=id_factory).extract(text)

@@ -1,0 +1,55 @@
+"""What a local Llama 3 writes, as content and tool calls.
+
+>>> from llama3_tools import extract
+>>> extraction = extract('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
+>>> extraction.content, extraction.tool_calls[0].arguments
+('Let me check.', {'city': 'Paris'})
+"""
+
+from llama3_tools._version import __version__
+from llama3_tools.errors import Llama3ToolsError, MissingExtraError, StreamStateError, ToolDefinitionError
+from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
+from llama3_tools.prompts import render_tool_prompt
+from llama3_tools.stream import ExtractionStream
+from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.values import (
+    Event,
+    Extraction,
+    OpenAIFunction,
+    OpenAIMessage,
+    OpenAIToolCall,
+    Rejection,
+    RejectionReason,
+    Span,
+    TextDelta,
+    ToolCall,
+    ToolCallReady,
+)
+
+__all__ = [
+    "Event",
+    "Extraction",
+    "ExtractionStream",
+    "Extractor",
+    "Llama3ToolsError",
+    "MissingExtraError",
+    "OnUnknownTool",
+    "OpenAIFunction",
+    "OpenAIMessage",
+    "OpenAIToolCall",
+    "Rejection",
+    "RejectionReason",
+    "Span",
+    "StreamStateError",
+    "TextDelta",
+    "Tool",
+    "ToolCall",
+    "ToolCallReady",
+    "ToolDefinitionError",
+    "ToolLike",
+    "__version__",
+    "declare_tools",
+    "extract",
+    "new_call_id",
+    "render_tool_prompt",
+]

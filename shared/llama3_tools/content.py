@@ -1,0 +1,136 @@
+"""What becomes of text: the content (DESIGN rules 3, 4, 5 and 10) and the events that carry it.
+
+Text goes in as it is settled, in pieces of any size; calls go in when they are complete. What may still turn
+out to be the space, the protocol tokens or the delimiters around a call is held back until the next piece tells.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from llama3_tools.values import Event, TextDelta, ToolCall, ToolCallReady
+
+__all__ = ["Content"]
+
+_DELIMITERS = re.compile(r"[\s;,]*")
+
+
+class _Token(str):
+    """A protocol token: prose inside prose, gone at the edges and next to a call (rule 10)."""
+
+    __slots__ = ()
+
+
+class _Place(Enum):
+    START = auto()
+    """At the start of the output: so far nothing but white space and protocol tokens."""
+    PROSE = auto()
+    """In a segment of text."""
+    CALL = auto()
+    """Right after a call, where white space and one `;` vanish (rule 3)."""
+    DELIMITERS = auto()
+    """Further on among `;`, `,` and white space, which vanish if a call follows and are prose if text does."""
+
+
+class Content:
+    """The content of one model turn, as it grows.
+
+    >>> content = Content()
+    >>> content.text("Hello "); content.text(" you "); content.end(); content.take_events()
+    [TextDelta(text='Hello'), TextDelta(text='  you'), TextDelta(text=' ')]
+    """
+
+    __slots__ = ("_events", "_pieces", "_place", "_semicolon_gone", "_tail", "calls_seen", "tool_calls")
+
+    def __init__(self) -> None:
+        self.tool_calls: list[ToolCall] = []
+        self.calls_seen = False
+        """Whether there was a call, or an envelope that could have held one."""
+        self._events: list[Event] = []
+        self._pieces: list[str] = []
+        self._tail: list[str] = []
+        self._place = _Place.START
+        self._semicolon_gone = False
+
+    def text(self, piece: str) -> None:
+        """Take text that is no part of a call."""
+        if self._place is _Place.CALL:
+            piece = self._without_delimiter(piece)
+        if not piece:
+            return
+        if self._place is _Place.CALL:
+            self._place = _Place.DELIMITERS
+        if self._place is _Place.DELIMITERS:
+            is_held = _DELIMITERS.fullmatch(piece) is not None
+        else:
+            is_held = piece.isspace()
+        if is_held:
+            self._tail.append(piece)
+            return
+        if self._place is _Place.START:
+            self._tail = [held for held in self._tail if not isinstance(held, _Token)]
+        elif self._place is _Place.DELIMITERS and self._pieces:
+            self._tail.insert(0, " ")
+        self._place = _Place.PROSE
+        body = piece.rstrip()
+        self._emit("".join((*self._tail, body)))
+        self._tail = [piece[len(body) :]]
+
+    def token(self, token: str) -> None:
+        """Take a protocol token."""
+        if self._place is not _Place.CALL:
+            self._tail.append(_Token(token))
+
+    def call(self, call: ToolCall) -> None:
+        """Take a call: space, protocol tokens and delimiters before it vanish."""
+        self.begin_call()
+        self.tool_calls.append(call)
+        self._events.append(ToolCallReady(call))
+
+    def message(self, message: str) -> None:
+        """Take the message of an envelope, a segment of its own (rule 12)."""
+        self.begin_call()
+        message = message.strip()
+        if message:
+            self._emit(f" {message}" if self._pieces else message)
+
+    def begin_call(self) -> None:
+        """End the segment before a call, or before an envelope."""
+        self._tail = []
+        self._place = _Place.CALL
+        self._semicolon_gone = False
+        self.calls_seen = True
+
+    def end(self) -> None:
+        """Take the end of the output: protocol tokens vanish; white space stays only where no call was."""
+        tail = self._tail
+        while tail and (isinstance(tail[-1], _Token) or (self.calls_seen and tail[-1].isspace())):
+            tail.pop()
+        if not self.calls_seen:
+            self._emit("".join(held for held in tail if not isinstance(held, _Token)))
+        elif self._place is _Place.DELIMITERS and tail:
+            self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
+
+    def take_events(self) -> list[Event]:
+        """Give the events since the last time."""
+        events, self._events = self._events, []
+        return events
+
+    @property
+    def content(self) -> str | None:
+        """The content so far (rules 4 and 5)."""
+        text = "".join(self._pieces)
+        return (text.lstrip() or None) if self.calls_seen else text
+
+    def _without_delimiter(self, piece: str) -> str:
+        piece = piece.lstrip()
+        if piece.startswith(";") and not self._semicolon_gone:
+            self._semicolon_gone = True
+            piece = piece[1:].lstrip()
+        return piece
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._events.append(TextDelta(text))

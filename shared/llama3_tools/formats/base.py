@@ -1,0 +1,130 @@
+"""What a wire format is: how it begins, and a reader for what follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.source import Reading, Source
+from llama3_tools.values import Rejection
+
+__all__ = ["Candidate", "IsCall", "IsText", "IsToken", "Marker", "Openings", "Outcome", "WireFormat"]
+
+
+class IsCall(NamedTuple):
+    """The candidate held calls. The source stands behind them and their wrapper."""
+
+    parts: Parts
+
+
+class IsText(NamedTuple):
+    """The candidate is text, up to an offset at which the search goes on."""
+
+    resume: int
+    rejection: Rejection | None = None
+
+
+class IsToken(NamedTuple):
+    """The candidate is a protocol token, up to an offset."""
+
+    end: int
+
+
+Outcome: TypeAlias = IsCall | IsText | IsToken
+
+
+class Marker(NamedTuple):
+    """How something begins, as two patterns: one for the whole beginning, one for what may still become it."""
+
+    whole: str
+    partial: str
+
+    @staticmethod
+    def of(head: str, name: str = "", tail: str = "") -> Marker:
+        """Make the patterns of literal text, or of a name between two literals.
+
+        >>> Marker.of("<a>")
+        Marker(whole='<a>', partial='<(?:a(?:>)?)?')
+
+        Args:
+            head: the literal text at the start.
+            name: the pattern of the name after it, of bounded length.
+            tail: the literal text after the name.
+        """
+        whole = re.escape(head) + name + re.escape(tail)
+        partial = _beginnings(head)
+        if name:
+            partial = f"{re.escape(head)}{name}(?:{_beginnings(tail)})?|{partial}"
+        return Marker(whole, partial)
+
+    @staticmethod
+    def any_of(markers: Iterable[Marker]) -> Marker:
+        """Make the patterns of several markers that mean the same."""
+        whole, partial = zip(*markers, strict=True)
+        return Marker("|".join(whole), "|".join(partial))
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """One way in which a call stands in text, or what must not be read as one."""
+
+    name: str
+    """The format's name: the `format` of its calls."""
+    first: str
+    """The character that it begins with."""
+    marker: Marker
+    """How it begins."""
+    read: Callable[[Source, Candidate], Reading[Outcome]]
+    """Reads on from the beginning of the marker, at which the source stands."""
+    may_be_inside: bool = True
+    """Whether it may stand inside a wrapper."""
+
+
+class Openings:
+    """The beginnings of a set of wire formats, to be looked for together."""
+
+    __slots__ = ("_first", "_formats", "_partial", "_whole")
+
+    def __init__(self, formats: Iterable[WireFormat]) -> None:
+        self._formats = tuple(formats)
+        self._first = re.compile(f"[{re.escape(''.join({format_.first: None for format_ in self._formats}))}]")
+        self._whole = re.compile("|".join(f"({format_.marker.whole})" for format_ in self._formats))
+        self._partial = re.compile(f"(?:{'|'.join(format_.marker.partial for format_ in self._formats)})\\Z")
+
+    def find(self, text: str, pos: int) -> int:
+        """Give the index of the next character that any format begins with, or -1."""
+        match = self._first.search(text, pos)
+        return match.start() if match else -1
+
+    def match(self, text: str, pos: int) -> tuple[WireFormat, str] | None:
+        """Give the format that begins at `text[pos]`, and its marker as it stands there."""
+        match = self._whole.match(text, pos)
+        return (self._formats[match.lastindex - 1], match[0]) if match and match.lastindex else None
+
+    def may_begin(self, text: str, pos: int) -> bool:
+        """Tell whether a format may begin at `text[pos]` once there is more text."""
+        return self._partial.match(text, pos) is not None
+
+
+class Candidate(NamedTuple):
+    """A place where a call may start, with all that a reader needs to know there."""
+
+    marker: str
+    """The marker as it stands in the text."""
+    scope: Scope
+    """What is around it."""
+    calls: CallReader
+    """Decides what is a call."""
+    openings: Openings
+    """What else may begin inside it."""
+
+
+def _beginnings(literal: str) -> str:
+    """Give a pattern of every beginning of the literal, of one character at least."""
+    pattern = ""
+    for char in reversed(literal):
+        pattern = f"{re.escape(char)}(?:{pattern})?" if pattern else re.escape(char)
+    return pattern

@@ -1,0 +1,110 @@
+"""Wrappers: what stands around calls and vanishes with them (DESIGN rule 9)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from llama3_tools.calls import Parts, Scope
+from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
+from llama3_tools.source import Reading, Source
+
+__all__ = ["PYTHON_START", "TOOL", "TOOL_CALL", "Inside", "is_at", "read_inside", "skip_white_space"]
+
+_WHITE_SPACE = re.compile(r"\s*")
+_DELIMITERS = re.compile(r"[\s;,]*")
+
+
+class Inside(NamedTuple):
+    """What a wrapper held."""
+
+    parts: Parts
+    """The calls, as far as it held nothing else."""
+    intact: bool
+    """Whether that was all: closed, or open at the end of the output behind complete calls."""
+    began_with_candidate: bool
+    """Whether the first thing in it was a candidate, be it a call or not."""
+
+
+def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -> Reading[Inside]:
+    """Read calls and delimiters up to the closing of a wrapper; stop at anything else.
+
+    Args:
+        source: where to read, behind the opening.
+        candidate: the wrapper's beginning.
+        name: the wrapper's name.
+        closing: the text that closes it. At the end of the output its beginning is enough.
+    """
+    outer = candidate.scope
+    scope = Scope(outer.format if outer.wrappers else name, (*outer.wrappers, name))
+    parts: Parts = []
+    began = False
+    while True:
+        yield from _skip(source, _DELIMITERS if parts else _WHITE_SPACE)
+        if source.finished or (yield from is_at(source, closing)):
+            return Inside(parts, bool(parts), began)
+        outcome = yield from _read_one(source, candidate._replace(scope=scope))
+        began = began or outcome is not None
+        if isinstance(outcome, IsCall):
+            parts += outcome.parts
+        elif isinstance(outcome, IsToken):
+            source.rewind(outcome.end)
+        else:
+            return Inside(parts, False, began)
+
+
+def is_at(source: Source, literal: str) -> Reading[bool]:
+    """Step over a literal if it stands here: whole, or cut off by the end of the output."""
+    while True:
+        rest = source.text[source.pos : source.pos + len(literal)]
+        if rest == literal or (source.ended and rest and literal.startswith(rest)):
+            source.pos += len(rest)
+            return True
+        if source.ended or not literal.startswith(rest):
+            return False
+        yield None
+
+
+def skip_white_space(source: Source) -> Reading[None]:
+    """Step over white space, for as long as more of it may come."""
+    return _skip(source, _WHITE_SPACE)
+
+
+def _skip(source: Source, pattern: re.Pattern[str]) -> Reading[None]:
+    while True:
+        match = pattern.match(source.text, source.pos)
+        source.pos = match.end() if match else source.pos
+        if not source.exhausted or source.ended:
+            return
+        yield None
+
+
+def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
+    """Read one candidate inside a wrapper; `None` where nothing begins that may stand there."""
+    while True:
+        match = candidate.openings.match(source.text, source.pos)
+        if match is not None:
+            break
+        if source.ended or not candidate.openings.may_begin(source.text, source.pos):
+            return None
+        yield None
+    format_, marker = match
+    if not format_.may_be_inside or format_.name in candidate.scope.wrappers:
+        return None
+    outcome: Outcome = yield from format_.read(source, candidate._replace(marker=marker))
+    return outcome
+
+
+def _tag(name: str, opening: str, closing: str, dissolved: type[IsText | IsToken] = IsText) -> WireFormat:
+    def read(source: Source, candidate: Candidate) -> Reading[Outcome]:
+        source.pos += len(opening)
+        behind = source.offset
+        inside = yield from read_inside(source, candidate, name, closing)
+        return IsCall(inside.parts) if inside.intact else dissolved(behind)
+
+    return WireFormat(name, "<", Marker.of(opening), read)
+
+
+TOOL = _tag("tool", "<tool>", "</tool>")
+TOOL_CALL = _tag("tool_call", "<tool_call>", "</tool_call>")
+PYTHON_START = _tag("python_start", "<|python_start|>", "<|python_end|>", dissolved=IsToken)

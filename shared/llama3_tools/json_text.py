@@ -1,0 +1,261 @@
+"""JSON that is all there: an object, or an array of objects, read by the standard library's scanner in C.
+
+It accepts nothing that `json_scan` would not, and gives up (`None`) on whatever is cut off, malformed or merely
+unusual: `json_scan` has the last word on what is strict JSON (DESIGN rule 8).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from json.scanner import make_scanner  # type: ignore[attr-defined]  # typeshed knows only the pure-Python half
+from typing import Any, NamedTuple, NoReturn
+
+__all__ = ["MAX_DEPTH", "JsonMember", "JsonObject", "parse_object", "parse_objects", "same_json", "skip_white_space"]
+
+MAX_DEPTH = 128
+"""How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
+
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+_SIMPLE_KEY = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+_COMMA_OR_BRACE = re.compile(r"[ \t\n\r]*([,}])")
+_COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
+_SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
+
+
+class JsonMember(NamedTuple):
+    """One key of an object with its value, and where the value stands in the text."""
+
+    key: str
+    value: Any
+    start: int
+    end: int
+
+
+class JsonObject(NamedTuple):
+    """An object with its members in the order of the text, duplicates included."""
+
+    text: str
+    start: int
+    end: int
+    members: list[JsonMember]
+
+    @property
+    def json(self) -> str:
+        """The object as it was written."""
+        return self.text[self.start : self.end]
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The object as Python has it: of a key that stands twice, the last."""
+        return {member.key: member.value for member in self.members}
+
+
+class _NotStrictError(ValueError):
+    """A value that Python's JSON takes and strict JSON does not."""
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise _NotStrictError(constant)
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _NotStrictError(text)
+    return value
+
+
+def _long_int(text: str) -> int:
+    """Convert an integer of any size: Python refuses more than some thousand digits at once."""
+    if len(text) <= _SAFE_DIGITS:
+        return int(text)
+    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
+    half = len(digits) // 2
+    return sign * (_long_int(digits[:-half]) * 10**half + _long_int(digits[-half:]))
+
+
+def _scanner(parse_int: Callable[[str], int]) -> Callable[[str, int], tuple[Any, int]]:
+    decoder = json.JSONDecoder(parse_float=_finite_float, parse_int=parse_int, parse_constant=_refuse)
+    scan: Callable[[str, int], tuple[Any, int]] = make_scanner(decoder)
+    return scan
+
+
+_scan_once = _scanner(int)
+_scan_long_ints = _scanner(_long_int)
+
+
+def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject | None:
+    """Parse the object whose brace is at `text[start]`; `None` where it is not plainly strict JSON.
+
+    >>> parse_object('{"a": [1]} and more', 0).members
+    [JsonMember(key='a', value=[1], start=6, end=9)]
+
+    Args:
+        text: the text, which may go on after the object.
+        start: the index of the opening brace.
+        checked: `json_scan` has found the object to be strict JSON. Then it is always parsed.
+    """
+    parsed = _members(text, start, _decode_checked if checked else _decode)
+    if parsed is None or checked or _is_plain(parsed):
+        return parsed
+    return None
+
+
+def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonObject] | None:
+    """Parse the array of objects whose bracket is at `text[start]`; `None` where it is anything else.
+
+    >>> [parsed.json for parsed in parse_objects('[{"a": 1}, {}]', 0)]
+    ['{"a": 1}', '{}']
+    """
+    parsed: list[JsonObject] = []
+    pos = skip_white_space(text, start + 1)
+    while text.startswith("{", pos):
+        item = parse_object(text, pos, checked=checked)
+        if item is None:
+            return None
+        parsed.append(item)
+        separator = _COMMA_OR_BRACKET.match(text, item.end)
+        if separator is None:
+            return None
+        if separator[1] == "]":
+            return parsed
+        pos = separator.end()
+    return parsed if not parsed and text.startswith("]", pos) else None
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Tell whether two decoded values are the same JSON: unlike in Python, `true` is not `1`.
+
+    >>> same_json({"a": 1}, {"a": True})
+    False
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return bool(one == other)
+
+
+def skip_white_space(text: str, pos: int) -> int:
+    """Give the index of the next character that is no white space of JSON's."""
+    match = _WHITE_SPACE.match(text, pos)
+    return match.end() if match else pos
+
+
+def _members(text: str, start: int, decode: Callable[[str, int], tuple[Any, int] | None]) -> JsonObject | None:
+    members: list[JsonMember] = []
+    pos = start + 1
+    if text.startswith("}", skip_white_space(text, pos)):
+        return JsonObject(text, start, skip_white_space(text, pos) + 1, members)
+    while True:
+        match = _SIMPLE_KEY.match(text, pos)
+        if match is not None:
+            key, pos = match[1], match.end()
+        else:
+            pos = skip_white_space(text, pos)
+            decoded = decode(text, pos) if text.startswith('"', pos) else None
+            colon = decoded and _COLON.match(text, decoded[1])
+            if not decoded or not colon:
+                return None
+            key, pos = decoded[0], colon.end()
+        decoded = decode(text, pos)
+        if decoded is None:
+            return None
+        value, end = decoded
+        members.append(JsonMember(key, value, pos, end))
+        separator = _COMMA_OR_BRACE.match(text, end)
+        if separator is None:
+            return None
+        pos = separator.end()
+        if separator[1] == "}":
+            return JsonObject(text, start, pos, members)
+
+
+def _decode(text: str, pos: int) -> tuple[Any, int] | None:
+    try:
+        return _scan_once(text, pos)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+
+
+def _decode_checked(text: str, pos: int) -> tuple[Any, int]:
+    """Decode a value that is known to be strict JSON, however long its integers and however full the stack."""
+    try:
+        return _scan_once(text, pos)
+    except (ValueError, RecursionError):
+        return _decode_iteratively(text, pos)
+
+
+def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
+    """Decode without recursion, as Python's limit counts the caller's frames too."""
+    open_values: list[dict[str, Any] | list[Any]] = []
+    keys: list[str] = []
+    while True:
+        value: Any
+        if text[pos] in "{[":
+            open_values.append({} if text[pos] == "{" else [])
+            pos = skip_white_space(text, pos + 1)
+        else:
+            value, pos = _scan_long_ints(text, pos)
+            pos = _attach(open_values, keys, value, text, pos)
+        while open_values and text[pos] in "}]":
+            value, pos = open_values.pop(), pos + 1
+            if not open_values:
+                return value, pos
+            pos = _attach(open_values, keys, value, text, pos)
+        if not open_values:
+            return value, pos
+        if type(open_values[-1]) is dict:
+            key, pos = _scan_long_ints(text, pos)
+            keys.append(key)
+            pos = skip_white_space(text, skip_white_space(text, pos) + 1)
+
+
+def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], value: Any, text: str, pos: int) -> int:
+    """Put a value into the innermost open container; give where the next token starts, past a comma."""
+    if not open_values:
+        return pos
+    parent = open_values[-1]
+    if isinstance(parent, dict):
+        parent[keys.pop()] = value
+    else:
+        parent.append(value)
+    pos = skip_white_space(text, pos)
+    return skip_white_space(text, pos + 1) if text[pos] == "," else pos
+
+
+def _is_plain(parsed: JsonObject) -> bool:
+    """Tell whether nothing needs the second look of `json_scan`: surrogates and deep nesting do."""
+    text, start, end = parsed.text, parsed.start, parsed.end
+    if text.find("\\u", start, end) >= 0 and _HALF_PAIR.search(text, start, end):
+        return False
+    if not text.isascii():
+        try:
+            text[start:end].encode()
+        except UnicodeEncodeError:
+            return False
+    # The source's text declines to count, so ask str itself.
+    brackets = str.count(text, "{", start, end) + str.count(text, "[", start, end)
+    return brackets <= MAX_DEPTH or _depth_within([member.value for member in parsed.members], MAX_DEPTH - 1)
+
+
+def _depth_within(values: list[Any], limit: int) -> bool:
+    level = [value for value in values if type(value) in (dict, list)]
+    for _ in range(limit):
+        if not level:
+            return True
+        level = [
+            child
+            for value in level
+            for child in (value.values() if type(value) is dict else value)
+            if type(child) in (dict, list)
+        ]
+    return not level

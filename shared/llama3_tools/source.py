@@ -1,0 +1,144 @@
+"""The model output as far as it has arrived: a window to read in, and what is held back behind it.
+
+A reader works on `text` from `pos` and moves `pos` on. Whatever it has moved past leaves the window with the
+next chunk, so that no character is copied again for every chunk that follows: that keeps a stream linear.
+Everything from `mark` on is kept until the machine settles it as text or as a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+__all__ = ["Reading", "Source", "run_to_end"]
+
+_T = TypeVar("_T")
+
+Reading: TypeAlias = Generator[int | None, None, _T]
+"""A reader at work. It yields when it needs more text than there is: `None` while all from the mark on may
+still be a call, or the offset up to which the text cannot be one any more."""
+
+
+def run_to_end(reading: Reading[_T]) -> _T:
+    """Run a reader on a source that has ended, where it never has to wait."""
+    while True:
+        try:
+            next(reading)
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result
+
+
+class _Lineless(str):
+    """Text whose lines nobody counts.
+
+    `json.JSONDecodeError` counts the line breaks from the start of the text, for every error: with one error a
+    brace that is quadratic. It asks the text itself, so the text can decline.
+    """
+
+    __slots__ = ()
+
+    def count(self, *_: object) -> int:
+        return 0
+
+    def rfind(self, *_: object) -> int:
+        return -1
+
+
+class Source:
+    """The output of one model turn, fed in chunks. Offsets count from the start of the output."""
+
+    __slots__ = ("_behind", "_json_text", "_kept", "base", "ended", "mark", "open_fence", "pos", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.pos = 0
+        self.base = 0
+        """The offset of `text[0]`."""
+        self.mark = 0
+        """The offset from which on nothing is settled yet."""
+        self.ended = False
+        self.open_fence = 0
+        """The number of backticks that close the fence whose inside is being read as text, or 0."""
+        self._kept: list[str] = []
+        self._behind = ""
+        self._json_text: _Lineless | None = None
+
+    @property
+    def offset(self) -> int:
+        """Where reading stands."""
+        return self.base + self.pos
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all that has arrived was read."""
+        return self.pos >= len(self.text)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all was read, and no more will come."""
+        return self.ended and self.pos >= len(self.text)
+
+    @property
+    def json_text(self) -> str:
+        """The window, for the standard library's JSON scanner."""
+        if self._json_text is None:
+            self._json_text = _Lineless(self.text)
+        return self._json_text
+
+    def feed(self, chunk: str) -> None:
+        """Append a chunk; what was read leaves the window."""
+        pos, text = self.pos, self.text
+        if pos:
+            unsettled = max(self.mark - self.base, 0)
+            if unsettled < pos:
+                self._kept.append(text[unsettled:pos])
+            self._behind = (self._behind + text[max(pos - 2, 0) : pos])[-2:]
+            self.base += pos
+            self.pos = 0
+            text = text[pos:]
+        self.text = text + chunk if text else chunk
+        self._json_text = None
+
+    def slice(self, start: int, end: int) -> str:
+        """Give the text between two offsets, neither of them before the mark."""
+        if start >= self.base:
+            return self.text[start - self.base : end - self.base]
+        pieces, offset = [], self.base
+        for piece in reversed(self._kept):
+            pieces.append(piece)
+            offset -= len(piece)
+            if offset <= start:
+                break
+        pieces.reverse()
+        pieces.append(self.text[: max(end - self.base, 0)])
+        return "".join(pieces)[start - offset : end - offset]
+
+    def rewind(self, offset: int) -> None:
+        """Read on at an offset that was passed before, not before the mark."""
+        if offset < self.base:
+            self.text = self.slice(offset, self.base + len(self.text))
+            before = self.slice(self.mark, offset)
+            self._kept = [before] if before else []
+            self._behind = before[-2:] if len(before) > 1 else (self._behind + before)[-2:]
+            self.base = offset
+            self._json_text = None
+        self.pos = offset - self.base
+
+    def settle(self, end: int) -> str:
+        """Give the text from the mark to an offset that was read, and move the mark there."""
+        text = self.slice(self.mark, end)
+        self.drop(end)
+        return text
+
+    def drop(self, end: int) -> None:
+        """Move the mark to an offset, for text that nobody needs again."""
+        if self._kept:
+            rest = self.slice(end, self.base) if end < self.base else ""
+            self._kept = [rest] if rest else []
+        self.mark = end
+
+    def two_before(self, offset: int) -> str:
+        """Give the two characters before an offset that is in the window, or fewer at the start of the output."""
+        index = offset - self.base
+        return self.text[index - 2 : index] if index > 1 else (self._behind + self.text[:index])[-2:]

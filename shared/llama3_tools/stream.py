@@ -1,0 +1,181 @@
+"""The incremental machine. One-shot extraction is this machine, fed once.
+
+It looks for the beginnings of wire formats, lets a reader read on, and files what comes out: calls and text to
+the content, what was no call to the rejections. It does no I/O and knows no format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.content import Content
+from llama3_tools.errors import StreamStateError
+from llama3_tools.formats.base import Candidate, IsCall, IsText, Openings, Outcome
+from llama3_tools.source import Reading, Source
+from llama3_tools.values import Event, Extraction, Rejection, RejectionReason
+
+__all__ = ["ExtractionStream"]
+
+_BARE = Scope("json")
+_SINGLE_BACKTICK = re.compile(r"(?<!`)`\Z")
+
+
+class ExtractionStream:
+    """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
+
+    Made by `Extractor.stream()`. For every way to cut an output into chunks the events are the same, once
+    neighbouring text deltas are joined.
+
+    >>> from llama3_tools import Extractor
+    >>> stream = Extractor().stream()
+    >>> stream.feed('Let me check. {"name": "get_weather", "param')
+    [TextDelta(text='Let me check.')]
+    >>> stream.feed('eters": {"city": "Paris"}}')
+    []
+    >>> stream.flush()
+    [ToolCallReady(tool_call=<ToolCall get_weather({"city": "Paris"}) json 14:67>)]
+    >>> stream.extraction.content
+    'Let me check.'
+    """
+
+    __slots__ = ("_calls", "_content", "_extraction", "_machine", "_openings", "_rejections", "_source")
+
+    def __init__(self, calls: CallReader, openings: Openings) -> None:
+        self._calls = calls
+        self._openings = openings
+        self._source = Source()
+        self._content = Content()
+        self._rejections: list[Rejection] = []
+        self._extraction: Extraction | None = None
+        self._machine = self._run()
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next chunk, of any length.
+
+        Returns:
+            The events that the chunk made certain, in order. White space at the end of text is held back until
+            it is known what follows.
+
+        Raises:
+            TypeError: the chunk is not a `str`.
+            StreamStateError: the stream was flushed.
+        """
+        if not isinstance(chunk, str):
+            hint = ": decode it first" if isinstance(chunk, (bytes, bytearray)) else ""
+            raise TypeError(f"feed() takes a str, got {type(chunk).__name__}{hint}")
+        if self._extraction is not None:
+            raise StreamStateError("feed() after flush(): the turn is over; call Extractor.stream() for the next one")
+        if not chunk:
+            return []
+        self._source.feed(chunk)
+        next(self._machine)
+        return self._content.take_events()
+
+    def flush(self) -> list[Event]:
+        """Take the end of the output, and hand out what was held back for it.
+
+        Raises:
+            StreamStateError: the stream was flushed before.
+        """
+        if self._extraction is not None:
+            raise StreamStateError("flush() twice: the turn is over; call Extractor.stream() for the next one")
+        self._source.ended = True
+        for _ in self._machine:  # pragma: no cover  # it does not wait once the output has ended
+            pass
+        content = self._content
+        content.end()
+        self._extraction = Extraction(content.content, tuple(content.tool_calls), tuple(self._rejections))
+        return content.take_events()
+
+    @property
+    def extraction(self) -> Extraction:
+        """What `Extractor.extract` gives for the whole output, ids aside.
+
+        Raises:
+            StreamStateError: the stream was not flushed yet.
+        """
+        if self._extraction is None:
+            raise StreamStateError("extraction before flush(): call flush() once the model has written all")
+        return self._extraction
+
+    def _run(self) -> Iterator[None]:
+        source, openings = self._source, self._openings
+        while True:
+            at = openings.find(source.text, source.pos)
+            if at < 0:
+                self._settle_text(source.base + len(source.text))
+            else:
+                match = openings.match(source.text, at)
+                if match is not None:
+                    self._settle_text(source.base + at)
+                    format_, marker = match
+                    candidate = Candidate(marker, _BARE, self._calls, openings)
+                    yield from self._follow(format_.read(source, candidate))
+                    continue
+                if source.ended or not openings.may_begin(source.text, at):
+                    source.pos = at + 1
+                    continue
+                self._settle_text(source.base + at)
+            if source.ended:
+                return
+            yield
+
+    def _follow(self, reading: Reading[Outcome]) -> Iterator[None]:
+        """Let a reader read, settle what it settles on the way, and file what comes out."""
+        source = self._source
+        start = source.offset
+        after_backtick = _SINGLE_BACKTICK.search(source.two_before(start)) is not None
+        while True:
+            try:
+                settled = next(reading)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                break
+            if settled is not None:
+                self._content.text(source.settle(settled))
+            yield
+        if isinstance(outcome, IsCall) and after_backtick and (yield from self._before_backtick()):
+            rejection = Rejection((start, source.offset), RejectionReason.QUOTED, "directly between two single backticks")
+            outcome = IsText(source.offset, rejection)
+        if isinstance(outcome, IsCall):
+            self._file(outcome.parts)
+            source.drop(source.offset)
+        elif isinstance(outcome, IsText):
+            if outcome.rejection is not None:
+                self._clip_rejection(outcome.rejection.span[0])
+                self._rejections.append(outcome.rejection)
+            source.rewind(outcome.resume)
+            self._content.text(source.settle(outcome.resume))
+        else:
+            source.rewind(outcome.end)
+            self._content.token(source.settle(outcome.end))
+
+    def _before_backtick(self) -> Generator[None, None, bool]:
+        source = self._source
+        while True:
+            rest = source.text[source.pos : source.pos + 2]
+            if len(rest) == 2 or source.ended or rest not in ("", "`"):
+                return rest.startswith("`") and rest != "``"
+            yield
+
+    def _file(self, parts: Parts) -> None:
+        self._content.begin_call()
+        for part in parts:
+            if isinstance(part, str):
+                self._content.message(part)
+            else:
+                self._clip_rejection(part.span[0])
+                self._content.call(part)
+
+    def _clip_rejection(self, start: int) -> None:
+        """End the last rejection before what was found inside its last token (rule 6)."""
+        if self._rejections and self._rejections[-1].span[1] > start:
+            last = self._rejections[-1]
+            self._rejections[-1] = replace(last, span=(last.span[0], start))
+
+    def _settle_text(self, end: int) -> None:
+        self._source.pos = end - self._source.base
+        self._content.text(self._source.settle(end))
