@@ -14,7 +14,6 @@ from llama3_tools.json_text import (
     parse_object,
     parse_objects,
     same_json,
-    skip_white_space,
 )
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, Span, ToolCall
@@ -133,21 +132,23 @@ class CallReader:
         return parts
 
     def _enclosed(self, text: str, member: JsonMember, offset: int, scope: Scope) -> Parts | Refusal | None:
-        if member.key == "tool_call":
-            if member.value is None:
-                return []
-            items = [parse_object(text, member.start, checked=True)] if isinstance(member.value, dict) else None
+        if member.key == "tool_call" and member.value is None:
+            return []
+        if member.key == "tool_call" and isinstance(member.value, dict):
+            item = parse_object(text, member.start, checked=True)
+            items = None if item is None else [item]
+        elif member.key == "tool_calls" and isinstance(member.value, list):
+            items = parse_objects(text, member.start, checked=True)
         else:
-            items = parse_objects(text, member.start, checked=True) if isinstance(member.value, list) else None
-        if items is None or None in items:
-            return None
-        return self._calls([item for item in items if item is not None], offset, scope)
+            items = None
+        return None if items is None else self._calls(items, offset, scope)
 
     def _call(self, parsed: JsonObject, offset: int, scope: Scope) -> ToolCall | Refusal:
         """Read one object in any of the shapes of rule 1."""
         members = {member.key: member for member in parsed.members}
         if len(members) != len(parsed.members):
-            return Refusal(RejectionReason.MALFORMED, f"the key {_repeated(parsed)!r} stands twice", attempted_name(parsed.json))
+            detail = f"the key {_repeated(parsed)!r} stands twice"
+            return Refusal(RejectionReason.MALFORMED, detail, attempted_name(parsed.json))
         function = members.get("function")
         has_arguments = "parameters" in members or "arguments" in members
         if function and isinstance(function.value, dict) and not ("name" in members and has_arguments):

@@ -61,11 +61,7 @@ class Content:
             return
         if self._place is _Place.CALL:
             self._place = _Place.DELIMITERS
-        if self._place is _Place.DELIMITERS:
-            is_held = _DELIMITERS.fullmatch(piece) is not None
-        else:
-            is_held = piece.isspace()
-        if is_held:
+        if _DELIMITERS.fullmatch(piece) if self._place is _Place.DELIMITERS else piece.isspace():
             self._tail.append(piece)
             return
         if self._place is _Place.START:

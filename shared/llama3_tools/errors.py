@@ -30,3 +30,10 @@ class StreamStateError(Llama3ToolsError, RuntimeError):
 
 class MissingExtraError(Llama3ToolsError, ImportError):
     """An integration was imported while its framework is not installed."""
+
+
+def require_str(value: object, what: str) -> None:
+    """Raise a `TypeError` that begins with `what` for anything but a `str`."""
+    if not isinstance(value, str):
+        hint = ": decode it first" if isinstance(value, (bytes, bytearray)) else ""
+        raise TypeError(f"{what}, got {type(value).__name__}{hint}")

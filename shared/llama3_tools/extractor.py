@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
 from llama3_tools.calls import CallReader
+from llama3_tools.errors import require_str
 from llama3_tools.formats import DEFAULT_OPENINGS
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -78,9 +79,7 @@ class Extractor:
         Raises:
             TypeError: `text` is not a `str`.
         """
-        if not isinstance(text, str):
-            hint = ": decode it first" if isinstance(text, (bytes, bytearray)) else ""
-            raise TypeError(f"extract() takes the model's output as a str, got {type(text).__name__}{hint}")
+        require_str(text, "extract() takes the model's output as a str")
         stream = self.stream()
         stream.feed(text)
         stream.flush()
@@ -106,11 +105,11 @@ def extract(
     on_unknown_tool: OnUnknownTool = "text",
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
-    """Take one whole model output apart into content and tool calls. It never raises on a `str`.
+    r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
 
-    >>> extract('Here is the result:\\n{"name": "search", "parameters": {"query": "test"}}\\nMore?')
+    >>> extract('Here is the result:\n{"name": "search", "parameters": {"query": "test"}}\nMore?')
     Extraction(content='Here is the result: More?'
-      <ToolCall search({"query": "test"}) json 20:65>)
+      <ToolCall search({"query": "test"}) json 20:71>)
 
     Args:
         text: what the model wrote.

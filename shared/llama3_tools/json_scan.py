@@ -31,6 +31,8 @@ class Scan(NamedTuple):
     """Where the search goes on (rule 6): at that last token, or after the value."""
     has_key: bool
     """Whether a key was seen: without one, a brace or bracket is prose."""
+    hopeless: bool
+    """Whether it was known before its end that it cannot be a call, so that its text was settled on the way."""
 
 
 class _Next(Enum):
@@ -144,7 +146,7 @@ class _Scanner:
             self.end = source.offset
             if not self.closers:
                 reason, detail = self.hopeless or (None, "")
-                return Scan(reason, detail, self.end, self.end, self.has_key)
+                return self._scan(reason, detail, self.end)
 
     def _settled(self) -> int | None:
         return None if self.hopeless is None else self.last
@@ -153,13 +155,16 @@ class _Scanner:
         reason, detail = RejectionReason.TRUNCATED, f"the output ends inside it, where {self.expected.value} was due"
         if self.hopeless is not None and self.hopeless[0] is RejectionReason.TOO_DEEP:
             reason, detail = self.hopeless
-        return Scan(reason, detail, self.end, self.source.offset, self.has_key)
+        return self._scan(reason, detail, self.source.offset)
 
     def _malformed(self, problem: str) -> Scan:
         reason, detail = RejectionReason.MALFORMED, problem
         if self.hopeless is not None and (not problem or self.hopeless[0] is RejectionReason.TOO_DEEP):
             reason, detail = self.hopeless
-        return Scan(reason, detail, self.end, max(self.last, self.start + 1), self.has_key)
+        return self._scan(reason, detail, max(self.last, self.start + 1))
+
+    def _scan(self, reason: RejectionReason | None, detail: str, resume: int) -> Scan:
+        return Scan(reason, detail, self.end, resume, self.has_key, self.hopeless is not None)
 
     def _is_hopeless_at(self, char: str) -> bool:
         if self.closers == ["]"] and self.expected in _VALUES and char != "{":

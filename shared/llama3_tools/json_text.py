@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from json.scanner import make_scanner  # type: ignore[attr-defined]  # typeshed knows only the pure-Python half
 from typing import Any, NamedTuple, NoReturn
 
 __all__ = ["MAX_DEPTH", "JsonMember", "JsonObject", "parse_object", "parse_objects", "same_json", "skip_white_space"]
@@ -75,14 +74,17 @@ def _long_int(text: str) -> int:
     """Convert an integer of any size: Python refuses more than some thousand digits at once."""
     if len(text) <= _SAFE_DIGITS:
         return int(text)
-    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
-    half = len(digits) // 2
-    return sign * (_long_int(digits[:-half]) * 10**half + _long_int(digits[-half:]))
+    if text.startswith("-"):
+        return -_long_int(text[1:])
+    half = len(text) // 2
+    power: int = 10**half
+    return _long_int(text[:-half]) * power + _long_int(text[-half:])
 
 
 def _scanner(parse_int: Callable[[str], int]) -> Callable[[str, int], tuple[Any, int]]:
+    # scan_once is what raw_decode calls, and what it catches is what we have to catch anyway.
     decoder = json.JSONDecoder(parse_float=_finite_float, parse_int=parse_int, parse_constant=_refuse)
-    scan: Callable[[str, int], tuple[Any, int]] = make_scanner(decoder)
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]  # not in typeshed
     return scan
 
 
@@ -129,7 +131,7 @@ def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonO
     return parsed if not parsed and text.startswith("]", pos) else None
 
 
-def same_json(one: Any, other: Any) -> bool:
+def same_json(one: object, other: object) -> bool:
     """Tell whether two decoded values are the same JSON: unlike in Python, `true` is not `1`.
 
     >>> same_json({"a": 1}, {"a": True})
@@ -137,9 +139,9 @@ def same_json(one: Any, other: Any) -> bool:
     """
     if type(one) is not type(other):
         return False
-    if isinstance(one, dict):
+    if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
-    if isinstance(one, list):
+    if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same_json, one, other))
     return bool(one == other)
 
@@ -219,7 +221,7 @@ def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
             pos = skip_white_space(text, skip_white_space(text, pos) + 1)
 
 
-def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], value: Any, text: str, pos: int) -> int:
+def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], value: object, text: str, pos: int) -> int:
     """Put a value into the innermost open container; give where the next token starts, past a comma."""
     if not open_values:
         return pos

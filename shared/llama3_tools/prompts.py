@@ -24,8 +24,19 @@ def render_tool_prompt(tools: Iterable[ToolLike]) -> str:
 
     Meta puts it in front of the first user message. Without tools it is the instruction alone.
 
-    >>> print(render_tool_prompt([{"name": "now", "description": "The time"}]).splitlines()[-6])
-        "name": "now",
+    >>> print(render_tool_prompt([{"name": "now", "description": "The time"}]))  # doctest: +ELLIPSIS
+    Given the following functions, please respond with a JSON for a function call ...
+    {
+        "type": "function",
+        "function": {
+            "name": "now",
+            "description": "The time",
+            "parameters": {
+                "type": "object",
+                "properties": {}
+            }
+        }
+    }
 
     Raises:
         TypeError: `tools` is no list of tools.

@@ -21,12 +21,12 @@ still be a call, or the offset up to which the text cannot be one any more."""
 
 def run_to_end(reading: Reading[_T]) -> _T:
     """Run a reader on a source that has ended, where it never has to wait."""
-    while True:
-        try:
+    try:
+        while True:
             next(reading)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result
+    except StopIteration as stop:
+        result: _T = stop.value
+        return result
 
 
 class _Lineless(str):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.content import Content
-from llama3_tools.errors import StreamStateError
+from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Openings, Outcome
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason
@@ -34,9 +34,9 @@ class ExtractionStream:
     >>> stream.feed('Let me check. {"name": "get_weather", "param')
     [TextDelta(text='Let me check.')]
     >>> stream.feed('eters": {"city": "Paris"}}')
-    []
+    [ToolCallReady(tool_call=<ToolCall get_weather({"city": "Paris"}) json 14:70>)]
     >>> stream.flush()
-    [ToolCallReady(tool_call=<ToolCall get_weather({"city": "Paris"}) json 14:67>)]
+    []
     >>> stream.extraction.content
     'Let me check.'
     """
@@ -63,9 +63,7 @@ class ExtractionStream:
             TypeError: the chunk is not a `str`.
             StreamStateError: the stream was flushed.
         """
-        if not isinstance(chunk, str):
-            hint = ": decode it first" if isinstance(chunk, (bytes, bytearray)) else ""
-            raise TypeError(f"feed() takes a str, got {type(chunk).__name__}{hint}")
+        require_str(chunk, "feed() takes a str")
         if self._extraction is not None:
             raise StreamStateError("feed() after flush(): the turn is over; call Extractor.stream() for the next one")
         if not chunk:
@@ -138,7 +136,8 @@ class ExtractionStream:
                 self._content.text(source.settle(settled))
             yield
         if isinstance(outcome, IsCall) and after_backtick and (yield from self._before_backtick()):
-            rejection = Rejection((start, source.offset), RejectionReason.QUOTED, "directly between two single backticks")
+            detail = "directly between two single backticks"
+            rejection = Rejection((start, source.offset), RejectionReason.QUOTED, detail)
             outcome = IsText(source.offset, rejection)
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
@@ -156,9 +155,9 @@ class ExtractionStream:
     def _before_backtick(self) -> Generator[None, None, bool]:
         source = self._source
         while True:
-            rest = source.text[source.pos : source.pos + 2]
-            if len(rest) == 2 or source.ended or rest not in ("", "`"):
-                return rest.startswith("`") and rest != "``"
+            two = source.text[source.pos : source.pos + 2]
+            if source.ended or two not in ("", "`"):
+                return two.startswith("`") and two != "``"
             yield
 
     def _file(self, parts: Parts) -> None:

@@ -80,5 +80,6 @@ def _read(tool: object, where: str) -> Tool:
     if not isinstance(name, str) or not name:
         raise ToolDefinitionError(f"{where} has no name: expected {_EXPECTED}")
     if not isinstance(parameters, Mapping):
-        raise ToolDefinitionError(f"{where} ({name}): 'parameters' is a {type(parameters).__name__}, not a JSON Schema object")
+        found = type(parameters).__name__
+        raise ToolDefinitionError(f"{where} ({name}): 'parameters' is a {found}, not a JSON Schema object")
     return Tool(name, str(function.get("description") or ""), parameters)

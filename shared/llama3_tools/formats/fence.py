@@ -19,12 +19,12 @@ _MOST_BACKTICKS = 16
 
 def _read_fence(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read a fence. One that begins with anything but a candidate is a listing, and so is another language's."""
-    ticks = len(candidate.marker)
-    if ticks > _MOST_BACKTICKS:
-        return (yield from _read_rule(source))
+    ticks, is_bare = len(candidate.marker), not candidate.scope.wrappers
     source.pos += ticks
+    if ticks > _MOST_BACKTICKS:
+        return (yield from _read_rule(source)) if is_bare else IsText(source.offset)
     language = yield from _read_language(source)
-    behind, closing, is_bare = source.offset, "`" * ticks, not candidate.scope.wrappers
+    behind, closing = source.offset, "`" * ticks
     if is_bare and not language and 0 < source.open_fence <= ticks:
         source.open_fence = 0
         return IsText(behind)

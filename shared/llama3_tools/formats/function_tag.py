@@ -32,7 +32,9 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
         detail = f"expected {_CLOSING} at offset {source.offset}"
         return IsText(source.offset, Rejection((start, source.offset), RejectionReason.MALFORMED, detail, name))
     scope, span = candidate.scope, (start, source.offset)
-    outcome = candidate.calls.named(name, arguments, span, scope if scope.wrappers else scope._replace(format="function"))
+    if not scope.wrappers:
+        scope = scope._replace(format="function")
+    outcome = candidate.calls.named(name, arguments, span, scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
     return IsCall(outcome)

@@ -6,7 +6,7 @@ from llama3_tools.calls import Refusal, attempted_name
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.json_scan import Scan, scan_value
 from llama3_tools.source import Reading, Source
-from llama3_tools.values import Rejection, RejectionReason
+from llama3_tools.values import Rejection
 
 __all__ = ["JSON_ARRAY", "JSON_OBJECT", "rejection_of"]
 
@@ -34,9 +34,7 @@ def rejection_of(source: Source, start: int, scan: Scan) -> Rejection | None:
     """Report a scan that found no call, unless what it scanned was prose with a brace in it."""
     if scan.reason is None or not scan.has_key:
         return None
-    name = None
-    if start >= source.mark and scan.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED):
-        name = attempted_name(source.slice(start, scan.end))
+    name = None if scan.hopeless else attempted_name(source.slice(start, scan.end))
     return Rejection((start, scan.end), scan.reason, scan.detail, name)
 
 

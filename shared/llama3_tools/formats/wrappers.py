@@ -23,7 +23,7 @@ class Inside(NamedTuple):
     intact: bool
     """Whether that was all: closed, or open at the end of the output behind complete calls."""
     began_with_candidate: bool
-    """Whether the first thing in it was a candidate, be it a call or not."""
+    """Whether the first thing in it was a call, or a candidate that was rejected, rather than prose or code."""
 
 
 def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -> Reading[Inside]:
@@ -42,15 +42,16 @@ def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -
     while True:
         yield from _skip(source, _DELIMITERS if parts else _WHITE_SPACE)
         if source.finished or (yield from is_at(source, closing)):
-            return Inside(parts, bool(parts), began)
+            return Inside(parts, intact=bool(parts), began_with_candidate=began)
         outcome = yield from _read_one(source, candidate._replace(scope=scope))
-        began = began or outcome is not None
         if isinstance(outcome, IsCall):
             parts += outcome.parts
         elif isinstance(outcome, IsToken):
             source.rewind(outcome.end)
         else:
-            return Inside(parts, False, began)
+            began = began or (outcome is not None and outcome.rejection is not None)
+            return Inside(parts, intact=False, began_with_candidate=began)
+        began = True
 
 
 def is_at(source: Source, literal: str) -> Reading[bool]:
