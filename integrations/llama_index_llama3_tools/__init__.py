@@ -1,0 +1,37 @@
+"""Llama 3's tool calls in LlamaIndex.
+
+>>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
+>>> parser = Llama3JsonToolOutputParser()
+>>> output = parser.parse('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
+>>> output.text
+'Let me check.'
+>>> output.tool_calls[0].tool_name, output.tool_calls[0].tool_kwargs
+('get_weather', {'city': 'Paris'})
+"""
+
+from __future__ import annotations
+
+from llama3_tools import MissingExtraError
+
+try:
+    # The youngest name of all that this package takes from the framework: new in 0.14.5.
+    from llama_index.core.base.llms.types import ToolCallBlock as _ToolCallBlock  # noqa: F401 (asked for, not used)
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "llama_index":
+        raise  # the framework is there, and something that it needs is not
+    raise MissingExtraError(
+        "llama_index_llama3_tools needs llama-index-core 0.14.5 or newer: pip install 'llama3-tools[llama-index]'"
+    ) from error
+
+from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
+from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
+from llama_index_llama3_tools.tools import LlamaIndexToolLike
+
+__all__ = [
+    "FailedToolCall",
+    "Llama3JsonToolOutputParser",
+    "Llama3ToolOutput",
+    "LlamaIndexToolLike",
+    "MalformedToolCallError",
+]

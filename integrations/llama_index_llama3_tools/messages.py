@@ -1,0 +1,99 @@
+"""Messages with tool calls, the way LlamaIndex's own function calling LLMs build them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from llama_index.core.base.llms.types import ContentBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
+from llama_index.core.llms.llm import ToolSelection
+
+from llama3_tools import Extraction, ToolCall
+
+__all__ = [
+    "AnyResponse",
+    "as_chat_response",
+    "assistant_message",
+    "has_native_calls",
+    "promote_message",
+    "tool_call_block",
+    "tool_selection",
+]
+
+AnyResponse: TypeAlias = ChatResponse | CompletionResponse
+"""What an LLM of LlamaIndex answers with."""
+
+
+def tool_selection(call: ToolCall) -> ToolSelection:
+    """Give a call as what LlamaIndex runs."""
+    return ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
+
+
+def tool_call_block(call: ToolCall) -> ToolCallBlock:
+    """Give a call as a block of a message."""
+    return ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
+
+
+def assistant_message(text: str | None, calls: Sequence[ToolCall], *, like: ChatMessage | None = None) -> ChatMessage:
+    """Build a message of text and calls: one `TextBlock` where there is text, then a `ToolCallBlock` a call.
+
+    Args:
+        text: the text; a message without calls always has a `TextBlock`, so that its content is never `None`.
+        calls: the calls, also put into `additional_kwargs["tool_calls"]` in OpenAI's format.
+        like: the message that they were found in. Its role, its additional arguments and its other blocks are kept; the
+            text takes the place of its first text.
+    """
+    original = like or ChatMessage(role=MessageRole.ASSISTANT)
+    texts = [TextBlock(text=text or "")] if text or not calls else []
+    blocks = _with_texts(original.blocks, texts) + [tool_call_block(call) for call in calls]
+    additional_kwargs = dict(original.additional_kwargs)
+    if calls:
+        additional_kwargs["tool_calls"] = [call.to_openai() for call in calls]
+    # A copy, for the constructor would turn images in the additional arguments into blocks a second time.
+    return original.model_copy(update={"blocks": blocks, "additional_kwargs": additional_kwargs})
+
+
+def has_native_calls(message: ChatMessage) -> bool:
+    """Tell whether the server has found calls itself, in blocks or (older integrations) in the additional arguments."""
+    in_blocks = any(isinstance(block, ToolCallBlock) for block in message.blocks)
+    return in_blocks or bool(message.additional_kwargs.get("tool_calls"))
+
+
+def promote_message(message: ChatMessage, extraction: Extraction) -> ChatMessage:
+    """Replace a message's text by what was extracted from it; without a call or a protocol token it stays as it is."""
+    if not extraction.tool_calls and extraction.content == (message.content or ""):
+        return message
+    return assistant_message(extraction.content, extraction.tool_calls, like=message)
+
+
+def as_chat_response(response: AnyResponse) -> ChatResponse:
+    """Give a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
+
+    Raises:
+        TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
+    """
+    if isinstance(response, ChatResponse):
+        return response
+    if not isinstance(response, CompletionResponse):
+        raise TypeError(
+            f"expected a ChatResponse or a CompletionResponse, as an LLM of LlamaIndex gives it, "
+            f"got {type(response).__name__}"
+        )
+    message = ChatMessage(
+        role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
+    )
+    return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
+
+
+def _with_texts(blocks: Iterable[ContentBlock], texts: list[TextBlock]) -> list[ContentBlock]:
+    """Put the texts where the first text stood (at the end where there was none) and drop all other texts."""
+    kept: list[ContentBlock] = []
+    place: int | None = None
+    for block in blocks:
+        if not isinstance(block, TextBlock):
+            kept.append(block)
+        elif place is None:
+            place = len(kept)
+    place = len(kept) if place is None else place
+    return [*kept[:place], *texts, *kept[place:]]

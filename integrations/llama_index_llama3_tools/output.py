@@ -1,0 +1,107 @@
+"""What the parser gives: text, tool calls as LlamaIndex selects them, and the calls that failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, Field
+from llama_index.core.llms import ChatMessage
+from llama_index.core.llms.llm import ToolSelection
+
+from llama3_tools import Extraction, RejectionReason
+from llama_index_llama3_tools.messages import assistant_message, tool_selection
+
+__all__ = ["FailedToolCall", "Llama3ToolOutput"]
+
+# The rest (an echoed schema, a quoted call, data in JSON, a name without arguments) never was an attempt to call.
+_ATTEMPTS = frozenset(
+    {
+        RejectionReason.MALFORMED,
+        RejectionReason.TRUNCATED,
+        RejectionReason.TOO_DEEP,
+        RejectionReason.INVALID_NAME,
+        RejectionReason.INVALID_ARGUMENTS,
+        RejectionReason.CONFLICTING_ARGUMENTS,
+        RejectionReason.UNKNOWN_TOOL,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedToolCall:
+    """A tool call that the model attempted and that cannot be run. Its text is part of the output's text."""
+
+    name: str
+    """The tool that it seems to name."""
+    text: str
+    """What the model wrote, from its first character to the last that could still have been a call."""
+    reason: RejectionReason
+    """One word for the cause."""
+    detail: str
+    """What was found, where (an offset into the output), and what was expected."""
+
+    def __str__(self) -> str:
+        """Give one line that a person, or the model in a second try, can act on."""
+        return f"{self.name} ({self.reason}): {self.detail}"
+
+
+class Llama3ToolOutput(BaseModel):
+    """One model output, taken apart.
+
+    A pydantic model, so that it can be the field of a Workflow event and be stored in a Workflow's context. Its `str()`
+    is the text, which is what `llm.predict` gives where the parser is the LLM's `output_parser`.
+
+    >>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
+    >>> output = Llama3JsonToolOutputParser().parse('On it. {"name": "now", "parameters": {}}')
+    >>> print(output)
+    On it.
+    >>> [call.tool_name for call in output.tool_calls]
+    ['now']
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(description="The text that is no call. Empty where calls are all there is.")
+    tool_calls: list[ToolSelection] = Field(
+        default_factory=list, description="The calls, in the order in which the model wrote them, each with an id."
+    )
+    errors: list[FailedToolCall] = Field(
+        default_factory=list, description="The calls that the model attempted and that cannot be run."
+    )
+    extraction: Extraction = Field(description="All that was found: spans, formats, every rejection.", repr=False)
+
+    @classmethod
+    def from_extraction(cls, output: str, extraction: Extraction) -> Llama3ToolOutput:
+        """Read an extraction.
+
+        Args:
+            output: the model output that was extracted from.
+            extraction: what the extractor found in it.
+        """
+        return cls(
+            text=extraction.content or "",
+            tool_calls=[tool_selection(call) for call in extraction.tool_calls],
+            errors=failed_tool_calls(output, extraction),
+            extraction=extraction,
+        )
+
+    def to_chat_message(self) -> ChatMessage:
+        """Give the assistant message that a server with native tool calls would have sent.
+
+        One `TextBlock` where there is text, then a `ToolCallBlock` for each call. The calls are repeated in
+        `additional_kwargs["tool_calls"]`, in OpenAI's format, because parts of LlamaIndex look for them there.
+        """
+        return assistant_message(self.extraction.content, self.extraction.tool_calls)
+
+    def __str__(self) -> str:
+        """Give the text."""
+        return self.text
+
+
+def failed_tool_calls(output: str, extraction: Extraction) -> list[FailedToolCall]:
+    """Find the rejections that were attempts to call a tool: those that name one."""
+    return [
+        FailedToolCall(rejection.name, output[slice(*rejection.span)], rejection.reason, rejection.detail)
+        for rejection in extraction.rejections
+        if rejection.name is not None and rejection.reason in _ATTEMPTS
+    ]

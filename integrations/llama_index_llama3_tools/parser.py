@@ -1,0 +1,230 @@
+"""The parser: what an LLM of LlamaIndex wrote, whole or streamed, into text and tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import aclosing
+from typing import Literal, get_args
+
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.types import BaseOutputParser
+
+from llama3_tools import Extraction, Extractor, new_call_id, render_tool_prompt
+from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
+from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
+from llama_index_llama3_tools.prompting import prompt_before, with_tool_prompt
+from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
+from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
+
+__all__ = ["Llama3JsonToolOutputParser"]
+
+OnMalformed = Literal["text", "raise"]
+
+
+class Llama3JsonToolOutputParser(BaseOutputParser):
+    """Finds the tool calls that a Llama 3 wrote into its text.
+
+    It is configured once, keeps no state between outputs, and may be shared by threads. In short: `parse` for a text,
+    `promote` for a response, `stream` and `astream` for a stream of responses; as an LLM's `output_parser` it also
+    shows the model its tools.
+
+    >>> parser = Llama3JsonToolOutputParser()
+    >>> output = parser.parse('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
+    >>> output.text, output.tool_calls[0].tool_name, output.tool_calls[0].tool_kwargs
+    ('Let me check.', 'get_weather', {'city': 'Paris'})
+
+    Args:
+        tools: the tools that may be called: LlamaIndex tools, `ToolMetadata`, functions, OpenAI tool dicts. Without
+            them any name is a call, and the model is not shown any tool.
+        on_unknown_tool: what a call of a tool outside `tools` is: `"text"`, as the model wrote it and reported in
+            `errors`, or a `"call"` like others.
+        on_malformed: what a call that the model did not manage to write is: `"text"`, as the model wrote it and
+            reported in `errors`, or a reason to `"raise"` a `MalformedToolCallError`. What a call of an unknown tool
+            is, malformed or not, `on_unknown_tool` says.
+        id_factory: makes the id of a call. Ids must be unique in a conversation.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
+        ValueError: an option has a value that it does not know.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[LlamaIndexToolLike] | None = None,
+        *,
+        on_unknown_tool: Literal["text", "call"] = "text",
+        on_malformed: OnMalformed = "text",
+        id_factory: Callable[[], str] = new_call_id,
+    ) -> None:
+        if on_malformed not in get_args(OnMalformed):
+            raise ValueError(f"on_malformed must be 'text' or 'raise', got {on_malformed!r}")
+        declared = None if tools is None else declare_llama_index_tools(tools)
+        self._on_malformed = on_malformed
+        self._on_unknown_tool = on_unknown_tool
+        self._extractor = Extractor(
+            tools=None if declared is None else declared.values(),
+            on_unknown_tool=on_unknown_tool,
+            id_factory=id_factory,
+        )
+
+    @property
+    def extractor(self) -> Extractor:
+        """The extractor that decides what a call is."""
+        return self._extractor
+
+    def parse(self, output: str) -> Llama3ToolOutput:
+        """Take a model output apart.
+
+        Args:
+            output: the text of one assistant turn, such as `response.message.content` or `completion.text`.
+
+        Raises:
+            TypeError: `output` is not a text.
+            MalformedToolCallError: a call is malformed, and `on_malformed="raise"`.
+        """
+        if not isinstance(output, str):
+            raise TypeError(f"parse takes the model's text, a str, got {type(output).__name__}{_hint(output)}")
+        return Llama3ToolOutput.from_extraction(output, self._extract(output))
+
+    def promote(self, response: AnyResponse) -> ChatResponse:
+        """Take a whole response apart: its text calls become `ToolCallBlock`s, as if the server had parsed them.
+
+        All else of the response is kept. One in which the server has found calls itself stays as it is.
+
+        Args:
+            response: what `llm.chat` or `llm.complete` gave.
+
+        Raises:
+            TypeError: `response` is neither a `ChatResponse` nor a `CompletionResponse`.
+            MalformedToolCallError: a call is malformed, and `on_malformed="raise"`.
+        """
+        chat = as_chat_response(response)
+        if has_native_calls(chat.message):
+            return chat
+        message = promote_message(chat.message, self._extract(chat.message.content or ""))
+        if message is chat.message:
+            return chat
+        delta = None if chat.delta is None else message.content or ""
+        return chat.model_copy(update={"message": message, "delta": delta})
+
+    def stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
+        r"""Take a stream of responses apart while it comes in.
+
+        Each response comes back as a `ChatResponse` whose `delta` is text that is content and whose `message` holds the
+        text so far and each call that is complete; raw answers and additional arguments stay where they were. A call
+        appears whole, as a `ToolCallBlock`, as soon as its last character is in. At the end one more response follows
+        where something was held back; the last message is what `promote` makes of the whole response.
+
+        >>> from llama_index.core.llms import MockLLM
+        >>> llm, parser = MockLLM(), Llama3JsonToolOutputParser()
+        >>> for response in parser.stream(llm.stream_complete('Hi {"name": "now", "parameters": {}}')):
+        ...     print(response.delta, end="")
+        Hi
+        >>> response.message.blocks[-1].tool_name
+        'now'
+
+        Args:
+            responses: what `llm.stream_chat` or `llm.stream_complete` gave.
+
+        Raises:
+            TypeError: `responses` is no stream of responses.
+            MalformedToolCallError: a call is malformed, and `on_malformed="raise"`; after the last response.
+        """
+        _require_stream(responses, Iterable, "stream")
+        return self._stream(responses)
+
+    def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
+        """Take an asynchronous stream of responses apart while it comes in; see `stream`.
+
+        Args:
+            responses: what `await llm.astream_chat(…)` or `await llm.astream_complete(…)` gave.
+
+        Raises:
+            TypeError: `responses` is no asynchronous stream of responses.
+            MalformedToolCallError: a call is malformed, and `on_malformed="raise"`; after the last response.
+        """
+        _require_stream(responses, AsyncIterable, "astream")
+        return self._astream(responses)
+
+    def format(self, query: str) -> str:
+        r"""Put the tool prompt in front of a query; without tools the query stays as it is.
+
+        >>> Llama3JsonToolOutputParser([{"name": "now"}]).format("What time is it?")[-18:]
+        '\n\nWhat time is it?'
+        """
+        prompt = self._tool_prompt()
+        return query if prompt is None else prompt_before(prompt, query)
+
+    def format_messages(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """Put the tool prompt into the first user message, as Llama 3.1 knows it; without tools all stays as it is.
+
+        The messages given are not changed. Where there is no user message, the prompt ends the first message.
+        """
+        prompt = self._tool_prompt()
+        return list(messages) if prompt is None else with_tool_prompt(messages, prompt)
+
+    def __repr__(self) -> str:
+        """Show which tools may be called."""
+        tools = self._extractor.tools
+        names = "any" if tools is None else ", ".join(tools)
+        return f"<{type(self).__name__} tools: {names}>"
+
+    def _tool_prompt(self) -> str | None:
+        tools = self._extractor.tools
+        return render_tool_prompt(tools.values()) if tools else None
+
+    def _extract(self, output: str) -> Extraction:
+        extraction = self._extractor.extract(output)
+        self._check(output, extraction)
+        return extraction
+
+    def _check(self, output: str, extraction: Extraction) -> None:
+        if self._on_malformed == "text":
+            return
+        errors = [error for error in failed_tool_calls(output, extraction) if self._may_be_called(error.name)]
+        if errors:
+            raise MalformedToolCallError(output, errors)
+
+    def _may_be_called(self, name: str) -> bool:
+        """Tell whether a call of that name would be one, were it well-formed."""
+        return self._on_unknown_tool == "call" or self._extractor.tools is None or name in self._extractor.tools
+
+    def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
+        turn = ResponseStream(self._extractor)
+        yield from stream_responses(responses, turn)
+        self._check_turn(turn)
+
+    async def _astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
+        turn = ResponseStream(self._extractor)
+        async with aclosing(astream_responses(responses, turn)) as promoted:
+            async for response in promoted:
+                yield response
+        self._check_turn(turn)
+
+    def _check_turn(self, turn: ResponseStream) -> None:
+        if turn.extraction is not None:
+            self._check(turn.output, turn.extraction)
+
+
+def _require_stream(given: object, kind: type, method: str) -> None:
+    # A response is iterable: over its fields.
+    if isinstance(given, (ChatResponse, CompletionResponse, str)) or not isinstance(given, kind):
+        name = type(given).__name__
+        raise TypeError(f"{method} takes what llm.{method}_chat gives, a stream of responses, got {name}{_hint(given)}")
+
+
+def _hint(given: object) -> str:
+    """Say what to do with something that LlamaIndex gives and that was handed to the wrong method."""
+    if isinstance(given, (ChatResponse, CompletionResponse)):
+        return ": for a whole response use promote(response), or parse its text"
+    if isinstance(given, ChatMessage):
+        return ": pass message.content"
+    if isinstance(given, Awaitable):
+        return ": await it first"
+    if isinstance(given, AsyncIterable):
+        return ": use astream"
+    if isinstance(given, Generator):
+        return ": use stream"
+    return ""
