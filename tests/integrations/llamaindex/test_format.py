@@ -1,0 +1,87 @@
+"""The tool prompt, and where it goes."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from llama_index.core.llms import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
+
+from llama3_tools import render_tool_prompt
+from llama_index_llama3_tools import Llama3JsonToolOutputParser
+
+TOOLS = [{"name": "get_weather", "description": "The weather", "parameters": {"type": "object", "required": ["city"]}}]
+PROMPT = render_tool_prompt(TOOLS)
+PARSER = Llama3JsonToolOutputParser(TOOLS)
+
+SYSTEM = ChatMessage(role=MessageRole.SYSTEM, content="Be brief.")
+ASKED = ChatMessage(role=MessageRole.USER, content="Weather in Paris?")
+ANSWERED = ChatMessage(role=MessageRole.ASSISTANT, content="Sun.")
+AGAIN = ChatMessage(role=MessageRole.USER, content="And in Rome?")
+IMAGE = ImageBlock(url="http://127.0.0.1/a.png")
+
+
+def user(*blocks: TextBlock | ImageBlock) -> ChatMessage:
+    return ChatMessage(role=MessageRole.USER, blocks=list(blocks))
+
+
+def text(*texts: str) -> TextBlock:
+    return TextBlock(text="\n\n".join(texts))
+
+
+# The messages given, the place of the one that changes, and what it changes to.
+PLACES = {
+    "the only message": ([ASKED], 0, user(text(PROMPT, "Weather in Paris?"))),
+    "behind a system message": ([SYSTEM, ASKED], 1, user(text(PROMPT, "Weather in Paris?"))),
+    "the first of several": ([SYSTEM, ASKED, ANSWERED, AGAIN], 1, user(text(PROMPT, "Weather in Paris?"))),
+    "before an image": ([user(IMAGE)], 0, user(text(PROMPT), IMAGE)),
+    "in the first text, behind an image": (
+        [user(IMAGE, text("What is this?"), text("Quick!"))],
+        0,
+        user(IMAGE, text(PROMPT, "What is this?"), text("Quick!")),
+    ),
+    "no user message": (
+        [SYSTEM, ANSWERED],
+        0,
+        ChatMessage(role=MessageRole.SYSTEM, blocks=[text("Be brief."), text(PROMPT)]),
+    ),
+}
+
+
+@pytest.mark.parametrize(("messages", "place", "changed"), PLACES.values(), ids=PLACES)
+def test_the_prompt_goes_into_the_first_user_message_and_no_message_given_changes(
+    messages: list[ChatMessage], place: int, changed: ChatMessage
+) -> None:
+    before = copy.deepcopy(messages)
+    formatted = PARSER.format_messages(messages)
+    assert messages == before
+    assert formatted == [*before[:place], changed, *before[place + 1 :]]
+
+
+def test_no_message_stays_no_message() -> None:
+    assert PARSER.format_messages([]) == []
+
+
+@pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser(), Llama3JsonToolOutputParser([])])
+def test_without_tools_nothing_changes(parser: Llama3JsonToolOutputParser) -> None:
+    assert parser.format("Weather?") == "Weather?"
+    assert parser.format_messages([SYSTEM, ASKED]) == [SYSTEM, ASKED]
+
+
+def test_a_query_gets_the_prompt_in_front() -> None:
+    assert PARSER.format("Weather in {city}?") == f"{PROMPT}\n\nWeather in {{city}}?"
+
+
+def test_a_prompt_template_shows_the_tools() -> None:
+    template = PromptTemplate("Weather in {city}?", output_parser=PARSER)
+    assert template.format(city="Paris") == f"{PROMPT}\n\nWeather in Paris?"
+
+
+def test_a_chat_prompt_template_shows_the_tools_and_can_be_used_again() -> None:
+    template = ChatPromptTemplate(
+        message_templates=[SYSTEM, ChatMessage(role=MessageRole.USER, content="Weather in {city}?")],
+        output_parser=PARSER,
+    )
+    for city in ["Paris", "Rome"]:
+        assert template.format_messages(city=city)[1].content == f"{PROMPT}\n\nWeather in {city}?"

@@ -1,0 +1,88 @@
+"""The value that `parse` gives: as a message, as text, as JSON."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
+from pydantic import ValidationError
+
+from integrations.llamaindex.scripted import CALL
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolOutput
+
+OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
+
+
+def parse(output: str) -> Llama3ToolOutput:
+    return Llama3JsonToolOutputParser().parse(output)
+
+
+def test_a_message_has_one_text_then_the_calls() -> None:
+    output = parse(f"One {CALL} two {CALL} three")
+    message = output.to_chat_message()
+    first, second = output.tool_calls
+    assert message.role == MessageRole.ASSISTANT
+    assert message.blocks == [
+        TextBlock(text="One two three"),
+        ToolCallBlock(tool_call_id=first.tool_id, tool_name="get_weather", tool_kwargs={"city": "Paris"}),
+        ToolCallBlock(tool_call_id=second.tool_id, tool_name="get_weather", tool_kwargs={"city": "Paris"}),
+    ]
+
+
+def test_a_message_of_calls_alone_has_no_text() -> None:
+    message = parse(CALL).to_chat_message()
+    assert [block.block_type for block in message.blocks] == ["tool_call"]
+    assert message.content is None
+
+
+@pytest.mark.parametrize("text", ["", "Hello.", "  "])
+def test_a_message_without_calls_is_its_text(text: str) -> None:
+    message = parse(text).to_chat_message()
+    assert message == ChatMessage(role=MessageRole.ASSISTANT, content=text)
+
+
+def test_a_message_repeats_its_calls_as_openai_writes_them() -> None:
+    output = parse(f"{CALL}")
+    assert output.to_chat_message().additional_kwargs == {
+        "tool_calls": [
+            {
+                "id": output.tool_calls[0].tool_id,
+                "type": "function",
+                "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'},
+            }
+        ]
+    }
+
+
+def test_a_message_goes_through_json() -> None:
+    message = parse(f"Hm. {CALL}").to_chat_message()
+    assert ChatMessage.model_validate_json(message.model_dump_json()) == message
+
+
+OUTPUTS = ["", "Hello.", CALL, f"One {CALL}; {CALL} two", f"{CALL} {OPEN}", "12345678901234567890"]
+
+
+@pytest.mark.parametrize("text", OUTPUTS)
+def test_an_output_goes_through_json_and_through_pickle(text: str) -> None:
+    output = parse(text)
+    assert Llama3ToolOutput.model_validate_json(output.model_dump_json()) == output
+    assert Llama3ToolOutput.model_validate(json.loads(json.dumps(output.model_dump(mode="json")))) == output
+    assert pickle.loads(pickle.dumps(output)) == output  # noqa: S301 (made here)
+
+
+def test_an_output_has_a_schema_that_says_what_is_in_it() -> None:
+    properties = Llama3ToolOutput.model_json_schema()["properties"]
+    assert list(properties) == ["text", "tool_calls", "errors", "extraction"]
+    assert all("description" in field for field in properties.values())
+
+
+def test_an_output_reads_well() -> None:
+    assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[])"
+
+
+def test_an_output_is_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        parse("Hello.").text = "Bye."  # type: ignore[misc]

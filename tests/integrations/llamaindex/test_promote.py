@@ -1,0 +1,117 @@
+"""Whole responses: text calls become blocks, and all else stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    MessageRole,
+    MockFunctionCallingLLM,
+    TextBlock,
+)
+
+from integrations.llamaindex.scripted import CALL, ScriptedLLM
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
+
+PARSER = Llama3JsonToolOutputParser()
+
+
+def response(*blocks: TextBlock | ThinkingBlock | ToolCallBlock, **fields: Any) -> ChatResponse:  # noqa: ANN401 (fields of any type)
+    return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=list(blocks)), **fields)
+
+
+def kinds(promoted: ChatResponse) -> list[str]:
+    return [block.block_type for block in promoted.message.blocks]
+
+
+def test_a_text_call_becomes_a_block_and_the_rest_of_the_response_stays() -> None:
+    given = response(TextBlock(text=f"Hm. {CALL}"), raw={"id": 1}, additional_kwargs={"prompt_tokens": 3})
+    before = given.model_copy(deep=True)
+    promoted = PARSER.promote(given)
+    assert kinds(promoted) == ["text", "tool_call"]
+    assert (promoted.message.content, promoted.raw, promoted.delta) == ("Hm.", {"id": 1}, None)
+    assert promoted.additional_kwargs == {"prompt_tokens": 3}
+    assert given == before
+
+
+def test_a_completion_becomes_a_chat_response() -> None:
+    given = CompletionResponse(text=CALL, raw={"id": 1}, additional_kwargs={"prompt_tokens": 3})
+    promoted = PARSER.promote(given)
+    assert (kinds(promoted), promoted.raw) == (["tool_call"], {"id": 1})
+    assert promoted.message.additional_kwargs["prompt_tokens"] == 3
+    assert promoted.message.role == MessageRole.ASSISTANT
+
+
+def test_several_texts_are_read_as_one_and_other_blocks_keep_their_place() -> None:
+    promoted = PARSER.promote(
+        response(ThinkingBlock(content="So."), TextBlock(text=CALL[:9]), TextBlock(text=CALL[9:]), TextBlock(text="!"))
+    )
+    assert kinds(promoted) == ["thinking", "text", "tool_call"]
+    assert promoted.message.content == "!"
+
+
+UNTOUCHED = {
+    "no call": response(TextBlock(text="Hello, "), TextBlock(text="you.")),
+    "nothing at all": response(),
+    "a call of the server": response(
+        TextBlock(text=CALL), ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs="{}"), delta=CALL
+    ),
+}
+
+
+@pytest.mark.parametrize("given", UNTOUCHED.values(), ids=UNTOUCHED)
+def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
+    assert PARSER.promote(given) is given
+
+
+def test_promoting_twice_changes_nothing() -> None:
+    promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}")))
+    assert PARSER.promote(promoted) is promoted
+
+
+def test_images_in_additional_arguments_are_not_added_twice() -> None:
+    message = ChatMessage(content=CALL)
+    message.additional_kwargs["images"] = []
+    message.blocks.append(ThinkingBlock(content="picture"))
+    assert kinds(PARSER.promote(ChatResponse(message=message))) == ["thinking", "tool_call"]
+
+
+def test_a_delta_of_a_whole_response_shows_no_json() -> None:
+    assert PARSER.promote(response(TextBlock(text=f"Hm. {CALL}"), delta=f"Hm. {CALL}")).delta == "Hm."
+    assert PARSER.promote(response(TextBlock(text=CALL), delta=CALL)).delta == ""
+
+
+def test_protocol_tokens_at_the_edges_go() -> None:
+    promoted = PARSER.promote(response(TextBlock(text="Hello.<|eot_id|>")))
+    assert promoted.message == ChatMessage(role=MessageRole.ASSISTANT, content="Hello.")
+
+
+def test_a_malformed_call_raises_where_that_is_asked_for() -> None:
+    with pytest.raises(MalformedToolCallError):
+        Llama3JsonToolOutputParser(on_malformed="raise").promote(response(TextBlock(text=CALL[:-4])))
+
+
+def test_what_is_no_response_is_refused() -> None:
+    wrong: Any = CALL
+    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse, .* got str"):
+        PARSER.promote(wrong)
+
+
+async def test_it_works_on_what_llms_answer() -> None:
+    llm = ScriptedLLM(chunks=["Hm. ", CALL])
+    messages = [ChatMessage(content="Weather?")]
+    for given in (llm.chat(messages), await llm.achat(messages), llm.complete(""), await llm.acomplete("")):
+        assert kinds(PARSER.promote(given)) == ["text", "tool_call"]
+
+
+def test_a_function_calling_llm_reads_the_blocks() -> None:
+    llm = MockFunctionCallingLLM()
+    promoted = PARSER.promote(response(TextBlock(text=CALL)))
+    promoted.message.additional_kwargs.clear()
+    [call] = llm.get_tool_calls_from_response(promoted)
+    assert (call.tool_name, call.tool_kwargs) == ("get_weather", {"city": "Paris"})

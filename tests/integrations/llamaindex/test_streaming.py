@@ -1,0 +1,328 @@
+"""Streams: however an output is cut and an LLM streams it, the same text and calls come out, and no JSON with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Iterable
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, MockLLM, TextBlock
+
+from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
+
+OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
+
+OUTPUTS = {
+    "text, call, text": f"Let me check. {CALL} One moment.",
+    "two calls": f"Tools: {CALL}; {CALL} End",
+    "a call alone": CALL,
+    "a call in white space": f" \n{CALL}\n",
+    "a tagged call": f"Now:\n<tool_call>\n{CALL}\n</tool_call>",
+    "a call with protocol tokens": f"<|python_tag|>{CALL}<|eom_id|>",
+    "an array": f"[{CALL}, {CALL}]",
+    "text alone": "It is 5 > 3, and {this} <b>is</b> text; \\ too. ",
+    "data": '{"city": "Paris", "days": [1, 2]}',
+    "a call left open": f"{CALL} {OPEN}",
+    "white space alone": "  \n",
+}
+
+
+def messages() -> list[ChatMessage]:
+    return [ChatMessage(content="Weather?")]
+
+
+def said(responses: Iterable[ChatResponse]) -> str:
+    return "".join(response.delta or "" for response in responses)
+
+
+def calls_in(message: ChatMessage) -> list[tuple[str, Any]]:
+    return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]
+
+
+def ids_in(message: ChatMessage) -> list[str | None]:
+    return [block.tool_call_id for block in message.blocks if isinstance(block, ToolCallBlock)]
+
+
+def check(responses: list[ChatResponse], output: str, fed: int) -> None:
+    """What holds for every stream: it ends with what `parse` gives, never goes back, and shows no call as text."""
+    parsed = Llama3JsonToolOutputParser().parse(output)
+    last = responses[-1].message
+    assert (last.content or "") == parsed.text
+    assert calls_in(last) == [(call.tool_name, call.tool_kwargs) for call in parsed.tool_calls]
+    assert [block.block_type for block in last.blocks] == [
+        block.block_type for block in parsed.to_chat_message().blocks
+    ]
+    assert last.role == MessageRole.ASSISTANT
+    assert fed <= len(responses) <= fed + 1
+    # White space before the first text has gone out when a later call strips it: the one exception of the design.
+    assert said(responses) == parsed.text or said(responses).lstrip() == parsed.text
+    text, ids = "", []
+    for response in responses:
+        assert response.delta is not None
+        text += response.delta
+        assert (response.message.content or "") in {text, parsed.text}
+        assert ids_in(response.message)[: len(ids)] == ids
+        ids = ids_in(response.message)
+        mirrored = response.message.additional_kwargs.get("tool_calls", [])
+        assert [call["id"] for call in mirrored] == ids
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+def test_every_chunking_gives_what_parse_gives(output: str) -> None:
+    for chunks in chunkings(output):
+        llm = ScriptedLLM(chunks=chunks)
+        check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("output", [OUTPUTS["text, call, text"], OUTPUTS["text alone"], OUTPUTS["a call left open"]])
+def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
+    for chunks in ([output], list(output), [output[:20], "", output[20:]]):
+        llm = ScriptedLLM(chunks=chunks, style=style)
+        check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+async def test_an_asynchronous_stream_gives_the_same(output: str) -> None:
+    for chunks in ([output], list(output), [output[:9], output[9:]]):
+        stream = await ScriptedLLM(chunks=chunks).astream_chat(messages())
+        responses = [response async for response in Llama3JsonToolOutputParser().astream(stream)]
+        check(responses, output, len(chunks))
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+async def test_a_stream_of_completions_gives_the_same(output: str) -> None:
+    llm, parser = ScriptedLLM(chunks=list(output)), Llama3JsonToolOutputParser()
+    check(list(parser.stream(llm.stream_complete("Weather?"))), output, len(output))
+    stream = await llm.astream_complete("Weather?")
+    check([response async for response in parser.astream(stream)], output, len(output))
+
+
+def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
+    llm = ScriptedLLM(chunks=["Let me", " check. {", CALL[1:30], CALL[30:-1], "}", " Done", "!"])
+    responses = list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages())))
+    assert [(response.delta, len(calls_in(response.message))) for response in responses] == [
+        ("Let me", 0),
+        (" check.", 0),
+        ("", 0),
+        ("", 0),
+        ("", 1),
+        (" Done", 1),
+        ("!", 1),
+    ]
+
+
+def test_the_framework_s_own_mock_streams_through() -> None:
+    # MockLLM sends the whole text with every delta.
+    responses = list(Llama3JsonToolOutputParser().stream(MockLLM().stream_complete(f"Hm. {CALL}")))
+    assert said(responses) == "Hm."
+    assert len(calls_in(responses[-1].message)) == 1
+
+
+def test_a_whole_text_behind_its_deltas_is_not_read_twice() -> None:
+    stream = [
+        ChatResponse(message=ChatMessage(content="Hel"), delta="Hel"),
+        ChatResponse(message=ChatMessage(content="Hello "), delta="lo "),
+        ChatResponse(message=ChatMessage(content="Hello")),
+    ]
+    assert said(Llama3JsonToolOutputParser().stream(stream)) == "Hello "
+
+
+def test_a_response_without_a_delta_counts_with_what_is_new_in_it() -> None:
+    stream = [
+        ChatResponse(message=ChatMessage(content="Hel"), delta="Hel"),
+        ChatResponse(message=ChatMessage(content="Hello"), delta=""),
+        ChatResponse(message=ChatMessage(content="Hello!")),
+    ]
+    assert said(Llama3JsonToolOutputParser().stream(stream)) == "Hello!"
+
+
+def test_raw_answers_log_probabilities_and_additional_arguments_stay_where_they_were() -> None:
+    stream = [
+        ChatResponse(
+            message=ChatMessage(role=MessageRole.ASSISTANT, content=text, additional_kwargs={"kept": number}),
+            delta=delta,
+            raw={"number": number},
+            logprobs=[[LogProb(token=delta, logprob=-1.0)]],
+            additional_kwargs={"prompt_tokens": number},
+        )
+        for number, (text, delta) in enumerate([("Hm. ", "Hm. "), (f"Hm. {CALL} x", f"{CALL} x")])
+    ]
+    responses = list(Llama3JsonToolOutputParser().stream(stream))
+    assert len(responses) == 2
+    for given, response in zip(stream, responses, strict=True):
+        assert response.raw == given.raw
+        assert response.logprobs == given.logprobs
+        assert response.additional_kwargs == given.additional_kwargs
+        assert response.message.additional_kwargs["kept"] == given.message.additional_kwargs["kept"]
+    assert "tool_calls" in responses[-1].message.additional_kwargs
+
+
+def test_the_responses_given_are_not_changed() -> None:
+    stream = [ChatResponse(message=ChatMessage(content=CALL, additional_kwargs={"a": 1}), delta=CALL)]
+    before = [response.model_copy(deep=True) for response in stream]
+    list(Llama3JsonToolOutputParser().stream(stream))
+    assert stream == before
+
+
+def test_what_was_held_back_comes_in_one_more_response_with_the_last_usage() -> None:
+    stream = [
+        ChatResponse(
+            message=ChatMessage(role=MessageRole.ASSISTANT, content=OPEN),
+            delta=OPEN,
+            raw={"usage": 7},
+            logprobs=[[LogProb(logprob=-1.0)]],
+            additional_kwargs={"prompt_tokens": 3, "thinking_delta": "Hm"},
+        )
+    ]
+    first, last = Llama3JsonToolOutputParser().stream(stream)
+    assert (first.delta, first.additional_kwargs["thinking_delta"]) == ("", "Hm")
+    assert (last.delta, last.message.content, last.raw) == (OPEN, OPEN, {"usage": 7})
+    # These belong to the piece that they came with, and are not said a second time.
+    assert (last.logprobs, last.additional_kwargs) == (None, {"prompt_tokens": 3})
+
+
+def test_reasoning_and_other_blocks_keep_their_place() -> None:
+    def response(delta: str, text: str) -> ChatResponse:
+        blocks: list[ContentBlock] = [ThinkingBlock(content="Paris, then."), TextBlock(text=text)]
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks), delta=delta)
+
+    *_, last = Llama3JsonToolOutputParser().stream([response("Hm. ", "Hm. "), response(CALL, f"Hm. {CALL}")])
+    assert [block.block_type for block in last.message.blocks] == ["thinking", "text", "tool_call"]
+    assert last.message.content == "Hm."
+
+
+def native(text: str, delta: str, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (arguments of any type)
+    blocks: list[ContentBlock] = [TextBlock(text=text)]
+    if kwargs:
+        blocks.append(ToolCallBlock(tool_call_id="call_1", tool_name="get_weather", **kwargs))
+    return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks), delta=delta)
+
+
+def test_calls_that_the_server_found_win() -> None:
+    stream = [
+        native("Hm. ", "Hm. "),
+        native("Hm. {", "{"),
+        native("Hm. {", "", tool_kwargs='{"city": "Pa'),
+        native(f"Hm. {{{CALL}", CALL, tool_kwargs='{"city": "Paris"}'),
+    ]
+    responses = list(Llama3JsonToolOutputParser(on_malformed="raise").stream(stream))
+    assert [response.message for response in responses[2:]] == [response.message for response in stream[2:]]
+    assert said(responses) == f"Hm. {{{CALL}"
+    assert len(responses) == len(stream)
+
+
+def test_calls_that_an_older_integration_puts_into_additional_arguments_win() -> None:
+    message = ChatMessage(content=CALL, additional_kwargs={"tool_calls": [{"id": "call_1"}]})
+    [response] = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta=CALL)])
+    assert response.message == message
+
+
+def test_a_call_of_the_server_that_comes_late_takes_the_place_of_the_same_call_in_the_text() -> None:
+    stream = [native(CALL, CALL), native(CALL, "", tool_kwargs={"city": "Paris"})]
+    first, last = Llama3JsonToolOutputParser().stream(stream)
+    assert len(calls_in(first.message)) == 1
+    assert ids_in(last.message) == ["call_1"]
+
+
+def test_an_empty_stream_gives_nothing() -> None:
+    assert list(Llama3JsonToolOutputParser(on_malformed="raise").stream([])) == []
+
+
+def test_a_stream_of_nothing_gives_an_empty_text() -> None:
+    [response] = Llama3JsonToolOutputParser().stream([ChatResponse(message=ChatMessage(content=""), delta="")])
+    assert (response.delta, response.message.content) == ("", "")
+
+
+async def test_a_malformed_call_raises_when_everything_is_out() -> None:
+    parser = Llama3JsonToolOutputParser(on_malformed="raise")
+    output = f"One {CALL} two {OPEN}"
+    for chunks in ([output], list(output)):
+        responses: list[ChatResponse] = []
+        with pytest.raises(MalformedToolCallError, match="truncated") as caught:
+            responses.extend(parser.stream(ScriptedLLM(chunks=chunks).stream_chat(messages())))
+        assert caught.value.output == output
+        assert said(responses) == f"One two {OPEN}"
+        stream = parser.astream(await ScriptedLLM(chunks=chunks).astream_chat(messages()))
+        with pytest.raises(MalformedToolCallError, match="truncated"):
+            [response async for response in stream]
+
+
+def test_one_parser_serves_streams_side_by_side() -> None:
+    parser = Llama3JsonToolOutputParser()
+    streams = [parser.stream(ScriptedLLM(chunks=list(f"{n} {CALL} {n}")).stream_chat(messages())) for n in "ab"]
+    last = [list(pair) for pair in zip(*streams, strict=True)][-1]
+    assert [response.message.content for response in last] == ["a a", "b b"]
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "a response": (ChatResponse(message=ChatMessage(content="Hi")), r"got ChatResponse: .*promote\(response\)"),
+    "a completion": (CompletionResponse(text="Hi"), r"got CompletionResponse: .*promote\(response\)"),
+    "a text": ("Hi", "got str$"),
+    "nothing": (None, "got NoneType$"),
+}
+
+
+@pytest.mark.parametrize("method", ["stream", "astream"])
+@pytest.mark.parametrize(("given", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_no_stream_is_refused_at_once(method: str, given: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
+    with pytest.raises(TypeError, match=f"{method} takes what llm.{method}_chat gives, .*{message}"):
+        getattr(Llama3JsonToolOutputParser(), method)(given)
+
+
+async def test_the_wrong_kind_of_stream_is_refused_with_what_to_do() -> None:
+    llm, parser = ScriptedLLM(chunks=["Hi"]), Llama3JsonToolOutputParser()
+    wrong: Any = await llm.astream_chat(messages())
+    with pytest.raises(TypeError, match="use astream"):
+        parser.stream(wrong)
+    wrong = llm.stream_chat(messages())
+    with pytest.raises(TypeError, match="use stream"):
+        parser.astream(wrong)
+    wrong = llm.astream_chat(messages())
+    with pytest.raises(TypeError, match="await it first"):
+        parser.astream(wrong)
+    await wrong
+
+
+def test_what_is_no_response_is_refused() -> None:
+    wrong: Any = ["Hi"]
+    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse, .* got str"):
+        list(Llama3JsonToolOutputParser().stream(wrong))
+
+
+def test_a_stream_that_breaks_says_why_and_loses_nothing_that_was_said() -> None:
+    def breaking() -> Generator[ChatResponse, None, None]:
+        yield ChatResponse(message=ChatMessage(content="Let me"), delta="Let me")
+        raise ConnectionError("reset by peer")
+
+    responses = []
+    with pytest.raises(ConnectionError, match="reset by peer"):
+        responses.extend(Llama3JsonToolOutputParser().stream(breaking()))
+
+
+async def test_closing_a_stream_closes_the_one_behind_it() -> None:
+    closed = []
+
+    def endless() -> Generator[ChatResponse, None, None]:
+        try:
+            while True:
+                yield ChatResponse(message=ChatMessage(content="x"), delta="x")
+        finally:
+            closed.append("sync")
+
+    async def aendless() -> AsyncGenerator[ChatResponse, None]:
+        try:
+            while True:
+                yield ChatResponse(message=ChatMessage(content="x"), delta="x")
+        finally:
+            closed.append("async")
+
+    stream = Llama3JsonToolOutputParser().stream(endless())
+    next(stream)
+    stream.close()
+    astream = Llama3JsonToolOutputParser().astream(aendless())
+    await anext(astream)
+    await astream.aclose()
+    assert closed == ["sync", "async"]
