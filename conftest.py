@@ -1,0 +1,65 @@
+"""Runs the Python snippets of the README and of the pages in `docs/`, each page from top to bottom as one program.
+
+What a snippet prints stands in it behind `#>`, in the order of printing; `…` there stands for anything, such as
+the random digits of a call's id. A snippet without `#>` may print what it likes.
+
+Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
+place, and answers every request with `ANSWER`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from sybil import Example, Lexeme, Sybil
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser
+
+ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.'
+
+_ENDPOINT = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/v1")
+_EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
+_run = PythonEvaluator()
+
+
+@pytest.fixture(scope="session")
+def documented_endpoint() -> Iterator[str]:
+    """The base URL of the server that stands in for those that the documentation names."""
+    from endpoints.script import Turn, cut_at, scripted  # noqa: PLC0415 - only snippets need it
+    from endpoints.server import LoopbackServer  # noqa: PLC0415 - the same
+    from endpoints.wire import api  # noqa: PLC0415 - the same
+
+    turn = Turn(pieces=cut_at(ANSWER, *range(4, len(ANSWER), 4)))
+    with LoopbackServer(api(["llama3.1"], scripted(itertools.repeat(turn)))) as server:
+        yield server.base_url
+
+
+def _run_and_compare(example: Example) -> str | None:
+    """Run one snippet. What it gives is what went wrong, as Sybil has it."""
+    source = example.parsed
+    replaced = _ENDPOINT.sub(example.namespace["documented_endpoint"], source)
+    example.parsed = Lexeme(replaced, source.offset, source.line_offset)
+    expected = _EXPECTED_LINE.findall(source)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        _run(example)
+    if not expected:
+        return None
+    actual = printed.getvalue().splitlines()
+    pattern = ".*?".join(re.escape(part) for part in "\n".join(expected).split("…"))
+    if re.fullmatch(pattern, "\n".join(actual), re.DOTALL):
+        return None
+    return "\n".join(["The snippet says that it prints", *expected, "", "but it prints", *actual])
+
+
+pytest_collect_file = Sybil(
+    parsers=[CodeBlockParser(language="python", evaluator=_run_and_compare)],
+    patterns=["README.md", "docs/*.md"],
+    setup=lambda namespace: namespace.update(__name__="__main__"),
+    fixtures=["documented_endpoint"],
+).pytest()

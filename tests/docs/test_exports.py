@@ -1,0 +1,73 @@
+"""The public names, pinned: adding or losing one is a decision."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+API_PAGES = Path(__file__).parents[2] / "docs" / "api"
+
+EXPORTS = {
+    "llama3_tools": {
+        "Event",
+        "Extraction",
+        "ExtractionStream",
+        "Extractor",
+        "Llama3ToolsError",
+        "MissingExtraError",
+        "OnUnknownTool",
+        "OpenAIFunction",
+        "OpenAIMessage",
+        "OpenAIToolCall",
+        "Rejection",
+        "RejectionReason",
+        "Span",
+        "StreamStateError",
+        "TextDelta",
+        "Tool",
+        "ToolCall",
+        "ToolCallReady",
+        "ToolDefinitionError",
+        "ToolLike",
+        "__version__",
+        "declare_tools",
+        "extract",
+        "new_call_id",
+        "render_tool_prompt",
+    },
+    "langchain_llama3_tools": {
+        "LangChainToolLike",
+        "Llama3JsonToolOutputParser",
+        "OnInvalid",
+        "RejectedToolCall",
+    },
+    "llama_index_llama3_tools": {
+        "FailedToolCall",
+        "Llama3JsonToolOutputParser",
+        "Llama3ToolOutput",
+        "LlamaIndexToolLike",
+        "MalformedToolCallError",
+    },
+}
+
+
+@pytest.mark.parametrize("package", EXPORTS)
+def test_a_package_exports_these_names_and_no_others(package: str) -> None:
+    exported = importlib.import_module(package).__all__
+    assert set(exported) == EXPORTS[package]
+    assert len(exported) == len(set(exported))
+
+
+@pytest.mark.parametrize("package", EXPORTS)
+def test_every_exported_name_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("package", EXPORTS)
+def test_every_exported_name_has_its_place_in_the_api_reference(package: str) -> None:
+    reference = "\n".join(page.read_text("utf-8") for page in API_PAGES.glob("*.md")).splitlines()
+    public = EXPORTS[package] - {"__version__"}
+    assert {line.removeprefix(f"::: {package}.") for line in reference if line.startswith(f"::: {package}.")} == public

@@ -1,0 +1,94 @@
+"""What is in the wheel and in the source distribution. Both are built without a network."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"llama3_tools", "langchain_llama3_tools", "llama_index_llama3_tools"}
+
+
+def build(kind: str, source: Path, into: Path) -> Path:
+    """Build one distribution with the backend that is installed here."""
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(into), str(source)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = into.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    return zipfile.ZipFile(build("wheel", ROOT, tmp_path_factory.mktemp("wheel")))
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked."""
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))) as archive:
+        archive.extractall(unpacked)  # noqa: S202 - the archive was built a line above
+    (root,) = unpacked.iterdir()
+    return root
+
+
+def contents(wheel: zipfile.ZipFile) -> dict[str, bytes]:
+    return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    message = Parser().parsestr(wheel.read(name).decode())
+    return {key: message.get_all(key, []) for key in set(message.keys())}
+
+
+def test_the_wheel_holds_the_three_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
+    assert tops == PACKAGES
+
+
+def test_every_source_file_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    sources = {
+        str(path.relative_to(root))
+        for root in (ROOT / "shared", ROOT / "integrations")
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == sources
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_each_package_is_typed(wheel: zipfile.ZipFile, package: str) -> None:
+    assert f"{package}/py.typed" in wheel.namelist()
+
+
+def test_the_core_needs_pydantic_and_no_framework(wheel: zipfile.ZipFile) -> None:
+    needed = [line for line in metadata(wheel)["Requires-Dist"] if "extra ==" not in line]
+    assert [re.split(r"[^\w-]", line)[0] for line in needed] == ["pydantic"]
+
+
+def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
+    assert {"langchain", "llama-index", "demo", "model", "docs", "dev"} == set(metadata(wheel)["Provides-Extra"])
+
+
+def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    assert metadata(wheel)["License-Expression"] == ["MIT"]
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel: zipfile.ZipFile, sdist: Path, tmp_path: Path) -> None:
+    rebuilt = zipfile.ZipFile(build("wheel", sdist, tmp_path))
+    assert contents(rebuilt) == contents(wheel)
+
+
+@pytest.mark.parametrize("path", ["Makefile", "tests/packaging", "examples", "docs/index.md", "CHANGELOG.md"])
+def test_the_source_distribution_can_be_tested(sdist: Path, path: str) -> None:
+    assert (sdist / path).exists()

@@ -1,0 +1,87 @@
+"""The public interface as a type checker sees it. `mypy` reads this file; nothing runs it.
+
+Each function is something that a user writes. A type that gets lost on the way fails `make types`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import assert_never, assert_type
+
+from llama3_tools import (
+    Event,
+    Extraction,
+    ExtractionStream,
+    Extractor,
+    OpenAIMessage,
+    Rejection,
+    RejectionReason,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallReady,
+    declare_tools,
+    extract,
+    new_call_id,
+    render_tool_prompt,
+)
+
+
+def one_shot(text: str) -> None:
+    extraction = extract(text)
+    assert_type(extraction, Extraction)
+    assert_type(extraction.content, str | None)
+    assert_type(extraction.tool_calls, tuple[ToolCall, ...])
+    assert_type(extraction.rejections, tuple[Rejection, ...])
+    assert_type(extraction.tools_called, bool)
+    assert_type(extraction.to_openai(), OpenAIMessage)
+
+
+def the_parts_of_a_call(call: ToolCall) -> None:
+    assert_type(call.name, str)
+    assert_type(call.arguments_json, str)
+    assert_type(call.id, str)
+    assert_type(call.span, tuple[int, int])
+    assert_type(call.format, str)
+    assert_type(call.to_openai()["function"]["arguments"], str)
+
+
+def the_parts_of_a_rejection(rejection: Rejection) -> None:
+    assert_type(rejection.reason, RejectionReason)
+    assert_type(rejection.name, str | None)
+    assert_type(rejection.span, tuple[int, int])
+
+
+def streaming(extractor: Extractor, chunks: Sequence[str]) -> ExtractionStream:
+    stream = extractor.stream()
+    for chunk in chunks:
+        assert_type(stream.feed(chunk), list[Event])
+    for event in stream.flush():
+        shown(event)
+    assert_type(stream.extraction, Extraction)
+    return stream
+
+
+def shown(event: Event) -> str:
+    if isinstance(event, TextDelta):
+        return event.text
+    if isinstance(event, ToolCallReady):
+        return event.tool_call.name
+    assert_never(event)
+
+
+def the_ways_to_declare_a_tool() -> Extractor:
+    tool = Tool("get_weather", "The weather of a city", {"type": "object", "required": ["city"]})
+    openai = {"type": "function", "function": {"name": "clock"}}
+    assert_type(declare_tools([tool, openai]), dict[str, Tool])
+    assert_type(render_tool_prompt([tool, openai]), str)
+    extractor = Extractor(tools=[tool, openai], on_unknown_tool="call", id_factory=new_call_id)
+    assert_type(extractor.tools, dict[str, Tool] | None)
+    return extractor
+
+
+def what_a_type_checker_must_refuse(extraction: Extraction) -> None:
+    extract(b"bytes")  # type: ignore[arg-type]
+    Extractor(on_unknown_tool="raise")  # type: ignore[arg-type]
+    extraction.content = "frozen"  # type: ignore[misc]
