@@ -1,0 +1,76 @@
+"""Runs an output through the extractor whole and in many chunkings, and holds every one to the same result."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from llama3_tools import Extraction, Extractor, TextDelta, ToolCall
+
+if TYPE_CHECKING:
+    from llama3_tools import Event
+
+__all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "read"]
+
+Flow: TypeAlias = list["str | ToolCall"]
+"""The events of a stream in order: text as strings, neighbours joined, and calls."""
+
+_RANDOM_CHUNKINGS = 12
+_CUTS_AT_MOST = 400
+
+
+def cut(text: str, places: Iterable[int]) -> list[str]:
+    """Cut text before each of the places."""
+    bounds = [0, *places, len(text)]
+    return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+
+
+def chunkings(text: str) -> Iterator[list[str]]:
+    """Give the text whole, cut once at each place (so within each special token), in single characters, at random."""
+    yield [text]
+    inner = range(1, len(text))
+    seeded = random.Random(text)  # noqa: S311 - the same cuts for the same text
+    for place in inner if len(inner) <= _CUTS_AT_MOST else seeded.sample(inner, _CUTS_AT_MOST):
+        yield cut(text, [place])
+    yield list(text)
+    for _ in range(_RANDOM_CHUNKINGS if len(inner) else 0):
+        yield cut(text, sorted(seeded.sample(inner, seeded.randint(1, min(len(inner), 20)))))
+
+
+def flow_of(events: Iterable[Event]) -> Flow:
+    """Join the neighbouring text deltas of a stream's events."""
+    flow: Flow = []
+    for event in events:
+        if not isinstance(event, TextDelta):
+            flow.append(event.tool_call)
+        elif flow and isinstance(flow[-1], str):
+            flow[-1] += event.text
+        else:
+            flow.append(event.text)
+    return flow
+
+
+def read(chunks: Iterable[str], extractor: Extractor) -> tuple[Flow, Extraction]:
+    """Stream chunks through an extractor."""
+    stream = extractor.stream()
+    events = [event for chunk in chunks for event in stream.feed(chunk)]
+    events += stream.flush()
+    assert all(event.text for event in events if isinstance(event, TextDelta)), "an empty delta"
+    return flow_of(events), stream.extraction
+
+
+def extract_in_every_chunking(text: str, **options: Any) -> Extraction:
+    """Extract one-shot; fail if any chunking gives another extraction or other events, or text that is not the content."""
+    extractor = Extractor(**options)
+    extraction = extractor.extract(text)
+    expected, _ = read([text], extractor)
+    assert [part for part in expected if isinstance(part, ToolCall)] == list(extraction.tool_calls)
+    streamed = "".join(part for part in expected if isinstance(part, str))
+    content = extraction.content or ""
+    assert streamed == content or (extraction.tool_calls and streamed.lstrip() == content)
+    for chunks in chunkings(text):
+        flow, streamed_extraction = read(chunks, extractor)
+        assert flow == expected, chunks
+        assert streamed_extraction == extraction, chunks
+    return extraction

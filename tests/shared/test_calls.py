@@ -1,0 +1,268 @@
+"""Which JSON is a call: DESIGN rules 1, 2, 11, 12 and 13."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from chunkings import extract_in_every_chunking
+
+from llama3_tools import extract
+
+WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}, "required": ["city"]}}
+NOW = {"type": "function", "function": {"name": "now", "description": "The time"}}
+SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+
+SHAPES = {
+    "parameters": '{"name": "f", "parameters": {"a": 1}}',
+    "arguments": '{"name": "f", "arguments": {"a": 1}}',
+    "any order": '{"parameters": {"a": 1}, "name": "f"}',
+    "type beside": '{"type": "function", "name": "f", "parameters": {"a": 1}}',
+    "another type": '{"type": "tool_use", "name": "f", "parameters": {"a": 1}}',
+    "other keys beside": '{"id": "x", "name": "f", "why": ["b"], "parameters": {"a": 1}, "tool_call_id": null}',
+    "a string that holds the object": r'{"name": "f", "arguments": "{\"a\": 1}"}',
+    "a string with space around the object": r'{"name": "f", "arguments": " \n{\"a\": 1}\t"}',
+    "both keys, one value": r'{"name": "f", "parameters": {"a": 1}, "arguments": "{\"a\":1}"}',
+    "OpenAI": '{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}',
+    "OpenAI without type": '{"function": {"name": "f", "arguments": {"a": 1}}}',
+    "OpenAI with an arguments string": r'{"id": "call_1", "function": {"name": "f", "arguments": "{\"a\": 1}"}}',
+    "OpenAI with parameters": '{"type": "function", "function": {"name": "f", "parameters": {"a": 1}}}',
+    "the 1B's": '{"type": "function", "function": "f", "parameters": {"a": 1}}',
+    "the 1B's with arguments": '{"function": "f", "type": "function", "arguments": {"a": 1}}',
+    "white space in it": '{\n  "name" : "f",\r\n\t"parameters"\n:\n{ "a" : 1 }\n}',
+    "a key with an escape": r'{"n\u0061me": "f", "parameters": {"a": 1}}',
+    "a description, but no schema": '{"name": "f", "description": "why", "parameters": {"a": 1}}',
+}
+
+
+@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
+def test_rule_1_every_shape_of_a_call(text: str):
+    extraction = extract_in_every_chunking(f"So {text}.")
+    (call,) = extraction.tool_calls
+    assert (call.name, call.arguments) == ("f", {"a": 1})
+    assert extraction.content == "So ."
+    assert call.span == (3, 3 + len(text))
+    assert extraction.rejections == ()
+
+
+REFUSED = {
+    "data": ('{"city": "Paris", "days": 3}', "not_a_call"),
+    "a person": ('{"name": "Alice"}', "missing_arguments"),
+    "a person with data": ('{"name": "Alice", "age": 3}', "missing_arguments"),
+    "an empty name": ('{"name": "", "parameters": {}}', "invalid_name"),
+    "a name of another type": ('{"name": 5, "parameters": {}}', "invalid_name"),
+    "a null name": ('{"name": null, "parameters": {}}', "invalid_name"),
+    "a list of parameters": ('{"name": "f", "parameters": []}', "invalid_arguments"),
+    "null parameters": ('{"name": "f", "parameters": null}', "invalid_arguments"),
+    "text for arguments": ('{"name": "f", "arguments": "today"}', "invalid_arguments"),
+    "a string with more than the object": (r'{"name": "f", "arguments": "{} and {}"}', "invalid_arguments"),
+    "a string that holds a list": ('{"name": "f", "arguments": "[1]"}', "invalid_arguments"),
+    "a string that holds malformed JSON": (r'{"name": "f", "arguments": "{\"a\": }"}', "invalid_arguments"),
+    "both keys, two values": ('{"name": "f", "parameters": {"a": 1}, "arguments": {}}', "conflicting_arguments"),
+    "true is not 1": ('{"name": "f", "parameters": {"a": 1}, "arguments": {"a": true}}', "conflicting_arguments"),
+    "1.0 is not 1": ('{"name": "f", "parameters": {"a": [1]}, "arguments": {"a": [1.0]}}', "conflicting_arguments"),
+    "a schema": (f'{{"name": "f", "description": "d", "parameters": {SCHEMA}}}', "schema_echo"),
+    "an OpenAI schema": (
+        f'{{"type": "function", "function": {{"name": "f", "description": "d", "parameters": {SCHEMA}}}}}',
+        "schema_echo",
+    ),
+    "function without type": ('{"function": "f", "parameters": {}}', "not_a_call"),
+    "function of another type": ('{"type": "object", "function": "f", "parameters": {}}', "not_a_call"),
+    "a function without arguments": ('{"function": {"name": "f"}, "parameters": {}}', "missing_arguments"),
+    "a function without a name": ('{"type": "function", "function": {"arguments": {}}}', "not_a_call"),
+    "an invented wrapper": ('{"query": {"type": "function", "name": "f", "parameters": {}}}', "not_a_call"),
+    "a list inside": ('{"calls": [{"name": "f", "parameters": {}}]}', "not_a_call"),
+    "tool_name": ('{"tool_name": "f", "parameters": {}}', "not_a_call"),
+    "a name twice": ('{"name": "f", "name": "g", "parameters": {}}', "malformed"),
+    "another key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "malformed"),
+    "a name twice, once escaped": (r'{"name": "f", "n\u0061me": "g", "parameters": {}}', "malformed"),
+    "a name twice in the function": ('{"function": {"name": "f", "name": "g", "arguments": {}}}', "malformed"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED.keys())
+def test_rule_1_what_is_no_call_is_text_with_a_reason(text: str, reason: str):
+    extraction = extract_in_every_chunking(f"So {text}. ")
+    assert extraction.content == f"So {text}. "
+    assert extraction.tool_calls == ()
+    (rejection,) = extraction.rejections
+    assert rejection.reason == reason
+    assert rejection.span == (3, 3 + len(text))
+
+
+def test_rule_1_a_duplicate_key_below_the_calls_own_level_is_the_arguments_affair():
+    (call,) = extract_in_every_chunking('{"name": "f", "parameters": {"a": 1, "a": 2}}').tool_calls
+    assert call.arguments == {"a": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ('{"name": "now"}', True),
+        ('{"type": "function", "name": "now"}', True),
+        ('{"type": "function", "function": {"name": "now"}}', True),
+        ('{"type": "function", "function": "now"}', True),
+        ('{"name": "get_weather"}', False),
+        ('{"name": "unheard_of"}', False),
+    ],
+)
+def test_rule_1_a_call_without_arguments_is_one_of_a_declared_tool_that_requires_none(text: str, called: bool):
+    extraction = extract_in_every_chunking(text, tools=[WEATHER, NOW])
+    assert [(call.name, call.arguments, call.arguments_json) for call in extraction.tool_calls] == (
+        [("now", {}, "{}")] if called else []
+    )
+    assert not extract_in_every_chunking(text).tools_called
+
+
+CALL_A, CALL_B, CALL_C = ('{"name": "%s", "parameters": {}}' % name for name in "abc")
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "content"),
+    [
+        (f"[{CALL_A}]", "a", None),
+        (f"[ {CALL_A} ,\n{CALL_B},{CALL_C}\n]", "abc", None),
+        (f"x [{CALL_A}] y [{CALL_B}]", "ab", "x y"),
+        (f"{CALL_A}{CALL_B}", "ab", None),
+        (f"{CALL_A}\n{CALL_B}\n\n{CALL_C}", "abc", None),
+        (f"{CALL_A}; {CALL_B}", "ab", None),
+        (f"{CALL_A}, {CALL_B}", "ab", None),
+        (f"{CALL_A} and {CALL_B}", "ab", "and"),
+        (f"[{CALL_A}]; {CALL_B}", "ab", None),
+        ("[]", "", "[]"),
+        (f"[{CALL_A}, 1]", "", f"[{CALL_A}, 1]"),
+        (f"[1, {CALL_A}]", "", f"[1, {CALL_A}]"),
+        (f'[{CALL_A}, {{"a": 1}}]', "", f'[{CALL_A}, {{"a": 1}}]'),
+        (f"[[{CALL_A}]]", "", f"[[{CALL_A}]]"),
+        (f"[1] {CALL_A}", "a", "[1]"),
+        (f"[see {CALL_A}]", "a", "[see ]"),
+    ],
+)
+def test_rule_2_all_calls_in_order_and_arrays_of_nothing_else(text: str, names: str, content: str | None):
+    extraction = extract_in_every_chunking(text)
+    assert "".join(call.name for call in extraction.tool_calls) == names
+    assert extraction.content == content
+
+
+def test_rule_11_an_undeclared_tool_stays_text_by_default():
+    text = 'Try {"name": "rm", "parameters": {}} or {"name": "get_weather", "parameters": {"city": "Paris"}}'
+    extraction = extract_in_every_chunking(text, tools=[WEATHER])
+    assert [call.name for call in extraction.tool_calls] == ["get_weather"]
+    assert extraction.content == 'Try {"name": "rm", "parameters": {}} or'
+    (rejection,) = extraction.rejections
+    assert (str(rejection.reason), rejection.name) == ("unknown_tool", "rm")
+    assert "get_weather" in rejection.detail
+
+
+@pytest.mark.parametrize("wrap", ["%s", "[%s]", "<tool_call>%s</tool_call>", "```json\n%s\n```", '{"tool_call": %s}'])
+def test_rule_11_on_unknown_tool_decides_in_every_format(wrap: str):
+    text = wrap % '{"name": "rm", "parameters": {}}'
+    assert extract_in_every_chunking(text, tools=[WEATHER]).content == text
+    through = extract_in_every_chunking(text, tools=[WEATHER], on_unknown_tool="call")
+    assert [call.name for call in through.tool_calls] == ["rm"]
+    assert through.content is None
+
+
+@pytest.mark.parametrize("name", ["Get_weather", "get_weather ", "get_weathe", "get_weаther"])
+def test_rule_11_a_name_matches_exactly_or_not_at_all(name: str):
+    text = f'{{"name": "{name}", "parameters": {{}}}}'
+    assert not extract_in_every_chunking(text, tools=[WEATHER]).tools_called
+
+
+def test_rule_11_no_declared_tool_means_no_call():
+    assert not extract_in_every_chunking(CALL_A, tools=[]).tools_called
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "names"),
+    [
+        (f'{{"message": "Hi", "tool_call": {CALL_A}}}', "Hi", "a"),
+        (f'{{"tool_call": {CALL_A}, "message": "Hi"}}', "Hi", "a"),
+        (f'{{"tool_call": {CALL_A}}}', None, "a"),
+        (f'{{"content": "Hi", "tool_calls": [{CALL_A}, {CALL_B}]}}', "Hi", "ab"),
+        (f'{{"role": "assistant", "content": null, "tool_calls": [{CALL_A}]}}', None, "a"),
+        ('{"message": "Hi", "tool_call": null}', "Hi", ""),
+        ('{"message": "Hi", "tool_calls": []}', "Hi", ""),
+        ('{"message": " Hi\\n", "tool_call": null}', "Hi", ""),
+        ('{"message": "", "tool_call": null}', None, ""),
+        (f'One {{"message": "two", "tool_call": {CALL_A}}}; three {CALL_B}', "One two three", "ab"),
+        (f'```json\n{{"message": "Hi", "tool_call": {CALL_A}}}\n```', "Hi", "a"),
+        (f'<|python_tag|>{{"message": "Hi", "tool_call": {CALL_A}}}<|eom_id|>', "Hi", "a"),
+    ],
+)
+def test_rule_12_an_envelope_is_its_message_and_its_calls(text: str, content: str | None, names: str):
+    extraction = extract_in_every_chunking(text)
+    assert extraction.content == content
+    assert "".join(call.name for call in extraction.tool_calls) == names
+    assert all(text[slice(*call.span)] in (CALL_A, CALL_B) for call in extraction.tool_calls)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"message": "Hi", "tool_call": "none"}',
+        '{"message": "Hi", "tool_call": {"city": "Paris"}}',
+        '{"message": "Hi", "tool_calls": {}}',
+        '{"message": "Hi", "tool_calls": [1]}',
+        '{"message": "Hi", "tool_calls": null}',
+        f'{{"message": "Hi", "tool_calls": [{CALL_A}, 1]}}',
+        f'{{"message": 5, "tool_call": {CALL_A}}}',
+        f'{{"tool_call": {CALL_A}, "tool_calls": []}}',
+        '{"message": "Hello World!"}',
+    ],
+)
+def test_rule_12_anything_else_under_those_keys_is_text(text: str):
+    extraction = extract_in_every_chunking(text)
+    assert extraction.content == text
+    assert not extraction.tools_called
+
+
+def test_rule_13_ids_are_call_and_24_hex_digits_each_its_own():
+    extraction = extract('[{"id": "call_1", "name": "f", "parameters": {}}, {"name": "f", "parameters": {}}]' * 50)
+    ids = {call.id for call in extraction.tool_calls}
+    assert len(ids) == 100
+    assert all(re.fullmatch(r"call_[0-9a-f]{24}", id_) for id_ in ids)
+
+
+def test_rule_13_an_id_factory_makes_the_ids():
+    numbers = iter(range(9))
+    extraction = extract(CALL_A + CALL_B, id_factory=lambda: f"n{next(numbers)}")
+    assert [call.id for call in extraction.tool_calls] == ["n0", "n1"]
+
+
+@pytest.mark.parametrize(
+    ("wrap", "format_"),
+    [
+        ("%s", "json"),
+        ("[%s]", "json"),
+        ("<|python_tag|>%s<|eom_id|>", "json"),
+        ("<tool>%s</tool>", "tool"),
+        ("<tool_call>%s</tool_call>", "tool_call"),
+        ("<|python_start|>%s<|python_end|>", "python_start"),
+        ("```json\n%s\n```", "fence"),
+        ("```\n<tool_call>%s</tool_call>\n```", "fence"),
+        ('{"tool_call": %s}', "envelope"),
+    ],
+)
+def test_a_call_says_by_which_format_it_was_read(wrap: str, format_: str):
+    text = wrap % CALL_A
+    (call,) = extract_in_every_chunking(text).tool_calls
+    assert call.format == format_
+    assert text[slice(*call.span)] == CALL_A
+
+
+DIGITS: dict[str, Any] = {
+    "1.10": 1.1,
+    "-0": 0,
+    "1E2": 100.0,
+    "12345678901234567890123": 12345678901234567890123,
+    "0.1000000000000000055511151231257827": 0.1,
+}
+
+
+@pytest.mark.parametrize(("written", "value"), DIGITS.items())
+def test_rule_8_arguments_json_keeps_every_digit(written: str, value: float):
+    (call,) = extract_in_every_chunking(f'{{"name": "f", "parameters": {{ "n":{written} }}}}').tool_calls
+    assert call.arguments_json == f'{{ "n":{written} }}'
+    assert call.arguments == {"n": value}
