@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import Extraction, Extractor, new_call_id, render_tool_prompt
+from llama3_tools import Extraction, Extractor, OnUnknownTool, new_call_id, render_tool_prompt
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
@@ -54,7 +54,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
-        on_unknown_tool: Literal["text", "call"] = "text",
+        on_unknown_tool: OnUnknownTool = "text",
         on_malformed: OnMalformed = "text",
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
