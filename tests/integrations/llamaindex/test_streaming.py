@@ -326,3 +326,20 @@ async def test_closing_a_stream_closes_the_one_behind_it() -> None:
     await anext(astream)
     await astream.aclose()
     assert closed == ["sync", "async"]
+
+
+async def test_a_stream_need_not_be_a_generator() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.responses = [ChatResponse(message=ChatMessage(content=CALL), delta=CALL)]
+
+        def __aiter__(self) -> Once:
+            return self
+
+        async def __anext__(self) -> ChatResponse:
+            if not self.responses:
+                raise StopAsyncIteration
+            return self.responses.pop()
+
+    [response] = [response async for response in Llama3JsonToolOutputParser().astream(Once())]
+    assert len(calls_in(response.message)) == 1
