@@ -109,6 +109,17 @@ class RejectionReason(str, Enum):
         return self.value
 
 
+_ATTEMPTS = frozenset(
+    {
+        RejectionReason.MALFORMED,
+        RejectionReason.TRUNCATED,
+        RejectionReason.INVALID_ARGUMENTS,
+        RejectionReason.CONFLICTING_ARGUMENTS,
+        RejectionReason.TOO_DEEP,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """A place where a call might have started and did not. Its text is part of the content."""
@@ -121,6 +132,14 @@ class Rejection:
     """What was found, where (an offset into the output), and what was expected."""
     name: str | None = None
     """The tool that it seems to name, if it names one. `None` for mere prose or data."""
+
+    @property
+    def is_attempt(self) -> bool:
+        """Whether the model meant to call a tool, and what it wrote for it cannot be run.
+
+        A schema, quoted code and data are no attempts; a call of an unknown tool is well-formed.
+        """
+        return self.name is not None and self.reason in _ATTEMPTS
 
     def __repr__(self) -> str:
         """Show where, why, and the detail."""

@@ -21,7 +21,7 @@ def read_quotation(source: Source, closing: str) -> Reading[Outcome]:
             source.pos = len(source.text)
             return IsText(source.offset)
         source.pos = max(source.pos, len(source.text) - len(closing) + 1)
-        yield source.offset
+        yield source.base + len(source.text)  # text in any case, be it the beginning of the closing or not
 
 
 def _read_think(source: Source, candidate: Candidate) -> Reading[Outcome]:

@@ -1,0 +1,204 @@
+"""What is malformed, cut off or not strict JSON: DESIGN rules 6, 7 and 8."""
+
+from __future__ import annotations
+
+import pytest
+from chunkings import extract_in_every_chunking
+
+from llama3_tools import extract
+
+CALL = '{"name": "ok", "parameters": {"q": "x"}}'
+
+MALFORMED = {
+    "no comma": '{"name": "f" "parameters": {}}',
+    "no colon": '{"name" "f", "parameters": {}}',
+    "no value": '{"name": "f", "parameters": }',
+    "a trailing comma": '{"name": "f", "parameters": {},}',
+    "a comment": '{"name": "f", /* why */ "parameters": {}}',
+    "a Python literal": '{"name": "f", "parameters": {"a": True}}',
+    "a placeholder": '{"name": "f", "parameters": {"a": <slope_value>}}',
+    "an expression": '{"name": "f", "parameters": {"p": 1/6}}',
+    "quotes inside quotes": '{"name": "f", "parameters": {"command": "echo "hi" > flag.txt"}}',
+    "an escape that JSON lacks": r'{"name": "f", "parameters": {"code": "open(\'x\')"}}',
+    "a line break in a string": '{"name": "f", "parameters": {"text": "one\ntwo"}}',
+    "a tab in a string": '{"name": "f", "parameters": {"text": "one\ttwo"}}',
+    "NaN": '{"name": "f", "parameters": {"a": NaN}}',
+    "Infinity": '{"name": "f", "parameters": {"a": Infinity}}',
+    "minus Infinity": '{"name": "f", "parameters": {"a": -Infinity}}',
+    "a number that overflows": '{"name": "f", "parameters": {"a": 1e999}}',
+    "a long number that overflows": '{"name": "f", "parameters": {"a": %s.0}}' % ("9" * 400),
+    "a leading zero": '{"name": "f", "parameters": {"a": 01}}',
+    "a leading plus": '{"name": "f", "parameters": {"a": +1}}',
+    "a bare point": '{"name": "f", "parameters": {"a": .5}}',
+    "an open point": '{"name": "f", "parameters": {"a": 1.}}',
+    "an open exponent": '{"name": "f", "parameters": {"a": 1e}}',
+    "a full-width digit": '{"name": "f", "parameters": {"a": １}}',
+    "a lone surrogate": r'{"name": "f", "parameters": {"a": "\ud83d"}}',
+    "surrogates in the wrong order": r'{"name": "f", "parameters": {"a": "\ude00\ud83d"}}',
+    "a half escape": r'{"name": "f", "parameters": {"a": "\u12"}}',
+    "a raw lone surrogate": '{"name": "f", "parameters": {"a": "\ud83d"}}',
+    "a wrong bracket": '{"name": "f", "parameters": {"a": [1}}}',
+    "a literal cut short": '{"name": "f", "parameters": {"a": nul}}',
+    "a non-breaking space": '{"name": "f",\u00a0"parameters": {}}',
+}
+
+
+@pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED.keys())
+def test_rules_6_and_8_malformed_is_text_and_hides_no_call_around_it(text: str):
+    extraction = extract_in_every_chunking(f"{CALL} then {text} and {CALL} end")
+    assert [call.name for call in extraction.tool_calls] == ["ok", "ok"]
+    assert extraction.content == f"then {text} and end"
+    assert str(extraction.rejections[0].reason) == "malformed"
+    assert extraction.rejections[0].span[0] == len(CALL) + len(" then ")
+
+
+@pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED.keys())
+def test_rule_6_malformed_is_never_repaired(text: str):
+    assert extract_in_every_chunking(text).content == text
+    assert not extract_in_every_chunking(f"[{text}]").tools_called
+    assert not extract_in_every_chunking(f"<tool_call>{text}</tool_call>").tools_called
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "f", "parameters": {"a": True}}', "f"),
+        ("{\"name\":\"f\",\"parameters\':{\'city\':\'New York\'}}", "f"),
+        ('{"type": "function", "function": "f", "parameters": {"a": oops}}', "f"),
+        ('{"name": "f", "parameters": {"a": "cut o', "f"),
+        ('{"name": "f" "parameters": {}}', None),
+        ('{"name": "Alice", "age": unknown}', None),
+        ('{"a": True}', None),
+    ],
+)
+def test_a_broken_candidate_that_got_to_its_arguments_says_which_tool_it_means(text: str, name: str | None):
+    assert extract_in_every_chunking(text).rejections[0].name == name
+
+
+INNER = '{"name": "inner", "parameters": {}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"name": "f", "parameters": {{"a": {INNER} oops}}}}',
+        f'{{"a": {INNER}, oops',
+        f'{{"a": {INNER}',
+        f"[{INNER}, oops]",
+        f"[{INNER}",
+        f"[{INNER},",
+        f'{{"query": {INNER}}}',
+        f'{{"name": "f", "parameters": {{"a": "x"}}, "b": [{INNER}] "c"}}',
+    ],
+)
+def test_rule_6_an_object_that_was_completed_inside_is_never_promoted(text: str):
+    extraction = extract_in_every_chunking(text)
+    assert not extraction.tools_called
+    assert extraction.content == text
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "content"),
+    [
+        # A call left open, then valid ones: the 8B's commonest broken shape.
+        (f'{{"name": "f", "parameters": {{"query": "F-0001; {CALL}; {CALL}', "ok ok", '{"name": "f", "parameters": {"query": "F-0001;'),
+        (f'{{"name": "f", "parameters": {{"a": "x"; {CALL}', "ok", '{"name": "f", "parameters": {"a": "x";'),
+        (f'{{"name": "f", "parameters": {{"a": "x"}}; {CALL}', "ok", '{"name": "f", "parameters": {"a": "x"};'),
+        (f'{{"name": "f", {CALL}', "ok", '{"name": "f",'),
+        (f'{{"name": {CALL[1:]}', "", f'{{"name": {CALL[1:]}'),
+        (f"{{{CALL}", "ok", "{"),
+        (f"{{ {CALL} }}", "ok", "{ }"),
+        (f'["x {CALL}', "ok", '["x'),
+        (f'[1, "{CALL}"]', "ok", '[1, " "]'),
+        (f'"{CALL}"', "ok", '" "'),
+        (f"{{x}} {CALL}", "ok", "{x}"),
+        (f"[[{{ {CALL}", "ok", "[[{"),
+    ],
+)
+def test_rule_6_the_search_goes_on_at_the_last_token(text: str, names: str, content: str):
+    extraction = extract_in_every_chunking(text)
+    assert " ".join(call.name for call in extraction.tool_calls) == names
+    assert extraction.content == content
+
+
+def test_rule_6_a_rejection_says_where_and_what():
+    (rejection,) = extract('Well, {"name": "f" "parameters"}').rejections
+    assert rejection.span == (6, 18)
+    assert rejection.detail == "expected ',' or the closing bracket at offset 19, found '\"'"
+
+
+@pytest.mark.parametrize("text", ["{x}", "{}", "[]", "[1]", "[x]", "{{}}", "a {b", "{ ", "[", "[ [", "[[1], [2]]", "f({})"])
+def test_braces_and_brackets_without_a_key_are_prose_and_no_rejection(text: str):
+    assert extract_in_every_chunking(text).rejections == ()
+
+
+def test_rejections_do_not_overlap_each_other_or_the_calls():
+    text = f'{{"a": "b {{"c": "d {{"e" f {{"query": "g {CALL} {{"h": 1}}'
+    extraction = extract_in_every_chunking(text)
+    spans = sorted([value.span for value in (*extraction.rejections, *extraction.tool_calls)])
+    assert len(spans) > 4
+    assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+
+
+@pytest.mark.parametrize("end", range(1, len(CALL)))
+def test_rule_7_cut_off_is_not_called(end: int):
+    extraction = extract_in_every_chunking(f"{INNER} and {CALL[:end]}")
+    assert [call.name for call in extraction.tool_calls] == ["inner"]
+    assert extraction.content == f"and {CALL[:end].rstrip()}"
+    assert [str(rejection.reason) for rejection in extraction.rejections] == (["truncated"] if end > 1 else [])
+
+
+@pytest.mark.parametrize("end", range(1, len(CALL)))
+def test_rule_7_in_a_list_that_is_cut_off_no_call_is_complete(end: int):
+    text = f"[{CALL}, {CALL[:end]}"
+    assert extract_in_every_chunking(text).content == text
+
+
+def test_rule_7_what_an_open_string_swallowed_is_not_searched_at_the_end():
+    text = '{"name": "write", "parameters": {"text": "use <function=f>{}</function>'
+    extraction = extract_in_every_chunking(text)
+    assert extraction.content == text
+    (rejection,) = extraction.rejections
+    assert (str(rejection.reason), rejection.name) == ("truncated", "write")
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("digits", [300, 641, 4299, 4301, 20_000])
+def test_rule_8_integers_of_any_size_keep_their_value(digits: int, sign: str):
+    written = sign + "7" * digits
+    (call,) = extract_in_every_chunking(f'{{"name": "f", "parameters": {{"n": [{written}]}}}}').tool_calls
+    (value,) = call.arguments["n"]
+    assert value == (int(sign + "1") * 7 * (10**digits - 1)) // 9
+    assert call.arguments_json == f'{{"n": [{written}]}}'
+    assert written[:20] in repr(call)
+
+
+@pytest.mark.parametrize("held", [r"{\"n\": %s}", r"{\"n\": \"\\ud83d\\ude00\", \"m\": %s}"])
+def test_rule_8_holds_in_a_string_of_arguments_too(held: str):
+    (call,) = extract_in_every_chunking('{"name": "f", "arguments": "%s"}' % (held % ("7" * 5000))).tool_calls
+    assert 7 * (10**5000 - 1) // 9 in call.arguments.values()
+
+
+def test_every_escape_of_json_is_read():
+    (call,) = extract_in_every_chunking(r'{"name": "f", "parameters": {"a": "\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}}').tool_calls
+    assert call.arguments == {"a": '"\\/\b\f\n\r\té\U0001f600'}
+
+
+@pytest.mark.parametrize(("levels", "is_call"), [(100, True), (128, True), (129, False), (1000, False), (20_000, False)])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")], ids=["arrays", "objects"])
+def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(levels: int, is_call: bool, opening: str, closing: str):
+    below = levels - len(["the call", "its parameters", "the call inside"])
+    text = f'{{"name": "f", "parameters": {{"x": {opening * below}{INNER}{closing * below}}}}}'.replace('"parameters": {}}', '"b": 1}')
+    extraction = extract_in_every_chunking(text)
+    assert [call.name for call in extraction.tool_calls] == (["f"] if is_call else [])
+    assert [str(rejection.reason) for rejection in extraction.rejections] == ([] if is_call else ["too_deep"])
+
+
+def test_a_call_is_read_near_the_end_of_pythons_stack():
+    text = '{"name": "f", "parameters": {"a": %s}}' % ("[" * 100 + "]" * 100)
+    alone = extract(text).tool_calls
+
+    def at_depth(frames: int) -> bool:
+        return at_depth(frames - 1) if frames else extract(text).tool_calls == alone
+
+    assert at_depth(850)
