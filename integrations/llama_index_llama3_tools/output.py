@@ -13,20 +13,6 @@ from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
 __all__ = ["FailedToolCall", "Llama3ToolOutput"]
 
-# The rest (an echoed schema, a quoted call, data in JSON, a name without arguments) never was an attempt to call.
-_ATTEMPTS = frozenset(
-    {
-        RejectionReason.MALFORMED,
-        RejectionReason.TRUNCATED,
-        RejectionReason.TOO_DEEP,
-        RejectionReason.INVALID_NAME,
-        RejectionReason.INVALID_ARGUMENTS,
-        RejectionReason.CONFLICTING_ARGUMENTS,
-        RejectionReason.UNKNOWN_TOOL,
-    }
-)
-
-
 @dataclass(frozen=True, slots=True)
 class FailedToolCall:
     """A tool call that the model attempted and that cannot be run. Its text is part of the output's text."""
@@ -99,9 +85,9 @@ class Llama3ToolOutput(BaseModel):
 
 
 def failed_tool_calls(output: str, extraction: Extraction) -> list[FailedToolCall]:
-    """Find the rejections that were attempts to call a tool: those that name one."""
+    """Find the attempts to call a tool that failed, and the calls of tools that were not declared."""
     return [
         FailedToolCall(rejection.name, output[slice(*rejection.span)], rejection.reason, rejection.detail)
         for rejection in extraction.rejections
-        if rejection.name is not None and rejection.reason in _ATTEMPTS
+        if rejection.name is not None and (rejection.is_attempt or rejection.reason is RejectionReason.UNKNOWN_TOOL)
     ]
