@@ -17,7 +17,7 @@ Flow: TypeAlias = list["str | ToolCall"]
 """The events of a stream in order: text as strings, neighbours joined, and calls."""
 
 _RANDOM_CHUNKINGS = 12
-_CUTS_AT_MOST = 400
+_LENGTH_CUT_EVERYWHERE = 1500
 
 
 def cut(text: str, places: Iterable[int]) -> list[str]:
@@ -30,8 +30,9 @@ def chunkings(text: str) -> Iterator[list[str]]:
     """Give the text whole, cut once at each place (so within each special token), in single characters, at random."""
     yield [text]
     inner = range(1, len(text))
-    seeded = random.Random(text)  # noqa: S311 - the same cuts for the same text
-    for place in inner if len(inner) <= _CUTS_AT_MOST else seeded.sample(inner, _CUTS_AT_MOST):
+    seeded = random.Random(len(text))  # noqa: S311 - the same cuts for the same text
+    cuts = min(len(inner), _LENGTH_CUT_EVERYWHERE * 80 // (len(text) + 1))
+    for place in inner if len(text) <= _LENGTH_CUT_EVERYWHERE else seeded.sample(inner, cuts):
         yield cut(text, [place])
     yield list(text)
     for _ in range(_RANDOM_CHUNKINGS if len(inner) else 0):
