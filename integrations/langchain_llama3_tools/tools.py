@@ -1,0 +1,69 @@
+"""All that LangChain accepts as a tool, as OpenAI tool dicts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from llama3_tools import Tool, ToolDefinitionError, declare_tools
+
+__all__ = ["LangChainToolLike", "to_openai_tools"]
+
+LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
+"""A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic or Bedrock,
+a JSON Schema with a title, or a `llama3_tools.Tool`."""
+
+_EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
+
+
+def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
+    """Convert tools into OpenAI tool dicts, as LangChain's own `bind_tools` does.
+
+    >>> def get_weather(city: str) -> str:
+    ...     "The weather of a city."
+    ...     return "sunny"
+    >>> to_openai_tools([get_weather])[0]["function"]["parameters"]["required"]
+    ['city']
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a tool cannot be converted, has no name, or has the name of another one.
+    """
+    _check_is_list(tools)
+    converted = [_to_openai_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+    declare_tools(converted)
+    return converted
+
+
+def _check_is_list(tools: object) -> None:
+    is_tool = callable(tools) or isinstance(tools, (Mapping, BaseTool))  # a BaseTool is iterable, over its fields
+    if is_tool or isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools must be a list of tools, got {_described(tools)}{': put it in a list' * is_tool}")
+
+
+def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
+    if isinstance(tool, Tool):
+        return tool.to_openai()
+    if not (callable(tool) or isinstance(tool, (Mapping, BaseTool))):
+        raise TypeError(f"{where} is {_described(tool)}: {_EXPECTED}")
+    if isinstance(tool, Mapping):
+        tool = dict(tool)
+        if "function" in tool:
+            return copy.deepcopy(tool)
+    try:
+        return copy.deepcopy(convert_to_openai_tool(tool))
+    except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
+        reason = " ".join(str(error).split())
+        raise ToolDefinitionError(f"{where} ({_described(tool)}) cannot be read: {reason} {_EXPECTED}") from error
+
+
+def _described(tool: object) -> str:
+    if isinstance(tool, (str, bytes, int, float, Mapping)) or tool is None:
+        return f"{tool!r:.80}"
+    if isinstance(tool, type):
+        return f"the class {tool.__name__}"
+    return f"the {type(tool).__name__} {getattr(tool, '__name__', '')}".rstrip()
