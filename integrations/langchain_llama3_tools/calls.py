@@ -1,0 +1,34 @@
+"""A tool call in each of LangChain's shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import ToolCall as LangChainToolCall
+from langchain_core.messages import ToolCallChunk
+from langchain_core.messages.tool import tool_call, tool_call_chunk
+
+from llama3_tools import ToolCall
+
+__all__ = ["to_block", "to_chunk", "to_chunk_block", "to_tool_call"]
+
+
+def to_tool_call(call: ToolCall) -> LangChainToolCall:
+    """Give the call for a message's `tool_calls`."""
+    return tool_call(name=call.name, args=call.arguments, id=call.id)
+
+
+def to_chunk(call: ToolCall, index: int) -> ToolCallChunk:
+    """Give the call for a chunk's `tool_call_chunks`: complete, so that no half-written arguments get completed."""
+    return tool_call_chunk(name=call.name, args=call.arguments_json, id=call.id, index=index)
+
+
+def to_block(call: ToolCall) -> dict[str, Any]:
+    """Give the call as a block of a message's content (LangChain's content version `v1`)."""
+    return {"type": "tool_call", "name": call.name, "args": call.arguments, "id": call.id}
+
+
+def to_chunk_block(call: ToolCall, index: int) -> dict[str, Any]:
+    """Give the call as a block of a chunk's content. The sum of the chunks turns it into what `to_block` gives."""
+    # LangChain merges blocks of equal index. Models number theirs; a string that starts with `lc_` merges as well.
+    return {**to_chunk(call, index), "type": "tool_call_chunk", "index": f"lc_llama3_call_{index}"}
