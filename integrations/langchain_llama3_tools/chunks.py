@@ -1,0 +1,164 @@
+"""A message that streams in, read into chunks: text at once, each tool call whole.
+
+The sum of the chunks is the message that `read_message` gives. Two things differ, neither of which can be taken
+back once it is out: white space before the first text, where a call follows later; and a call that was read in
+text, where the server sends calls of its own after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeGuard
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCallChunk
+from langchain_core.messages.tool import tool_call_chunk
+
+from langchain_llama3_tools.calls import to_chunk, to_chunk_block
+from langchain_llama3_tools.content import Block, Content, ContentReader, Part, copied, joined_text, merge_text
+from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
+from langchain_llama3_tools.messages import has_native_calls, preserved_fields, uses_v1_blocks
+from llama3_tools import Extractor, ToolCall
+
+__all__ = ["MessageChunks"]
+
+
+class MessageChunks:
+    """Reads the chunks of one message.
+
+    All that a chunk carried besides its content goes out on exactly one chunk, so that sums count it once.
+
+    >>> chunks = MessageChunks(Extractor(), InvalidCalls("collect", lambda: "call_1"))
+    >>> text = ["Sure. ", '{"name": "now", ', '"parameters": {}}', " One moment."]
+    >>> read = [chunk for piece in text for chunk in chunks.feed(piece)]
+    >>> [(chunk.content, [call["name"] for call in chunk.tool_calls]) for chunk in read + list(chunks.flush())]
+    [('Sure.', []), ('', ['now']), (' One moment.', []), ('', [])]
+    """
+
+    def __init__(self, extractor: Extractor, invalid_calls: InvalidCalls) -> None:
+        """Start at the beginning of a message.
+
+        Args:
+            extractor: what reads the text.
+            invalid_calls: what becomes of malformed calls.
+        """
+        self._reader = ContentReader(extractor)
+        self._invalid_calls = invalid_calls
+        self._index = 0
+        self._ids: list[str] = []
+        self._name: str | None = None
+        self._in_blocks = False
+        self._lists_calls = False
+        self._began = False
+        self._is_native = False
+
+    def feed(self, output: str | BaseMessage) -> Iterator[AIMessage]:
+        """Take the next chunk, and give what became certain: often nothing.
+
+        A model that does not stream gives one whole message. It is read like a chunk; one that the server found
+        calls in comes back as it is.
+        """
+        if not self._began and _is_settled(output):
+            yield output
+            return
+        self._began = True
+        chunk = _to_chunk(output)
+        is_news = self._note(chunk)
+        if has_native_calls(chunk) and not self._is_native:
+            self._is_native = True
+            yield from self.release()
+        if self._is_native:
+            yield self._passed_on(chunk)
+            return
+        parts = self._reader.feed(chunk.content)
+        if parts or is_news:
+            yield self._chunk(parts, preserved_fields(chunk))
+
+    def flush(self) -> Iterator[AIMessageChunk]:
+        """Take the end of the message, and give what was held back for it; then an empty last chunk.
+
+        Raises:
+            OutputParserException: a call is malformed, and `invalid_calls` raises on that.
+        """
+        if not self._began:
+            return
+        if not self._is_native:
+            parts = self._reader.flush()
+            if parts:
+                yield self._chunk(parts)
+            rejected = self._invalid_calls.collect(self._reader.runs)
+            if rejected:
+                chunks = [to_invalid_chunk(call, self._index + place) for place, call in enumerate(rejected)]
+                yield AIMessageChunk(
+                    content=self._content([]),
+                    tool_call_chunks=chunks,
+                    response_metadata={REJECTED_TOOL_CALLS: rejected},
+                    **self._identity(),
+                )
+        yield AIMessageChunk(content=self._content([]), chunk_position="last", **self._identity())
+
+    def release(self) -> Iterator[AIMessageChunk]:
+        """Give what is held back as mere text, for a message that breaks off: nothing that arrived is lost."""
+        parts = self._reader.release()
+        if parts:
+            yield self._chunk(parts)
+
+    def _note(self, chunk: AIMessageChunk) -> bool:
+        """Remember what later chunks need; tell whether this one brings anything besides its content."""
+        if chunk.content != "":
+            self._in_blocks = isinstance(chunk.content, list)
+        self._lists_calls = self._lists_calls or uses_v1_blocks(chunk)
+        self._name = chunk.name or self._name
+        is_new = chunk.id is not None and chunk.id not in self._ids
+        if chunk.id is not None and is_new:
+            self._ids.append(chunk.id)
+        return is_new or bool(chunk.additional_kwargs or chunk.response_metadata or chunk.usage_metadata)
+
+    def _identity(self) -> dict[str, Any]:
+        return {"id": self._ids[0] if self._ids else None, "name": self._name}
+
+    def _content(self, blocks: list[Block]) -> Content:
+        return blocks if self._in_blocks else joined_text(blocks)
+
+    def _chunk(self, parts: Iterable[Part], fields: dict[str, Any] | None = None) -> AIMessageChunk:
+        blocks: list[Block] = []
+        calls: list[ToolCallChunk] = []
+        for part in merge_text(parts):
+            if not isinstance(part, ToolCall):
+                blocks.append(part)
+                continue
+            # LangChain merges what has the same index, and never what has none: each call gets one of its own.
+            calls.append(to_chunk(part, self._index))
+            if self._lists_calls:
+                blocks.append(to_chunk_block(part, self._index))
+            self._index += 1
+        return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **(fields or self._identity()))
+
+    def _passed_on(self, chunk: AIMessageChunk) -> AIMessageChunk:
+        """Give a chunk of a message in which the server finds the calls, counted on from those found in text."""
+        calls = [_counted_on(call, self._index) for call in chunk.tool_call_chunks]
+        content = chunk.content if isinstance(chunk.content, str) else [copied(block) for block in chunk.content]
+        return AIMessageChunk(content=content, tool_call_chunks=calls, **preserved_fields(chunk))
+
+
+def _is_settled(output: str | BaseMessage) -> TypeGuard[AIMessage]:
+    if isinstance(output, AIMessageChunk) or not isinstance(output, AIMessage):
+        return False
+    return has_native_calls(output)
+
+
+def _counted_on(call: ToolCallChunk, count: int) -> ToolCallChunk:
+    index = call["index"]
+    return tool_call_chunk(
+        name=call["name"], args=call["args"], id=call["id"], index=None if index is None else index + count
+    )
+
+
+def _to_chunk(output: str | BaseMessage) -> AIMessageChunk:
+    if isinstance(output, str):
+        return AIMessageChunk(content=output)
+    if isinstance(output, AIMessageChunk):
+        return output
+    fields = preserved_fields(output)
+    if isinstance(output, AIMessage):
+        fields |= {"tool_calls": output.tool_calls, "invalid_tool_calls": output.invalid_tool_calls}
+    return AIMessageChunk(content=output.content, **fields)

@@ -1,0 +1,106 @@
+"""One whole message read into an `AIMessage` with tool calls."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+
+from langchain_llama3_tools.calls import to_block, to_tool_call
+from langchain_llama3_tools.content import Block, Content, ContentReader, Part, block_text, joined_text, merge_text
+from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
+from llama3_tools import Extractor, ToolCall
+
+__all__ = ["has_native_calls", "preserved_fields", "read_message", "uses_v1_blocks"]
+
+
+def read_message(message: BaseMessage, extractor: Extractor, invalid_calls: InvalidCalls) -> AIMessage:
+    """Read a model's message into a new one: its tool calls, its text, and all else as it was.
+
+    A message with calls that the server found comes back as it is.
+
+    Args:
+        message: what the model answered.
+        extractor: what reads the text.
+        invalid_calls: what becomes of malformed calls.
+
+    Raises:
+        OutputParserException: a call is malformed, and `invalid_calls` raises on that.
+    """
+    if isinstance(message, AIMessage) and has_native_calls(message):
+        return message
+    reader = ContentReader(extractor)
+    parts = _read(message.content, reader)
+    rejected = invalid_calls.collect(reader.runs)
+    fields: dict[str, Any] = {
+        **preserved_fields(message),
+        "content": _content(parts, message),
+        "tool_calls": [to_tool_call(part) for part in parts if isinstance(part, ToolCall)],
+        "invalid_tool_calls": [to_invalid_call(call) for call in rejected],
+    }
+    if rejected:
+        fields["response_metadata"][REJECTED_TOOL_CALLS] = rejected
+    if isinstance(message, AIMessage) and not isinstance(message, AIMessageChunk):
+        return message.model_copy(update=fields)
+    return AIMessage(**fields)
+
+
+def has_native_calls(message: AIMessage) -> bool:
+    """Whether the server found the calls itself, or tried to."""
+    return bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def uses_v1_blocks(message: BaseMessage) -> bool:
+    """Whether the content lists calls too, beside `tool_calls` (LangChain's `output_version="v1"`)."""
+    return message.response_metadata.get("output_version") == "v1"
+
+
+def preserved_fields(message: BaseMessage) -> dict[str, Any]:
+    """Give the fields of a message that have nothing to do with its text or its calls."""
+    return {
+        **(message.model_extra or {}),
+        "additional_kwargs": dict(message.additional_kwargs),
+        "response_metadata": dict(message.response_metadata),
+        "usage_metadata": message.usage_metadata if isinstance(message, AIMessage) else None,
+        "name": message.name,
+        "id": message.id,
+    }
+
+
+def _read(content: Content, reader: ContentReader) -> list[Part]:
+    if isinstance(content, str):
+        return _read_run([content], reader)
+    parts: list[Part] = []
+    for is_text, blocks in groupby(content, key=lambda block: block_text(block) is not None):
+        run = list(blocks)
+        parts += _read_run(run, reader) if is_text else reader.feed(run)
+    return parts
+
+
+def _read_run(blocks: list[Block], reader: ContentReader) -> list[Part]:
+    parts = reader.feed(blocks) + reader.flush()
+    written = joined_text(blocks)
+    if not written:
+        return parts
+    content = reader.runs[-1].extraction.content or ""
+    if content == written:
+        return list(blocks)
+    # A stream hands out white space at the start before it can know that a call follows, which strips it.
+    return merge_text(_without_start(parts, len(joined_text(parts)) - len(content)))
+
+
+def _without_start(parts: list[Part], length: int) -> list[Part]:
+    for index, part in enumerate(parts):
+        if not isinstance(part, ToolCall) and (text := block_text(part)):
+            cut = text[length:]
+            return [*parts[:index], cut if isinstance(part, str) else {**part, "text": cut}, *parts[index + 1 :]]
+    return parts
+
+
+def _content(parts: list[Part], message: BaseMessage) -> Content:
+    if isinstance(message.content, str):
+        return joined_text(parts)
+    if not uses_v1_blocks(message):
+        return [part for part in parts if not isinstance(part, ToolCall)]
+    return [to_block(part) if isinstance(part, ToolCall) else part for part in parts]
