@@ -1,0 +1,30 @@
+"""Llama 3's tool calls in LangChain.
+
+>>> from langchain_llama3_tools import Llama3JsonToolOutputParser
+>>> parser = Llama3JsonToolOutputParser()
+>>> message = parser.invoke('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
+>>> message.content
+'Let me check.'
+>>> message.tool_calls[0]["name"], message.tool_calls[0]["args"]
+('get_weather', {'city': 'Paris'})
+"""
+
+from __future__ import annotations
+
+from llama3_tools import MissingExtraError
+
+try:
+    # New in langchain-core 1.0, as is much that the modules below take from it.
+    from langchain_core.messages import ContentBlock as _ContentBlock  # noqa: F401 (asked for, not used)
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "langchain_core":
+        raise  # the framework is there, and something that it needs is not
+    raise MissingExtraError(
+        "langchain_llama3_tools needs langchain-core 1.0 or newer: pip install 'llama3-tools[langchain]'"
+    ) from error
+
+from langchain_llama3_tools.invalid import OnInvalid, RejectedToolCall
+from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
+from langchain_llama3_tools.tools import LangChainToolLike
+
+__all__ = ["LangChainToolLike", "Llama3JsonToolOutputParser", "OnInvalid", "RejectedToolCall"]

@@ -1,0 +1,203 @@
+# ruff: noqa: A002, ANN401  # the methods overridden here have LangChain's parameters
+"""The output parser: what turns a model's answer into an `AIMessage` with tool calls, at the end of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.output_parsers import BaseTransformOutputParser
+from langchain_core.outputs import ChatGeneration, Generation
+from langchain_core.runnables import RunnableConfig
+from pydantic import ConfigDict, Field, field_validator
+
+from langchain_llama3_tools.chunks import MessageChunks
+from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
+from langchain_llama3_tools.messages import read_message
+from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
+from llama3_tools import Extractor, new_call_id, render_tool_prompt
+from llama3_tools.extractor import OnUnknownTool
+
+__all__ = ["Llama3JsonToolOutputParser"]
+
+
+class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
+    """Reads the tool calls that a Llama 3 wrote as text.
+
+    Put it at the end of a chain. Out comes the model's message: its calls in `tool_calls`, its text without them in
+    `content`, and all else as it was. A stream gives text as it arrives and each call in one piece; the sum of
+    the chunks is what `invoke` gives.
+
+    >>> from langchain_core.language_models import FakeListChatModel
+    >>> from langchain_core.prompts import ChatPromptTemplate
+    >>> prompt = ChatPromptTemplate.from_messages([("user", "{question}")])
+    >>> llm = FakeListChatModel(responses=['Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}'])
+    >>> chain = prompt | llm | Llama3JsonToolOutputParser()
+    >>> message = chain.invoke({"question": "How is the weather in Paris?"})
+    >>> message.content
+    'Let me check.'
+    >>> message.tool_calls[0]["name"], message.tool_calls[0]["args"]
+    ('get_weather', {'city': 'Paris'})
+
+    A message in which the server has found the calls itself comes back as it is.
+    """
+
+    tools: list[dict[str, Any]] | None = Field(default=None)
+    """The tools that may be called, kept as OpenAI tool dicts; `None`: any name may be called.
+
+    Give them as anything that LangChain takes for a tool. With tools declared, sample code or data that looks like
+    a call stays text, and a call may leave its arguments out where its tool requires none."""
+    on_invalid: OnInvalid = "collect"
+    """What becomes of a malformed call, whose text stays in the content in any case.
+
+    `"collect"` adds it to `invalid_tool_calls`, and the details to `response_metadata["rejected_tool_calls"]`;
+    `"text"` does nothing more; `"raise"` raises `OutputParserException`, in a stream at its end."""
+    on_unknown_tool: OnUnknownTool = "text"
+    """With `tools` given, what becomes of a call of any other name: it stays `"text"`, or is a `"call"` all the same,
+    so that an agent can answer it."""
+    id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
+    """Makes the id of each call; ids must be unique in a conversation. It is not serialized."""
+
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            tools: Iterable[LangChainToolLike] | None = None,
+            on_invalid: OnInvalid = "collect",
+            on_unknown_tool: OnUnknownTool = "text",
+            id_factory: Callable[[], str] = new_call_id,
+            name: str | None = None,
+        ) -> None: ...
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
+        return None if tools is None else to_openai_tools(tools)
+
+    def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
+        """Read the first generation, a model's message or mere text.
+
+        Args:
+            result: the generations; the first one counts.
+            partial: there is more to come, so that a call cut off at the end is not malformed.
+
+        Raises:
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+        """
+        generation = result[0]
+        if isinstance(generation, ChatGeneration):
+            message = generation.message
+        else:
+            message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
+        extractor = self._extractor()
+        return read_message(message, extractor, self._invalid_calls(extractor, "text" if partial else self.on_invalid))
+
+    async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
+        """Read the first generation, as `parse_result` does: it takes less time than a change of threads."""
+        return self.parse_result(result, partial=partial)
+
+    def parse(self, text: str) -> AIMessage:
+        """Read mere text.
+
+        >>> Llama3JsonToolOutputParser().parse('{"name": "now", "parameters": {}}').tool_calls[0]["name"]
+        'now'
+
+        Raises:
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+        """
+        return self.parse_result([Generation(text=text)])
+
+    async def aparse(self, text: str) -> AIMessage:
+        """Read mere text, as `parse` does."""
+        return self.parse(text)
+
+    def invoke(self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
+        """Read a model's message, or mere text.
+
+        Raises:
+            TypeError: `input` is neither.
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+        """
+        return super().invoke(_checked(input), config, **kwargs)
+
+    async def ainvoke(self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
+        """Read a model's message, or mere text, as `invoke` does."""
+        return await super().ainvoke(_checked(input), config, **kwargs)
+
+    def stream(
+        self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[AIMessage]:
+        """Read one whole message into chunks, as at the end of a chain whose model does not stream."""
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    async def astream(
+        self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[AIMessage]:
+        """Read one whole message into chunks, as `stream` does."""
+
+        async def inputs() -> AsyncIterator[str | BaseMessage]:
+            yield input
+
+        async for chunk in self.atransform(inputs(), config, **kwargs):
+            yield chunk
+
+    def get_format_instructions(self) -> str:
+        """Give Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
+
+        >>> Llama3JsonToolOutputParser().get_format_instructions().splitlines()[-1][:62]
+        'Respond in the format {"name": function name, "parameters": di'
+        """
+        return render_tool_prompt(self.tools or [])
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """`langchain_core.load.dumps` can write it; see the page on LangChain for how to load it."""
+        return True
+
+    @property
+    def _type(self) -> str:
+        return "llama3_json_tools"
+
+    def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
+        chunks = self._chunks()
+        try:
+            for output in input:
+                yield from chunks.feed(_checked(output))
+        except Exception:
+            yield from chunks.release()
+            raise
+        yield from chunks.flush()
+
+    async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
+        chunks = self._chunks()
+        try:
+            async for output in input:
+                for chunk in chunks.feed(_checked(output)):
+                    yield chunk
+        except Exception:
+            for chunk in chunks.release():
+                yield chunk
+            raise
+        for chunk in chunks.flush():
+            yield chunk
+
+    def _chunks(self) -> MessageChunks:
+        extractor = self._extractor()
+        return MessageChunks(extractor, self._invalid_calls(extractor, self.on_invalid))
+
+    def _extractor(self) -> Extractor:
+        return Extractor(tools=self.tools, on_unknown_tool=self.on_unknown_tool, id_factory=self.id_factory)
+
+    def _invalid_calls(self, extractor: Extractor, on_invalid: OnInvalid) -> InvalidCalls:
+        return InvalidCalls(on_invalid, self.id_factory, extractor.tools if self.on_unknown_tool == "text" else None)
+
+
+def _checked(output: object) -> str | BaseMessage:
+    if isinstance(output, (str, BaseMessage)):
+        return output
+    hint = "; pass its last message" if isinstance(output, (list, dict)) else ""
+    raise TypeError(f"the parser reads a model's message or a str, got {type(output).__name__}{hint}")
