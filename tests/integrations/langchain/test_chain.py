@@ -1,0 +1,232 @@
+"""The parser as LangChain's machinery drives it: chains, batches, events, configuration, serialization, threads."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import pickle
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import FakeListChatModel, FakeListLLM, FakeStreamingListLLM
+from langchain_core.load import dumpd, dumps, loads
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import ConfigurableField, Runnable
+
+from integrations.langchain.scripted import CALL, ScriptedChatModel, as_text_chunks, counted_ids, summed
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+
+ANSWER = f"Let me check. {CALL} One moment."
+PROMPT = ChatPromptTemplate.from_messages([("user", "{question}")])
+QUESTION = {"question": "How is the weather in Paris?"}
+
+
+def chain(**options: Any) -> Runnable[Any, AIMessage]:  # noqa: ANN401 (any option of the parser)
+    llm = ScriptedChatModel(chunks=as_text_chunks([ANSWER[:20], ANSWER[20:40], ANSWER[40:]]))
+    return PROMPT | llm | Llama3JsonToolOutputParser(**options)
+
+
+def check(message: AIMessage) -> None:
+    assert message.content == "Let me check. One moment."
+    assert [(call["name"], call["args"]) for call in message.tool_calls] == [("get_weather", {"city": "Paris"})]
+    assert message.usage_metadata == {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
+    assert message.response_metadata["finish_reason"] == "stop"
+    assert message.id == "chatcmpl-1"
+
+
+class TestChain:
+    """`prompt | llm | parser`, called in every way."""
+
+    def test_invoke(self) -> None:
+        check(chain().invoke(QUESTION))
+
+    async def test_ainvoke(self) -> None:
+        check(await chain().ainvoke(QUESTION))
+
+    def test_stream(self) -> None:
+        check(summed(chain().stream(QUESTION)))
+
+    async def test_astream(self) -> None:
+        check(summed([chunk async for chunk in chain().astream(QUESTION)]))
+
+    def test_batch(self) -> None:
+        for message in chain().batch([QUESTION] * 5):
+            check(message)
+
+    async def test_abatch(self) -> None:
+        for message in await chain().abatch([QUESTION] * 5):
+            check(message)
+
+    async def test_astream_events(self) -> None:
+        events = [event async for event in chain().astream_events(QUESTION, version="v2")]
+        chunks = [event["data"]["chunk"] for event in events if event["event"] == "on_parser_stream"]
+        check(summed(chunks))
+        [end] = [event for event in events if event["event"] == "on_parser_end"]
+        check(summed([end["data"]["output"]]))
+        assert end["name"] == "Llama3JsonToolOutputParser"
+
+    async def test_astream_events_of_an_invocation(self) -> None:
+        async def invoke(given: dict[str, Any]) -> AIMessage:
+            return await chain().ainvoke(given)
+
+        check(await invoke(QUESTION))
+        parser = Llama3JsonToolOutputParser()
+        events = [event async for event in parser.astream_events(AIMessage(ANSWER), version="v2")]
+        assert events[0]["event"] == "on_parser_start"
+        assert events[-1]["event"] == "on_parser_end"
+
+    def test_a_completion_model(self) -> None:
+        for llm in (FakeListLLM(responses=[ANSWER]), FakeStreamingListLLM(responses=[ANSWER])):
+            parser = Llama3JsonToolOutputParser(id_factory=lambda: "call_0")
+            expected = AIMessage(
+                "Let me check. One moment.",
+                tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_0"}],
+            )
+            assert (llm | parser).invoke("") == expected
+            assert summed((llm | parser).stream("")) == expected
+
+    async def test_the_parser_streams_by_itself(self) -> None:
+        parser = Llama3JsonToolOutputParser(id_factory=lambda: "call_0")
+        for given in (ANSWER, AIMessage(ANSWER)):
+            assert summed(parser.stream(given)) == parser.invoke(given)
+            assert summed([chunk async for chunk in parser.astream(given)]) == parser.invoke(given)
+
+    def test_a_step_behind_it_gets_the_message(self) -> None:
+        names = chain() | (lambda message: [call["name"] for call in message.tool_calls])
+        assert names.invoke(QUESTION) == ["get_weather"]
+        assert list(names.stream(QUESTION)) == [["get_weather"]]
+
+    def test_callbacks_see_the_run(self) -> None:
+        class Recorder(BaseCallbackHandler):
+            outputs: list[Any]
+
+            def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the framework's signature)
+                del kwargs
+                self.outputs.append(outputs)
+
+        recorder = Recorder()
+        recorder.outputs = []
+        list(chain().stream(QUESTION, {"callbacks": [recorder]}))
+        check(summed([recorder.outputs[-1]]))
+
+
+class TestConfiguration:
+    """Runnables' own ways to configure."""
+
+    def test_the_types_that_it_declares(self) -> None:
+        parser = Llama3JsonToolOutputParser()
+        assert parser.OutputType is AIMessage
+        assert parser.get_output_jsonschema()["title"] == "AIMessage"
+        assert parser.get_input_jsonschema()["title"] == "Llama3JsonToolOutputParserInput"
+        assert parser.get_name() == "Llama3JsonToolOutputParser"
+        assert Llama3JsonToolOutputParser(name="mine").get_name() == "mine"
+
+    def test_configurable_fields(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}]).configurable_fields(
+            on_unknown_tool=ConfigurableField(id="unknown")
+        )
+        assert parser.invoke(CALL).tool_calls == []
+        assert len(parser.invoke(CALL, {"configurable": {"unknown": "call"}}).tool_calls) == 1
+
+    def test_a_retry_that_has_nothing_to_do(self) -> None:
+        assert len(Llama3JsonToolOutputParser().with_retry().invoke(CALL).tool_calls) == 1
+
+    def test_copies(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="text")
+        unpickled = pickle.loads(pickle.dumps(parser))  # noqa: S301 (pickled in the same line)
+        for other in (unpickled, copy.deepcopy(parser), parser.model_copy()):
+            assert other == parser
+        changed = parser.model_copy(update={"tools": [{"name": "get_weather"}]})
+        assert len(changed.invoke(CALL).tool_calls) == 1
+
+    def test_it_shows_what_differs_from_the_defaults(self) -> None:
+        assert repr(Llama3JsonToolOutputParser()) == "Llama3JsonToolOutputParser()"
+        assert repr(Llama3JsonToolOutputParser(on_invalid="raise")) == "Llama3JsonToolOutputParser(on_invalid='raise')"
+
+
+class TestSerialization:
+    """`langchain_core.load`."""
+
+    @pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"tools": []},
+            {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
+            {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
+        ],
+    )
+    def test_it_goes_round(self, options: dict[str, Any]) -> None:
+        parser = Llama3JsonToolOutputParser(**options)
+        loaded = loads(
+            dumps(parser),
+            allowed_objects=[Llama3JsonToolOutputParser],
+            valid_namespaces=["langchain_llama3_tools"],
+        )
+        assert loaded == parser
+
+    def test_the_id_factory_is_left_out(self) -> None:
+        dumped = dumps(Llama3JsonToolOutputParser(id_factory=counted_ids()))
+        assert "not_implemented" not in dumped
+        assert "id_factory" not in dumped
+
+    def test_it_is_known_by_its_module_and_its_type(self) -> None:
+        parser = Llama3JsonToolOutputParser()
+        assert dumpd(parser)["id"] == ["langchain_llama3_tools", "parser", "Llama3JsonToolOutputParser"]
+        assert parser._type == "llama3_json_tools"  # noqa: SLF001 (LangChain's name for what it serializes)
+        assert json.loads(dumps(chain()))["type"] == "constructor"
+
+
+class TestAtOnce:
+    """One parser, used by many at the same time."""
+
+    ANSWERS = tuple(f'{number} {{"name": "f", "parameters": {{"n": {number}}}}} {number}' for number in range(40))
+
+    @staticmethod
+    def check(number: int, message: AIMessage) -> None:
+        assert message.content == f"{number} {number}"
+        assert [call["args"] for call in message.tool_calls] == [{"n": number}]
+
+    def test_threads(self) -> None:
+        parser = Llama3JsonToolOutputParser()
+
+        def stream(answer: str) -> AIMessage:
+            return summed(parser.transform(iter(answer)))
+
+        with ThreadPoolExecutor(8) as pool:
+            for number, message in enumerate(pool.map(stream, self.ANSWERS)):
+                self.check(number, message)
+            for number, message in enumerate(pool.map(parser.invoke, self.ANSWERS)):
+                self.check(number, message)
+
+    async def test_tasks(self) -> None:
+        async def stream(answer: str) -> AIMessage:
+            llm = FakeListChatModel(responses=[answer], sleep=0.0001)
+            return summed([chunk async for chunk in (llm | parser).astream("")])
+
+        parser = Llama3JsonToolOutputParser()
+        for number, message in enumerate(await asyncio.gather(*map(stream, self.ANSWERS))):
+            self.check(number, message)
+
+    async def test_it_runs_in_the_thread_that_called_it(self) -> None:
+        ids: list[str] = []
+
+        def thread_name() -> str:
+            ids.append(threading.current_thread().name)
+            return f"call_{len(ids)}"
+
+        async def chunks() -> AsyncIterator[AIMessageChunk]:
+            yield AIMessageChunk(content=CALL)
+
+        parser = Llama3JsonToolOutputParser(id_factory=thread_name)
+        await parser.ainvoke(CALL)
+        await parser.aparse(CALL)
+        assert len([chunk async for chunk in parser.atransform(chunks())]) == 2
+        assert ids == [threading.current_thread().name] * 3

@@ -1,0 +1,211 @@
+"""Whole messages: what is read in them, and what stays as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage, HumanMessage
+from langchain_core.messages.tool import tool_call
+from langchain_core.outputs import ChatGeneration, Generation
+
+from integrations.langchain.scripted import CALL, CUT_OFF, counted_ids
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+
+PARIS = tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
+REASONING = {"type": "reasoning", "reasoning": "Weather?"}
+
+
+def text(text: str, **other: Any) -> dict[str, Any]:  # noqa: ANN401 (a block holds anything)
+    return {"type": "text", "text": text, **other}
+
+
+def parser() -> Llama3JsonToolOutputParser:
+    return Llama3JsonToolOutputParser(id_factory=counted_ids())
+
+
+@pytest.mark.parametrize(
+    ("output", "content", "calls"),
+    [
+        pytest.param("It is sunny {today}. ", "It is sunny {today}. ", [], id="no call"),
+        pytest.param("", "", [], id="nothing"),
+        pytest.param(CALL, "", [PARIS], id="a call alone"),
+        pytest.param(f"\n Let me check. {CALL}\nOne moment.", "Let me check. One moment.", [PARIS], id="text around"),
+        pytest.param(
+            f'{CALL}; {{"name": "f", "arguments": "{{\\"x\\": 1.50}}"}}',
+            "",
+            [PARIS, tool_call(name="f", args={"x": 1.5}, id="call_1")],
+            id="two calls",
+        ),
+        pytest.param(f"Sure. <tool_call>{CALL}</tool_call>", "Sure.", [PARIS], id="a tagged call"),
+        pytest.param(f'{{"message": "One moment.", "tool_call": {CALL}}}', "One moment.", [PARIS], id="an envelope"),
+    ],
+)
+class TestText:
+    """Text gives the same whichever way it comes."""
+
+    def test_as_a_message(self, output: str, content: str, calls: list[Any]) -> None:
+        assert parser().invoke(AIMessage(output)) == AIMessage(content, tool_calls=calls)
+
+    def test_as_a_string(self, output: str, content: str, calls: list[Any]) -> None:
+        assert parser().invoke(output) == AIMessage(content, tool_calls=calls)
+
+    async def test_asynchronously(self, output: str, content: str, calls: list[Any]) -> None:
+        expected = AIMessage(content, tool_calls=calls)
+        assert await parser().ainvoke(AIMessage(output)) == expected
+        assert await parser().ainvoke(output) == expected
+        assert await parser().aparse(output) == expected
+        assert await parser().aparse_result([Generation(text=output)]) == expected
+
+    def test_as_generations_of_which_the_first_counts(self, output: str, content: str, calls: list[Any]) -> None:
+        expected = AIMessage(content, tool_calls=calls)
+        assert parser().parse(output) == expected
+        assert parser().parse_result([Generation(text=output), Generation(text=CALL)]) == expected
+        assert parser().parse_result([ChatGeneration(message=AIMessage(output))]) == expected
+
+    def test_as_the_sum_of_a_stream(self, output: str, content: str, calls: list[Any]) -> None:
+        chunk = AIMessageChunk(content=output, chunk_position="last")
+        assert parser().invoke(chunk) == AIMessage(content, tool_calls=calls)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        pytest.param([text("Hi "), IMAGE, "you ", "all"], [text("Hi "), IMAGE, "you ", "all"], id="no call"),
+        pytest.param([], [], id="nothing"),
+        pytest.param([text(CALL)], [], id="a call alone"),
+        pytest.param([text(f"\nOne {CALL} two")], [text("One"), text(" two")], id="text around"),
+        pytest.param([f"\nOne {CALL} two"], ["One", " two"], id="a bare string"),
+        pytest.param([IMAGE, text(f"See. {CALL}"), IMAGE], [IMAGE, text("See."), IMAGE], id="between other blocks"),
+        pytest.param(
+            [text(" Su"), text("re. " + CALL[:9]), text(CALL[9:])], [text("Sure.")], id="a call across blocks"
+        ),
+        pytest.param([text(CALL, annotations=["x"])], [text("", annotations=["x"])], id="other keys"),
+        pytest.param([text(f"a {CALL}", annotations=["x"])], [text("a", annotations=["x"])], id="other keys and text"),
+        pytest.param([{"text": f"Sure. {CALL}"}], [{"text": "Sure."}], id="a text block without a type"),
+    ],
+)
+def test_the_text_blocks_of_list_content_are_read(blocks: list[Any], expected: list[Any]) -> None:
+    has_call = '"parameters"' in "".join(block if isinstance(block, str) else block.get("text", "") for block in blocks)
+    message = parser().invoke(AIMessage(content=blocks))
+    assert message == AIMessage(content=expected, tool_calls=[PARIS] if has_call else [])
+
+
+def test_the_text_of_other_blocks_is_not_read() -> None:
+    blocks = [{"type": "reasoning", "reasoning": CALL}, {"type": "file", "text": CALL}, {"type": "text", "text": None}]
+    assert parser().invoke(AIMessage(content=blocks)) == AIMessage(content=blocks)
+
+
+def test_a_call_does_not_reach_across_another_block() -> None:
+    blocks = [text(CALL[:20]), IMAGE, text(CALL[20:])]
+    message = Llama3JsonToolOutputParser(on_invalid="text").invoke(AIMessage(content=blocks))
+    assert message == AIMessage(content=blocks)
+
+
+def test_content_of_version_1_lists_the_calls_where_they_stood() -> None:
+    message = AIMessage(
+        content=[REASONING, text(f" One {CALL} two {CALL}")], response_metadata={"output_version": "v1"}, id="1"
+    )
+    read = parser().invoke(message)
+    block = {"type": "tool_call", "name": "get_weather", "args": {"city": "Paris"}}
+    assert read.content == [REASONING, text("One"), {**block, "id": "call_0"}, text(" two"), {**block, "id": "call_1"}]
+    assert read.content_blocks == read.content
+    assert [call["id"] for call in read.tool_calls] == ["call_0", "call_1"]
+
+
+class TestPreserved:
+    """Everything but text and calls."""
+
+    MESSAGE = AIMessage(
+        content=f"Let me check. {CALL}",
+        id="run-1",
+        name="llama",
+        additional_kwargs={"reasoning_content": "Hm.", "function_call": {"name": "old", "arguments": "{}"}},
+        response_metadata={"finish_reason": "stop", "logprobs": None},
+        usage_metadata={"input_tokens": 7, "output_tokens": 5, "total_tokens": 12},
+        example=True,
+    )
+
+    @pytest.mark.parametrize("output", [f"Let me check. {CALL}", "Nothing to call.", f"Well, {CUT_OFF}"])
+    def test_every_other_field_of_the_message(self, output: str) -> None:
+        message = self.MESSAGE.model_copy(update={"content": output})
+        read = Llama3JsonToolOutputParser().invoke(message)
+        read.response_metadata.pop("rejected_tool_calls", None)
+        changing = {"content", "tool_calls", "invalid_tool_calls"}
+        assert read.model_dump(exclude=changing) == message.model_dump(exclude=changing)
+
+    def test_the_message_that_was_read_is_not_touched(self) -> None:
+        for content in (f"{CALL} {CUT_OFF}", [text(f"{CALL} {CUT_OFF}"), IMAGE]):
+            message = self.MESSAGE.model_copy(update={"content": content}, deep=True)
+            before = message.model_copy(deep=True)
+            read = Llama3JsonToolOutputParser().invoke(message)
+            read.additional_kwargs["mine"] = read.response_metadata["mine"] = 1
+            assert message == before
+
+    def test_a_message_in_which_the_server_found_calls_comes_back_as_it_is(self) -> None:
+        valid = AIMessage(content=f"Also {CALL}", tool_calls=[{"name": "f", "args": {}, "id": "a"}])
+        invalid = AIMessage(
+            content=CUT_OFF, invalid_tool_calls=[{"name": "f", "args": "{", "id": "a", "error": "not JSON"}]
+        )
+        for message in (valid, invalid):
+            assert Llama3JsonToolOutputParser(on_invalid="raise").invoke(message) is message
+
+    def test_what_comes_out_may_go_in_again(self) -> None:
+        for output in (f"Let me check. {CALL}", f"Well, {CUT_OFF}", "Hello"):
+            once = Llama3JsonToolOutputParser().invoke(output)
+            assert Llama3JsonToolOutputParser().invoke(once) == once
+
+    def test_a_class_of_ai_message_of_one_s_own(self) -> None:
+        class Answer(AIMessage):
+            stars: int = 5
+
+        read = Llama3JsonToolOutputParser().invoke(Answer(content=CALL, stars=3))
+        assert isinstance(read, Answer)
+        assert (read.stars, len(read.tool_calls)) == (3, 1)
+
+    def test_what_a_completion_model_says_of_its_text(self) -> None:
+        generation = Generation(text=CALL, generation_info={"finish_reason": "stop"})
+        assert Llama3JsonToolOutputParser().parse_result([generation]).response_metadata == {"finish_reason": "stop"}
+
+    @pytest.mark.parametrize(
+        "message", [ChatMessage(role="assistant", content=CALL, id="1"), HumanMessage(CALL, id="1")]
+    )
+    def test_messages_of_other_classes_become_ai_messages(self, message: BaseMessage) -> None:
+        assert parser().invoke(message) == AIMessage("", id="1", tool_calls=[PARIS])
+
+
+class TestIds:
+    """The ids of calls."""
+
+    def test_they_are_there_and_differ(self) -> None:
+        message = Llama3JsonToolOutputParser().invoke(f"{CALL} {CALL}")
+        ids = {call["id"] for call in message.tool_calls}
+        assert len(ids) == 2
+        assert all(call_id and call_id.startswith("call_") and len(call_id) == 29 for call_id in ids)
+
+    def test_they_are_made_as_asked_for(self) -> None:
+        message = Llama3JsonToolOutputParser(id_factory=iter("ab").__next__).invoke(f"{CALL} {CALL}")
+        assert [call["id"] for call in message.tool_calls] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (42, "the parser reads a model's message or a str, got int"),
+        (None, "the parser reads a model's message or a str, got NoneType"),
+        (b"text", "the parser reads a model's message or a str, got bytes"),
+        ([AIMessage(CALL)], "the parser reads a model's message or a str, got list; pass its last message"),
+        ({"messages": []}, "the parser reads a model's message or a str, got dict; pass its last message"),
+    ],
+)
+async def test_anything_else_is_an_error_that_says_what_was_expected(given: Any, error: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError) as raised:
+        Llama3JsonToolOutputParser().invoke(given)
+    assert str(raised.value) == error
+    with pytest.raises(TypeError) as raised:
+        await Llama3JsonToolOutputParser().ainvoke(given)
+    assert str(raised.value) == error
+    with pytest.raises(TypeError) as raised:
+        list(Llama3JsonToolOutputParser().stream(given))
+    assert str(raised.value) == error

@@ -1,0 +1,202 @@
+"""Malformed calls: text in the content, and collected, or nothing more, or an exception."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages.tool import invalid_tool_call
+from langchain_core.outputs import ChatGeneration
+
+from chunkings import chunkings
+from integrations.langchain.scripted import (
+    CALL,
+    CUT_OFF,
+    as_block_chunks,
+    as_text_chunks,
+    counted_ids,
+    streamed,
+    summed,
+)
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+from llama3_tools import extract
+
+TOOLS: list[dict[str, Any]] = [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]
+
+ATTEMPTS = [
+    CUT_OFF,
+    '{"name": "get_weather", "parameters": {"city": Paris}}',
+    """{"name": "get_weather", "parameters': {'city': 'Paris'}}""",
+    '{"name": "get_weather", "parameters": {"city": NaN}}',
+    '{"name": "get_weather", "parameters": ["Paris"]}',
+    '{"name": "get_weather", "parameters": {"city": "Paris"}, "arguments": {}}',
+]
+
+NO_ATTEMPTS = {
+    "data": '{"name": "Alice", "age": 7}',
+    "broken data": '{"name": "Alice", oops}',
+    "a call without arguments": '{"name": "get_weather"}',
+    "a schema": '{"name": "get_weather", "description": "d", "parameters": {"type": "object", "properties": {}}}',
+    "a quoted call": f"Write `{CALL}` to call it.",
+    "prose": "Use {x} and [1].",
+}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+class TestCollected:
+    """`on_invalid="collect"`, the default."""
+
+    def test_it_stays_in_the_content_and_is_collected(self, attempt: str) -> None:
+        output = f"Well, {attempt}"
+        [rejection] = extract(output).rejections
+        message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
+        assert message.content == output
+        assert message.tool_calls == []
+        args = json.dumps(output[slice(*rejection.span)])
+        assert message.invalid_tool_calls == [invalid_tool_call(name="get_weather", args=args, id="call_0", error=None)]
+
+    def test_the_details_are_in_the_response_metadata(self, attempt: str) -> None:
+        output = f"Well, {attempt}"
+        [rejection] = extract(output).rejections
+        message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
+        start, end = rejection.span
+        assert message.response_metadata["rejected_tool_calls"] == [
+            {
+                "id": "call_0",
+                "name": "get_weather",
+                "reason": rejection.reason.value,
+                "detail": rejection.detail,
+                "text": output[start:end],
+                "start": start,
+                "end": end,
+            }
+        ]
+
+    def test_no_sum_of_chunks_makes_a_call_of_it(self, attempt: str) -> None:
+        output = f"Well, {CALL} {attempt}"
+        expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
+        for pieces in chunkings(output):
+            for chunks in (as_text_chunks(pieces), as_block_chunks(pieces)):
+                out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
+                message = summed([AIMessageChunk(content=""), *out, AIMessageChunk(content="")])
+                assert message.tool_calls == expected.tool_calls
+                assert message.invalid_tool_calls == expected.invalid_tool_calls
+                rejected = message.response_metadata["rejected_tool_calls"]
+                assert rejected == expected.response_metadata["rejected_tool_calls"]
+
+    def test_it_is_left_alone_when_asked(self, attempt: str) -> None:
+        assert Llama3JsonToolOutputParser(on_invalid="text").invoke(f"Well, {attempt}") == AIMessage(f"Well, {attempt}")
+        for pieces in ([attempt], list(attempt)):
+            message = summed(streamed(Llama3JsonToolOutputParser(on_invalid="text"), pieces))
+            assert message == AIMessage(attempt)
+
+    def test_it_raises_when_asked(self, attempt: str) -> None:
+        output = f"Well, {CALL} {attempt}"
+        with pytest.raises(OutputParserException) as raised:
+            Llama3JsonToolOutputParser(on_invalid="raise").invoke(output)
+        [rejection] = extract(output).rejections
+        assert f"a malformed tool call: get_weather ({rejection.reason}): {rejection.detail}" in str(raised.value)
+        assert raised.value.llm_output == output
+
+    def test_it_raises_at_the_end_of_a_stream_and_all_else_is_out(self, attempt: str) -> None:
+        output = f"Well, {CALL} {attempt}"
+        for pieces in ([output], list(output)):
+            arrived: list[AIMessage] = []
+            with pytest.raises(OutputParserException) as raised:
+                arrived.extend(Llama3JsonToolOutputParser(on_invalid="raise").transform(iter(pieces)))
+            assert raised.value.llm_output == output
+            message = summed(arrived)
+            assert message.content == f"Well, {attempt}"
+            assert [call["name"] for call in message.tool_calls] == ["get_weather"]
+
+    def test_with_more_to_come_nothing_is_malformed_yet(self, attempt: str) -> None:
+        parser = Llama3JsonToolOutputParser(on_invalid="raise")
+        generation = parser.parse_result([_generation(attempt)], partial=True)
+        assert generation == AIMessage(attempt)
+
+    def test_only_of_tools_that_are_declared(self, attempt: str) -> None:
+        for tools, count in ((TOOLS, 1), ([{"name": "other"}], 0)):
+            message = Llama3JsonToolOutputParser(tools=tools).invoke(attempt)
+            assert (message.content, len(message.invalid_tool_calls)) == (attempt, count)
+
+    def test_of_any_tool_where_unknown_ones_may_be_called(self, attempt: str) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[{"name": "other"}], on_unknown_tool="call")
+        assert len(parser.invoke(attempt).invalid_tool_calls) == 1
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["any tool", "declared tools"])
+@pytest.mark.parametrize("output", NO_ATTEMPTS)
+def test_what_was_no_attempt_at_a_call_is_mere_text(output: str, tools: list[dict[str, Any]] | None) -> None:
+    text = NO_ATTEMPTS[output]
+    assert Llama3JsonToolOutputParser(tools=tools, on_invalid="raise").invoke(text) == AIMessage(text)
+    assert Llama3JsonToolOutputParser(tools=tools).invoke(text) == AIMessage(text)
+
+
+def test_a_well_formed_call_of_an_unknown_tool_is_not_malformed() -> None:
+    output = '{"name": "rm", "parameters": {"path": "/"}}'
+    assert Llama3JsonToolOutputParser(tools=TOOLS, on_invalid="raise").invoke(output) == AIMessage(output)
+
+
+def test_several_are_collected_in_order_after_the_calls() -> None:
+    message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(
+        f'{{"name": "f", "parameters": {{"x": oops}}}} {CALL} {CUT_OFF}'
+    )
+    assert [call["id"] for call in message.tool_calls] == ["call_0"]
+    assert [(call["id"], call["name"]) for call in message.invalid_tool_calls] == [
+        ("call_1", "f"),
+        ("call_2", "get_weather"),
+    ]
+
+
+def test_several_make_one_exception() -> None:
+    output = f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}'
+    with pytest.raises(
+        OutputParserException, match=r"2 malformed tool calls: f \(malformed\): .*; get_weather \(truncated\)"
+    ):
+        Llama3JsonToolOutputParser(on_invalid="raise").invoke(output)
+
+
+def test_in_blocks_the_places_count_from_the_start_of_the_message_s_text() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:,"}}
+    message = AIMessage(content=[{"type": "text", "text": "See: "}, image, {"type": "text", "text": f"and {CUT_OFF}"}])
+    read = Llama3JsonToolOutputParser().invoke(message)
+    [rejected] = read.response_metadata["rejected_tool_calls"]
+    assert message.text[rejected["start"] : rejected["end"]] == rejected["text"] == CUT_OFF
+    with pytest.raises(OutputParserException) as raised:
+        Llama3JsonToolOutputParser(on_invalid="raise").invoke(message)
+    assert raised.value.llm_output == message.text
+
+
+def test_the_text_can_be_had_back_from_the_collected_arguments() -> None:
+    output = '{"name": "f", "parameters": {"q": "日本 \\"'
+    [call] = Llama3JsonToolOutputParser().invoke(output).invalid_tool_calls
+    assert "日本" in str(call["args"])
+    assert json.loads(call["args"] or "") == output
+
+
+def test_a_chain_can_try_again() -> None:
+    answers = iter([CUT_OFF, CALL])
+    parser = Llama3JsonToolOutputParser(on_invalid="raise")
+    chain = (_model(answers) | parser).with_retry(
+        retry_if_exception_type=(OutputParserException,), wait_exponential_jitter=False
+    )
+    assert [call["name"] for call in chain.invoke("").tool_calls] == ["get_weather"]
+
+
+def test_a_chain_can_fall_back() -> None:
+    parser = Llama3JsonToolOutputParser(on_invalid="raise")
+    chain = (_model(iter([CUT_OFF])) | parser).with_fallbacks([_model(iter([CALL])) | parser])
+    assert [call["name"] for call in chain.invoke("").tool_calls] == ["get_weather"]
+
+
+def _generation(text: str) -> ChatGeneration:
+    return ChatGeneration(message=AIMessage(text))
+
+
+def _model(answers: Iterator[str]) -> GenericFakeChatModel:
+    return GenericFakeChatModel(messages=answers)

@@ -1,0 +1,339 @@
+"""Streams: the sum of the chunks is what `invoke` gives, for every way to cut the model's output."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel, GenericFakeChatModel
+from langchain_core.language_models.fake_chat_models import FakeListChatModelError
+from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
+from langchain_core.messages.tool import tool_call, tool_call_chunk
+
+from chunkings import chunkings
+from integrations.langchain.scripted import (
+    CALL,
+    CUT_OFF,
+    as_block_chunks,
+    as_text_chunks,
+    as_unversioned_block_chunks,
+    counted_ids,
+    fields,
+    streamed,
+    summed,
+)
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+
+OUTPUTS = {
+    "empty": "",
+    "white space": "  \n",
+    "prose": "It is sunny {today}, is it not? ",
+    "prose with edges": "\n\n Hello; there. \n",
+    "a call": CALL,
+    "a call in white space": f"\n\n{CALL}\n",
+    "text around a call": f"Let me check. {CALL} One moment.",
+    "calls by semicolons": f'{CALL}; {{"name": "f", "parameters": {{}}}}; done',
+    "calls in an array": f'Both: [{CALL}, {{"name": "f", "arguments": {{"x": [1.50, null]}}}}]',
+    "calls and text in turns": f"One {CALL} two {CALL} three",
+    "a tagged call": f"Sure <tool_call>{CALL}</tool_call> done <b>x</b>",
+    "a fenced call": f"Sure\n```json\n{CALL}\n```\ndone",
+    "a call in protocol tokens": f"<|python_tag|>{CALL}<|eom_id|>",
+    "an unclosed wrapper": f"Well. <tool_call>{CALL}",
+    "an envelope": f'{{"message": "One moment.", "tool_call": {CALL}}}',
+    "cut off": f"Let me check. {CUT_OFF}",
+    "malformed, then a call": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CALL}',
+    "several malformed": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}',
+    "unicode": '¿Qué? {"name": "f", "parameters": {"s": "日本 \\u00e9 \\ud83d\\ude00 \\"}{"}} 😀',
+}
+
+SHAPES = {
+    "string content": as_text_chunks,
+    "v1 blocks": as_block_chunks,
+    "blocks of its own": as_unversioned_block_chunks,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> None:
+    for pieces in chunkings(OUTPUTS[output]):
+        chunks = SHAPES[shape](pieces)
+        expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(summed(chunks))
+        actual = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks))
+        assert fields(actual) == fields(expected), pieces
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("output", OUTPUTS)
+async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None:
+    for pieces in ([OUTPUTS[output]], list(OUTPUTS[output])):
+        chunks = SHAPES[shape](pieces)
+
+        async def arriving(chunks: list[AIMessageChunk] = chunks) -> AsyncIterator[AIMessageChunk]:
+            for chunk in chunks:
+                yield chunk
+
+        parser = Llama3JsonToolOutputParser(id_factory=counted_ids())
+        actual = [chunk async for chunk in parser.atransform(arriving())]
+        assert actual == streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_text_without_messages_sums_up_as_well(output: str) -> None:
+    for pieces in filter(None, chunkings(OUTPUTS[output])):
+        expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(OUTPUTS[output])
+        assert summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), pieces)) == expected, pieces
+
+
+def test_white_space_before_text_is_out_before_a_call_could_strip_it() -> None:
+    output = f"\n Let me check. {CALL}"
+    assert Llama3JsonToolOutputParser().invoke(output).content == "Let me check."
+    assert summed(streamed(Llama3JsonToolOutputParser(), list(output))).content == "\n Let me check."
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_each_chunk_carries_goes_out_on_exactly_one_chunk(shape: str) -> None:
+    for pieces in chunkings(f"Let me check. {CALL} Done."):
+        chunks = SHAPES[shape](pieces)
+        out = streamed(Llama3JsonToolOutputParser(), chunks)
+        for field in ("response_metadata", "usage_metadata", "additional_kwargs"):
+            arrived = [getattr(chunk, field) for chunk in chunks]
+            assert [getattr(chunk, field) for chunk in out if getattr(chunk, field)] == list(filter(None, arrived))
+
+
+def test_other_fields_of_chunks_are_kept() -> None:
+    chunks = [
+        AIMessageChunk(content="", additional_kwargs={"reasoning_content": "Hm"}, name="llama"),
+        AIMessageChunk(content="{", additional_kwargs={"reasoning_content": "m."}, name="llama"),
+        AIMessageChunk(content="}", additional_kwargs={"refusal": None}, logprobs=[-0.5]),
+    ]
+    out = streamed(Llama3JsonToolOutputParser(), chunks)
+    assert summed(out).additional_kwargs == {"reasoning_content": "Hmm.", "refusal": None}
+    assert [chunk.name for chunk in out[:2]] == ["llama", "llama"]
+    assert [chunk.model_extra for chunk in out if chunk.model_extra] == [{"logprobs": [-0.5]}]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_call_comes_whole_in_one_chunk_with_an_index_of_its_own(shape: str) -> None:
+    for pieces in chunkings(
+        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{CALL}</tool_call>'
+    ):
+        out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), SHAPES[shape](pieces))
+        assert [call for chunk in out for call in chunk.tool_call_chunks] == [
+            tool_call_chunk(name="get_weather", args='{"city": "Paris"}', id="call_0", index=0),
+            tool_call_chunk(name="f", args='{"s": "}"}', id="call_1", index=1),
+            tool_call_chunk(name="get_weather", args='{"city": "Paris"}', id="call_2", index=2),
+        ]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_last_chunk_is_empty_and_says_that_it_is_the_last(shape: str) -> None:
+    for pieces in chunkings(f"Let me check. {CALL}"):
+        *others, last = streamed(Llama3JsonToolOutputParser(), SHAPES[shape](pieces))
+        assert not last.content
+        assert not last.tool_call_chunks
+        assert last.chunk_position == "last"
+        assert {chunk.chunk_position for chunk in others} == {None}
+        assert isinstance(last.content, type(others[-1].content))
+        assert last.id == others[0].id
+
+
+def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> None:
+    pieces = ["Let", " me", " check", ". ", '{"name":', ' "f", "param', 'eters": {}', "}", " Do", "ne", " {x", "}"]
+    out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=piece, id="1") for piece in pieces])
+    assert [chunk.content for chunk in out] == ["Let", " me", " check", ".", "", " Do", "ne", " {x", "}", ""]
+    assert [len(chunk.tool_calls) for chunk in out] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_without_any_input_there_is_no_output() -> None:
+    assert streamed(Llama3JsonToolOutputParser(), []) == []
+
+
+def test_a_consumer_may_stop_at_any_chunk() -> None:
+    for taken in range(6):
+        stream = Llama3JsonToolOutputParser().transform(iter(["One ", "{", CALL[1:], " two"]))
+        assert len([chunk for chunk, _ in zip(stream, range(taken), strict=False)]) <= taken
+        stream.close()  # type: ignore[attr-defined]  # a generator, which LangChain calls an iterator
+
+
+class TestBlocks:
+    """Content that is a list of blocks."""
+
+    def test_version_1_lists_the_calls_in_the_content_too(self) -> None:
+        for pieces in chunkings(f"Let me check. {CALL} Done."):
+            message = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), as_block_chunks(pieces)))
+            assert fields(message)["content"] == [
+                {"type": "reasoning", "reasoning": "Weather? Yes."},
+                {"type": "text", "text": "Let me check."},
+                {"type": "tool_call", "name": "get_weather", "args": {"city": "Paris"}, "id": "call_0"},
+                {"type": "text", "text": " Done."},
+            ]
+            assert message.text == "Let me check. Done."
+
+    def test_other_lists_hold_no_calls(self) -> None:
+        for pieces in chunkings(f"Let me check. {CALL} Done."):
+            message = summed(streamed(Llama3JsonToolOutputParser(), as_unversioned_block_chunks(pieces)))
+            assert [block["type"] for block in fields(message)["content"]] == ["image_url", "text", "text"]
+            assert message.text == "Let me check. Done."
+            assert [call["name"] for call in message.tool_calls] == ["get_weather"]
+
+    def test_another_block_ends_what_could_have_become_a_call(self) -> None:
+        image = {"type": "image_url", "image_url": {"url": "data:,"}, "index": 1}
+        chunks = [
+            AIMessageChunk(content=[{"type": "text", "text": 'See {"name": "f", ', "index": 0}]),
+            AIMessageChunk(content=[image]),
+            AIMessageChunk(content=[{"type": "text", "text": '"parameters": {}}', "index": 2}]),
+        ]
+        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
+        assert message.content == summed(chunks).content
+        assert message.tool_calls == []
+
+    def test_a_call_may_be_spread_over_text_blocks(self) -> None:
+        pieces = ["Sure. ", CALL[:9], CALL[9:20], f"{CALL[20:]} Done", "."]
+        for blocks in (pieces, [{"type": "text", "text": piece} for piece in pieces]):
+            message = summed(
+                streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=[block]) for block in blocks])
+            )
+            assert message.text == "Sure. Done."
+            assert len(message.tool_calls) == 1
+
+    def test_other_keys_of_text_blocks_are_kept_once(self) -> None:
+        notes = [{"type": "citation", "url": "https://example.org"}]
+        blocks = [
+            {"type": "text", "text": "See", "index": 0},
+            {"type": "text", "text": " {", "index": 0, "annotations": notes},
+            {"type": "text", "text": "} there.", "index": 0},
+            {"type": "text", "text": "", "index": 0, "id": "msg_1"},
+        ]
+        message = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=[block]) for block in blocks]))
+        assert message.content == [
+            {"type": "text", "text": "See {} there.", "index": 0, "annotations": notes, "id": "msg_1"}
+        ]
+
+    def test_a_string_before_blocks_stays_a_string(self) -> None:
+        chunks = [AIMessageChunk(content="Well, "), AIMessageChunk(content=[{"type": "text", "text": f"yes. {CALL}"}])]
+        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
+        assert message.content == ["Well,", {"type": "text", "text": " yes."}]
+
+    def test_the_blocks_that_arrived_are_not_touched(self) -> None:
+        chunks = as_block_chunks([f"Let me check. {CALL}"])
+        before = [chunk.model_copy(deep=True) for chunk in chunks]
+        summed(streamed(Llama3JsonToolOutputParser(), chunks))
+        assert chunks == before
+
+
+class TestNativeCalls:
+    """Calls that the server found itself."""
+
+    NATIVE = (
+        AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="f", args="", id="a", index=0)]),
+        AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(args='{"x": ', index=0)]),
+        AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(args="1}", index=0)]),
+        AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="g", args="{}", id="b", index=1)]),
+    )
+
+    @pytest.mark.parametrize("text", ["", "Let me check. ", "See {x} ", '{"name": "f", "param', f"<tool_call>{CALL}"])
+    def test_they_pass_through_and_so_does_the_text(self, text: str) -> None:
+        for pieces in chunkings(text):
+            chunks = [*(AIMessageChunk(content=piece) for piece in pieces), *self.NATIVE, AIMessageChunk(content="x ")]
+            message = summed(streamed(Llama3JsonToolOutputParser(on_invalid="raise"), chunks))
+            assert message.tool_calls == summed(chunks).tool_calls
+            if "<tool_call>" not in text:
+                assert message == summed(chunks) == Llama3JsonToolOutputParser().invoke(summed(chunks))
+
+    def test_after_them_text_is_not_read_any_more(self) -> None:
+        message = summed(streamed(Llama3JsonToolOutputParser(), [*self.NATIVE, AIMessageChunk(content=CALL)]))
+        assert message.content == CALL
+        assert [call["name"] for call in message.tool_calls] == ["f", "g"]
+
+    def test_they_are_counted_on_from_the_calls_that_were_read_in_text(self) -> None:
+        out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=f"One {CALL} {CALL}"), *self.NATIVE])
+        assert [call["index"] for chunk in out for call in chunk.tool_call_chunks] == [0, 1, 2, 2, 2, 3]
+        assert [(call["name"], call["args"]) for call in summed(out).tool_calls] == [
+            ("get_weather", {"city": "Paris"}),
+            ("get_weather", {"city": "Paris"}),
+            ("f", {"x": 1}),
+            ("g", {}),
+        ]
+
+    def test_an_index_of_none_stays_none(self) -> None:
+        native = AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="f", args="{}", id="a")])
+        out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=CALL), native])
+        assert [call["index"] for chunk in out for call in chunk.tool_call_chunks] == [0, None]
+
+    def test_in_version_1_blocks_too(self) -> None:
+        version = {"output_version": "v1"}
+        call = tool_call_chunk(name="f", args="{}", id="a", index=0)
+        chunks = [
+            AIMessageChunk(content=[{"type": "text", "text": "Sure. {", "index": 0}], response_metadata=version),
+            AIMessageChunk(content=[{**call, "index": 1}], tool_call_chunks=[call], response_metadata=version),
+            AIMessageChunk(content=[], chunk_position="last"),
+        ]
+        assert summed(streamed(Llama3JsonToolOutputParser(), chunks)) == summed(chunks)
+
+    @pytest.mark.parametrize(
+        "calls",
+        [
+            {"tool_calls": [{"name": "f", "args": {}, "id": "a"}]},
+            {"invalid_tool_calls": [{"name": "f", "args": '{"half": "writ', "id": "a", "error": "cut off"}]},
+        ],
+        ids=["valid", "invalid"],
+    )
+    def test_a_whole_message_with_calls_comes_back_as_it_is(self, calls: dict[str, Any]) -> None:
+        native = AIMessage(content=CALL, name="llama", **calls)
+        assert list(Llama3JsonToolOutputParser().transform(iter([native]))) == [native]
+
+    def test_after_chunks_it_is_a_chunk(self) -> None:
+        native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])
+        message = summed(streamed(Llama3JsonToolOutputParser(), ["Well. ", native]))
+        assert (message.content, message.tool_calls) == ("Well. ", native.tool_calls)
+
+
+class TestModels:
+    """LangChain's own fakes, and what they show of real ones."""
+
+    def test_one_that_does_not_stream(self) -> None:
+        chain = FakeMessagesListChatModel(responses=[AIMessage(f"Sure. {CALL}", id="1")]) | Llama3JsonToolOutputParser()
+        first, last = chain.stream("")
+        assert isinstance(first, AIMessageChunk)
+        assert (first.content, [call["name"] for call in first.tool_calls], first.id) == ("Sure.", ["get_weather"], "1")
+        assert isinstance(last, AIMessageChunk)
+        assert last.chunk_position == "last"
+
+    @pytest.mark.parametrize("output_version", [None, "v0", "v1"])
+    def test_one_that_streams_words(self, output_version: str | None) -> None:
+        answer = AIMessage(f"Let me check. {CALL} One moment.", additional_kwargs={"reasoning_content": "Hm."}, id="1")
+        llm = GenericFakeChatModel(messages=iter([answer, answer]), output_version=output_version)
+        chain = llm | Llama3JsonToolOutputParser(id_factory=counted_ids())
+        message = summed(chain.stream(""))
+        assert message.text == "Let me check. One moment."
+        assert message.tool_calls == [tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")]
+        assert message.additional_kwargs == answer.additional_kwargs
+
+    def test_one_that_breaks_off_loses_no_text(self) -> None:
+        answer = f"Let me check. {CALL} Then {CUT_OFF}"
+        llm = FakeListChatModel(responses=[answer], error_on_chunk_number=len(answer) - 3)
+        arrived: list[AIMessage] = []
+        with pytest.raises(FakeListChatModelError):
+            arrived.extend((llm | Llama3JsonToolOutputParser(on_invalid="raise")).stream(""))
+        message = summed(arrived)
+        assert message.content == f"Let me check. Then {CUT_OFF[:-3]}"
+        assert [call["name"] for call in message.tool_calls] == ["get_weather"]
+
+    async def test_asynchronously_neither(self) -> None:
+        llm = FakeListChatModel(responses=["See {this"], error_on_chunk_number=5)
+        arrived: list[AIMessage] = []
+
+        async def stream() -> None:
+            async for chunk in (llm | Llama3JsonToolOutputParser()).astream(""):
+                arrived.append(chunk)  # noqa: PERF401 (a comprehension would lose them)
+
+        with pytest.raises(FakeListChatModelError):
+            await stream()
+        assert summed(arrived).content == "See {"
+
+    def test_one_whose_messages_are_of_another_class(self) -> None:
+        chunks = [ChatMessageChunk(role="assistant", content=piece, id="1") for piece in ("Sure. ", CALL)]
+        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
+        assert (message.content, len(message.tool_calls), message.id) == ("Sure.", 1, "1")

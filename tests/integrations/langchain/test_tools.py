@@ -1,0 +1,198 @@
+"""Declared tools: what is taken for one, what they change, and how they get into the prompt."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
+from pydantic import BaseModel, Field, ValidationError
+
+import llama3_tools
+from integrations.langchain.scripted import CALL
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+from llama3_tools import render_tool_prompt
+
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FUNCTION = {"name": "get_weather", "description": "The weather of a city.", "parameters": PARAMETERS}
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    return f"sunny in {city}"
+
+
+class GetWeather(BaseModel):
+    """The weather of a city."""
+
+    city: str = Field(description="a city")
+
+
+class WeatherOf(TypedDict):
+    """The weather of a city."""
+
+    city: Annotated[str, ..., "a city"]
+
+
+class WeatherTool(BaseTool):
+    name: str = "get_weather"
+    description: str = "The weather of a city."
+
+    def _run(self, city: str) -> str:
+        return get_weather(city)
+
+
+def names(parser: Llama3JsonToolOutputParser) -> list[str]:
+    return [tool["function"]["name"] for tool in parser.tools or []]
+
+
+class TestWhatIsTakenForATool:
+    """All that LangChain's `bind_tools` takes."""
+
+    @pytest.mark.parametrize(
+        ("given", "name"),
+        [
+            pytest.param(get_weather, "get_weather", id="a function"),
+            pytest.param(tool(get_weather), "get_weather", id="a decorated function"),
+            pytest.param(WeatherTool(), "get_weather", id="a tool class"),
+            pytest.param(StructuredTool.from_function(get_weather, name="w"), "w", id="a structured tool"),
+            pytest.param(Tool("w", get_weather, "The weather"), "w", id="a tool of one string"),
+            pytest.param(GetWeather, "GetWeather", id="a pydantic class"),
+            pytest.param(WeatherOf, "WeatherOf", id="a TypedDict"),
+            pytest.param({"type": "function", "function": FUNCTION}, "get_weather", id="an OpenAI tool"),
+            pytest.param({"function": FUNCTION}, "get_weather", id="an OpenAI tool without its type"),
+            pytest.param(FUNCTION, "get_weather", id="an OpenAI function"),
+            pytest.param({"name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
+            pytest.param({"toolSpec": {"name": "w", "inputSchema": {"json": PARAMETERS}}}, "w", id="a Bedrock tool"),
+            pytest.param({"title": "W", **PARAMETERS}, "W", id="a JSON Schema with a title"),
+            pytest.param(llama3_tools.Tool("w", "The weather", PARAMETERS), "w", id="a llama3_tools.Tool"),
+        ],
+    )
+    def test_is_kept_as_an_openai_tool(self, given: Any, name: str) -> None:  # noqa: ANN401 (as many types as rows)
+        parser = Llama3JsonToolOutputParser(tools=[given])
+        assert names(parser) == [name]
+        assert parser.tools is not None
+        assert list(parser.tools[0]["function"]["parameters"]["properties"]) in (["city"], ["__arg1"])
+        assert parser.invoke(f'{{"name": "{name}", "parameters": {{"city": "Paris"}}}}').tool_calls[0]["name"] == name
+
+    def test_any_iterable_of_them_is_a_list(self) -> None:
+        assert names(Llama3JsonToolOutputParser(tools=(get_weather, GetWeather))) == ["get_weather", "GetWeather"]
+        assert names(Llama3JsonToolOutputParser(tools=iter([get_weather]))) == ["get_weather"]
+
+    def test_what_becomes_of_the_given_dict_later_does_not_matter(self) -> None:
+        given: dict[str, Any] = {"type": "function", "function": {**FUNCTION}}
+        parser = Llama3JsonToolOutputParser(tools=[given])
+        given["function"]["name"] = "other"
+        assert names(parser) == ["get_weather"]
+
+    def test_they_can_be_exchanged(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[get_weather])
+        parser.tools = [{"name": "other"}]
+        assert parser.invoke(CALL) == AIMessage(CALL)
+        parser.tools = None
+        assert len(parser.invoke(CALL).tool_calls) == 1
+
+
+class TestWhatIsNot:
+    """One clear message for each."""
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            pytest.param("get_weather", r"^tools must be a list of tools, got 'get_weather'$", id="a name"),
+            pytest.param(42, r"^tools must be a list of tools, got 42$", id="a number"),
+            pytest.param(get_weather, r"got the function get_weather: put it in a list$", id="a tool alone"),
+            pytest.param(GetWeather, r"got the class GetWeather: put it in a list$", id="a class alone"),
+            pytest.param(WeatherTool(), r"got the WeatherTool.*: put it in a list$", id="a tool object alone"),
+            pytest.param(FUNCTION, r"got \{'name': 'get_weather', .*: put it in a list$", id="a dict alone"),
+            pytest.param(["get_weather"], r"^tools\[0\] is 'get_weather': Expected a LangChain tool, ", id="names"),
+            pytest.param(
+                [get_weather, None], r"^tools\[1\] is None: Expected a LangChain tool, ", id="None among them"
+            ),
+        ],
+    )
+    def test_of_another_type(self, given: Any, message: str) -> None:  # noqa: ANN401 (that is the point)
+        with pytest.raises(TypeError, match=message):
+            Llama3JsonToolOutputParser(tools=given)
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            pytest.param(
+                [{"description": "x"}], r"tools\[0\] \(\{'description': 'x'\}\) cannot be read: ", id="no name"
+            ),
+            pytest.param([{"type": "web_search"}], r"tools\[0\] has no name", id="a tool that servers run"),
+            pytest.param(
+                [{"function": FUNCTION}, get_weather],
+                r"tools\[1\]: the name 'get_weather' is declared twice",
+                id="twice",
+            ),
+            pytest.param(
+                [functools.partial(get_weather)], r"tools\[0\] \(the partial\) cannot be read: ", id="a partial"
+            ),
+            pytest.param(
+                [{"name": "f", "parameters": ["x"]}], r"tools\[0\] \(f\): 'parameters' is a list", id="no schema"
+            ),
+        ],
+    )
+    def test_without_what_a_tool_needs(self, given: list[Any], message: str) -> None:
+        with pytest.raises(ValidationError, match=message):
+            Llama3JsonToolOutputParser(tools=given)
+
+    @pytest.mark.parametrize("option", ["toolz", "coerce_argument", "strict_mode"])
+    def test_an_option_that_does_not_exist(self, option: str) -> None:
+        with pytest.raises(ValidationError, match=f"{option}\n  Extra inputs are not permitted"):
+            Llama3JsonToolOutputParser(**{option: True})
+
+    @pytest.mark.parametrize("option", ["on_invalid", "on_unknown_tool"])
+    def test_a_value_that_does_not_exist(self, option: str) -> None:
+        with pytest.raises(ValidationError, match=f"{option}\n  Input should be '"):
+            Llama3JsonToolOutputParser(**{option: "drop"})
+
+
+class TestDeclaredTools:
+    """What a declaration changes (DESIGN rule 11)."""
+
+    UNKNOWN = 'Sure. {"name": "rm", "parameters": {}}'
+
+    def test_without_any_every_name_may_be_called(self) -> None:
+        assert len(Llama3JsonToolOutputParser().invoke(self.UNKNOWN).tool_calls) == 1
+
+    def test_another_name_stays_text(self) -> None:
+        assert Llama3JsonToolOutputParser(tools=[get_weather]).invoke(self.UNKNOWN) == AIMessage(self.UNKNOWN)
+        assert Llama3JsonToolOutputParser(tools=[]).invoke(self.UNKNOWN) == AIMessage(self.UNKNOWN)
+
+    def test_or_is_let_through_for_an_agent_to_answer(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[get_weather], on_unknown_tool="call")
+        assert [call["name"] for call in parser.invoke(self.UNKNOWN).tool_calls] == ["rm"]
+
+    def test_a_tool_that_needs_no_arguments_may_be_called_without(self) -> None:
+        def now() -> str:
+            """The time."""
+            return "noon"
+
+        output = '{"name": "now"} {"name": "get_weather"}'
+        message = Llama3JsonToolOutputParser(tools=[now, get_weather]).invoke(output)
+        assert [(call["name"], call["args"]) for call in message.tool_calls] == [("now", {})]
+        assert message.content == '{"name": "get_weather"}'
+
+
+class TestFormatInstructions:
+    """The prompt that shows the tools."""
+
+    def test_they_are_llama_3_s_prompt_with_the_tools(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[get_weather])
+        assert parser.get_format_instructions() == render_tool_prompt(parser.tools or [])
+        assert '"name": "get_weather"' in parser.get_format_instructions()
+
+    def test_without_tools_they_are_the_instruction_alone(self) -> None:
+        assert Llama3JsonToolOutputParser().get_format_instructions() == render_tool_prompt([])
+
+    def test_their_braces_do_not_disturb_a_prompt_template(self) -> None:
+        parser = Llama3JsonToolOutputParser(tools=[get_weather])
+        template = ChatPromptTemplate.from_messages([("user", "{tools}\n\n{question}")])
+        prompt = template.partial(tools=parser.get_format_instructions()).invoke({"question": "How is Paris?"})
+        assert prompt.to_messages()[0].content == f"{parser.get_format_instructions()}\n\nHow is Paris?"
