@@ -1,0 +1,158 @@
+"""The assistant that every example talks to: its tools, and how a small model is shown to call them.
+
+Llama 3.1 and larger need the tool prompt alone. A model as small as SmolLM2-135M copies what it is shown, so that the
+conversation starts with a few answered questions; those help a larger model too, and do not get in its way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypedDict
+
+from llama3_tools import render_tool_prompt
+
+__all__ = [
+    "EXAMPLES",
+    "TOOLS",
+    "Call",
+    "Example",
+    "Message",
+    "Writer",
+    "chat_messages",
+    "completion_prompt",
+    "write_bare",
+]
+
+Call: TypeAlias = tuple[str, Mapping[str, object]]
+"""A tool's name and its arguments."""
+
+
+class Message(TypedDict):
+    """One message of a conversation, in OpenAI's chat format."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One answered question: the text of the answer, then its calls."""
+
+    question: str
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+
+
+Writer: TypeAlias = Callable[[Example], str]
+"""Writes an example's answer in one of the forms in which models write calls."""
+
+TOOLS: tuple[dict[str, object], ...] = (
+    {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "description": "The current weather of a city",
+            "parameters": {
+                "type": "object",
+                "properties": {"city": {"type": "string", "description": "Name of the city"}},
+                "required": ["city"],
+            },
+        },
+    },
+    {
+        "type": "function",
+        "function": {
+            "name": "search_web",
+            "description": "Search the web",
+            "parameters": {
+                "type": "object",
+                "properties": {"query": {"type": "string", "description": "What to search for"}},
+                "required": ["query"],
+            },
+        },
+    },
+    {
+        "type": "function",
+        "function": {
+            "name": "set_timer",
+            "description": "Start a timer",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "minutes": {"type": "integer", "description": "How long, in minutes"},
+                    "label": {"type": "string", "description": "What it is for"},
+                },
+                "required": ["minutes", "label"],
+            },
+        },
+    },
+)
+
+EXAMPLES = (
+    Example(
+        "How warm is it in Nairobi, and who is its mayor?",
+        "I will look up both.",
+        (("get_weather", {"city": "Nairobi"}), ("search_web", {"query": "mayor of Nairobi"})),
+    ),
+    Example("Thank you, that is nice!", "You are welcome! Ask me whenever you need something."),
+    Example("What is the weather in Lisbon?", calls=(("get_weather", {"city": "Lisbon"}),)),
+    Example(
+        "Who won the chess world championship in 2024?",
+        calls=(("search_web", {"query": "chess world championship 2024 winner"}),),
+    ),
+    Example("Good morning!", "Good morning! What can I do for you?"),
+    Example("Set a timer for 12 minutes for the eggs.", calls=(("set_timer", {"minutes": 12, "label": "eggs"}),)),
+    Example(
+        "Compare the weather in Cairo and in Lima.",
+        calls=(("get_weather", {"city": "Cairo"}), ("get_weather", {"city": "Lima"})),
+    ),
+    Example("What is a prime number?", "A prime number is a whole number above one that only one and itself divide."),
+    Example(
+        "Find the height of Kilimanjaro.",
+        "Let me search for that.",
+        (("search_web", {"query": "height of Kilimanjaro"}),),
+    ),
+    Example("Start a timer for 3 minutes for the noodles.", calls=(("set_timer", {"minutes": 3, "label": "noodles"}),)),
+)
+
+
+def write_bare(example: Example) -> str:
+    """Write an answer as Llama 3.1 does by default: the text, then bare JSON objects with `; ` between them.
+
+    >>> print(write_bare(EXAMPLES[8]))
+    Let me search for that. {"name": "search_web", "parameters": {"query": "height of Kilimanjaro"}}
+    """
+    calls = "; ".join(
+        json.dumps({"name": name, "parameters": arguments}, ensure_ascii=False) for name, arguments in example.calls
+    )
+    return " ".join(filter(None, (example.text, calls)))
+
+
+def chat_messages(
+    question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare
+) -> list[Message]:
+    """Put a question to the assistant: the tool prompt before the first user message, the examples, the question.
+
+    >>> chat_messages("What is the weather in Oslo?")[-1]
+    {'role': 'user', 'content': 'What is the weather in Oslo?'}
+    """
+    messages: list[Message] = []
+    for example in examples:
+        messages.append({"role": "user", "content": example.question})
+        messages.append({"role": "assistant", "content": write(example)})
+    messages.append({"role": "user", "content": question})
+    messages[0]["content"] = f"{render_tool_prompt(TOOLS)}\n\n{messages[0]['content']}"
+    return messages
+
+
+def completion_prompt(question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare) -> str:
+    """Put a question to the assistant where there is no chat template: as a dialogue that the model continues.
+
+    >>> print(completion_prompt("What is the weather in Oslo?")[-46:])
+    Question: What is the weather in Oslo?
+    Answer:
+    """
+    turns = [f"Question: {example.question}\nAnswer: {write(example)}\n" for example in examples]
+    return "\n".join([render_tool_prompt(TOOLS), "", *turns, f"Question: {question}\nAnswer:"])
