@@ -1,0 +1,109 @@
+"""Shows an answer as it arrives: what the model sends on the left, what a program gets on the right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["SideBySide"]
+
+_WIDEST = 108
+"""Columns. A wider table is harder to read."""
+
+_STYLES = {"text": "green", "call": "bold cyan", "not a call": "yellow"}
+"""By what came out. Each also has its name in front, for terminals without colours."""
+
+
+@dataclass(slots=True)
+class _Row:
+    raw: str
+    kind: str = ""
+    output: str = ""
+
+
+@final
+class SideBySide:
+    """One answer. On a terminal it grows as the answer does; elsewhere it is printed when the answer is complete.
+
+    Every piece goes to `raw` first, and what comes out of it to `text` or `call` after that.
+    """
+
+    def __init__(self, console: Console, question: str) -> None:
+        """Prepare to show the answer to a question.
+
+        Args:
+            console: where to.
+            question: stands above the answer.
+        """
+        self._console = console
+        self._question = question
+        self._rows: list[_Row] = []
+        self._held = ""
+        self._summary = ""
+        grows = console.is_terminal and not console.is_dumb_terminal
+        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=15) if grows else None
+
+    def raw(self, piece: str) -> None:
+        """Take a piece of the model output, before anything has come out of it."""
+        self._held += piece
+
+    def text(self, delta: str) -> None:
+        """Take a piece of the content."""
+        if not delta:
+            return
+        if not self._rows or self._rows[-1].kind != "text":
+            self._rows.append(_Row("", "text"))
+        self._rows[-1].raw += self._held
+        self._rows[-1].output += delta
+        self._held = ""
+
+    def call(self, name: str, arguments: str) -> None:
+        """Take a call."""
+        self._rows.append(_Row(self._held, "call", f"{name} {arguments}"))
+        self._held = ""
+
+    def not_a_call(self, reason: str) -> None:
+        """Take the reason why something that looks like a call is none."""
+        self._rows.append(_Row("", "not a call", reason))
+
+    def summary(self, line: str) -> None:
+        """Take the line that says what the program has got in the end."""
+        self._summary = line
+
+    def __enter__(self) -> SideBySide:
+        """Start showing."""
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Leave the answer as it is on the screen."""
+        if self._live:
+            self._live.stop()
+        else:
+            self._console.print(self._render())
+
+    def _render(self) -> RenderableType:
+        question = Text.assemble(("Question  ", "bold"), self._question)
+        table = Table(box=box.ROUNDED, width=min(self._console.width, _WIDEST), title_justify="left", show_lines=True)
+        table.add_column("the model sends", ratio=1, overflow="fold")
+        table.add_column("your program gets", ratio=1, overflow="fold")
+        held = [_Row(self._held)] if self._held else []
+        for row in (*self._rows, *held):
+            output = Text(f"{row.kind:4}  {row.output}" if row.kind else "", style=_STYLES.get(row.kind, ""))
+            table.add_row(Text(row.raw.strip("\n"), style="dim"), output)
+        parts: list[RenderableType] = [question]
+        if table.row_count:
+            parts.append(table)
+        if self._summary:
+            parts.append(Text(self._summary, no_wrap=True, overflow="ellipsis"))
+        return Group(*parts)
