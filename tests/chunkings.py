@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +24,7 @@ _LENGTH_CUT_EVERYWHERE = 1500
 def cut(text: str, places: Iterable[int]) -> list[str]:
     """Cut text before each of the places."""
     bounds = [0, *places, len(text)]
-    return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+    return [text[start:end] for start, end in itertools.pairwise(bounds)]
 
 
 def chunkings(text: str) -> Iterator[list[str]]:
@@ -35,7 +36,7 @@ def chunkings(text: str) -> Iterator[list[str]]:
     for place in inner if len(text) <= _LENGTH_CUT_EVERYWHERE else seeded.sample(inner, cuts):
         yield cut(text, [place])
     yield list(text)
-    for _ in range(_RANDOM_CHUNKINGS if len(inner) else 0):
+    for _ in range(_RANDOM_CHUNKINGS if inner else 0):
         yield cut(text, sorted(seeded.sample(inner, seeded.randint(1, min(len(inner), 20)))))
 
 
@@ -61,8 +62,8 @@ def read(chunks: Iterable[str], extractor: Extractor) -> tuple[Flow, Extraction]
     return flow_of(events), stream.extraction
 
 
-def extract_in_every_chunking(text: str, **options: Any) -> Extraction:
-    """Extract one-shot; fail if any chunking gives another extraction or other events, or text that is not the content."""
+def extract_in_every_chunking(text: str, **options: Any) -> Extraction:  # noqa: ANN401 - as Extractor takes them
+    """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content."""
     extractor = Extractor(**options)
     extraction = extractor.extract(text)
     expected, _ = read([text], extractor)

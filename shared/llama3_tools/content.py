@@ -38,16 +38,17 @@ class Content:
 
     >>> content = Content()
     >>> content.text("Hello "); content.text(" you "); content.end(); content.take_events()
-    [TextDelta(text='Hello'), TextDelta(text='  you'), TextDelta(text=' ')]
+    [TextDelta(text='Hello  you ')]
     """
 
-    __slots__ = ("_events", "_pieces", "_place", "_semicolon_gone", "_tail", "calls_seen", "tool_calls")
+    __slots__ = ("_events", "_fresh", "_pieces", "_place", "_semicolon_gone", "_tail", "calls_seen", "tool_calls")
 
     def __init__(self) -> None:
         self.tool_calls: list[ToolCall] = []
         self.calls_seen = False
         """Whether there was a call, or an envelope that could have held one."""
         self._events: list[Event] = []
+        self._fresh: list[str] = []
         self._pieces: list[str] = []
         self._tail: list[str] = []
         self._place = _Place.START
@@ -82,6 +83,7 @@ class Content:
         """Take a call: space, protocol tokens and delimiters before it vanish."""
         self.begin_call()
         self.tool_calls.append(call)
+        self._release()
         self._events.append(ToolCallReady(call))
 
     def message(self, message: str) -> None:
@@ -109,7 +111,8 @@ class Content:
             self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
 
     def take_events(self) -> list[Event]:
-        """Give the events since the last time."""
+        """Give the events since the last time, neighbouring text in one delta."""
+        self._release()
         events, self._events = self._events, []
         return events
 
@@ -129,4 +132,9 @@ class Content:
     def _emit(self, text: str) -> None:
         if text:
             self._pieces.append(text)
-            self._events.append(TextDelta(text))
+            self._fresh.append(text)
+
+    def _release(self) -> None:
+        if self._fresh:
+            self._events.append(TextDelta("".join(self._fresh)))
+            self._fresh = []

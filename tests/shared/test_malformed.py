@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-from chunkings import extract_in_every_chunking
+import itertools
 
+import pytest
+
+from chunkings import extract_in_every_chunking
 from llama3_tools import extract
 
 CALL = '{"name": "ok", "parameters": {"q": "x"}}'
@@ -32,7 +34,7 @@ MALFORMED = {
     "a bare point": '{"name": "f", "parameters": {"a": .5}}',
     "an open point": '{"name": "f", "parameters": {"a": 1.}}',
     "an open exponent": '{"name": "f", "parameters": {"a": 1e}}',
-    "a full-width digit": '{"name": "f", "parameters": {"a": １}}',
+    "a full-width digit": '{"name": "f", "parameters": {"a": \uff11}}',
     "a lone surrogate": r'{"name": "f", "parameters": {"a": "\ud83d"}}',
     "surrogates in the wrong order": r'{"name": "f", "parameters": {"a": "\ude00\ud83d"}}',
     "a half escape": r'{"name": "f", "parameters": {"a": "\u12"}}',
@@ -63,7 +65,7 @@ def test_rule_6_malformed_is_never_repaired(text: str):
     ("text", "name"),
     [
         ('{"name": "f", "parameters": {"a": True}}', "f"),
-        ("{\"name\":\"f\",\"parameters\':{\'city\':\'New York\'}}", "f"),
+        ("{\"name\":\"f\",\"parameters':{'city':'New York'}}", "f"),
         ('{"type": "function", "function": "f", "parameters": {"a": oops}}', "f"),
         ('{"name": "f", "parameters": {"a": "cut o', "f"),
         ('{"name": "f" "parameters": {}}', None),
@@ -101,7 +103,11 @@ def test_rule_6_an_object_that_was_completed_inside_is_never_promoted(text: str)
     ("text", "names", "content"),
     [
         # A call left open, then valid ones: the 8B's commonest broken shape.
-        (f'{{"name": "f", "parameters": {{"query": "F-0001; {CALL}; {CALL}', "ok ok", '{"name": "f", "parameters": {"query": "F-0001;'),
+        (
+            f'{{"name": "f", "parameters": {{"query": "F-0001; {CALL}; {CALL}',
+            "ok ok",
+            '{"name": "f", "parameters": {"query": "F-0001;',
+        ),
         (f'{{"name": "f", "parameters": {{"a": "x"; {CALL}', "ok", '{"name": "f", "parameters": {"a": "x";'),
         (f'{{"name": "f", "parameters": {{"a": "x"}}; {CALL}', "ok", '{"name": "f", "parameters": {"a": "x"};'),
         (f'{{"name": "f", {CALL}', "ok", '{"name": "f",'),
@@ -127,7 +133,9 @@ def test_rule_6_a_rejection_says_where_and_what():
     assert rejection.detail == "expected ',' or the closing bracket at offset 19, found '\"'"
 
 
-@pytest.mark.parametrize("text", ["{x}", "{}", "[]", "[1]", "[x]", "{{}}", "a {b", "{ ", "[", "[ [", "[[1], [2]]", "f({})"])
+@pytest.mark.parametrize(
+    "text", ["{x}", "{}", "[]", "[1]", "[x]", "{{}}", "a {b", "{ ", "[", "[ [", "[[1], [2]]", "f({})"]
+)
 def test_braces_and_brackets_without_a_key_are_prose_and_no_rejection(text: str):
     assert extract_in_every_chunking(text).rejections == ()
 
@@ -137,7 +145,7 @@ def test_rejections_do_not_overlap_each_other_or_the_calls():
     extraction = extract_in_every_chunking(text)
     spans = sorted([value.span for value in (*extraction.rejections, *extraction.tool_calls)])
     assert len(spans) > 4
-    assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
 
 
 @pytest.mark.parametrize("end", range(1, len(CALL)))
@@ -180,15 +188,23 @@ def test_rule_8_holds_in_a_string_of_arguments_too(held: str):
 
 
 def test_every_escape_of_json_is_read():
-    (call,) = extract_in_every_chunking(r'{"name": "f", "parameters": {"a": "\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}}').tool_calls
+    (call,) = extract_in_every_chunking(
+        r'{"name": "f", "parameters": {"a": "\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}}'
+    ).tool_calls
     assert call.arguments == {"a": '"\\/\b\f\n\r\té\U0001f600'}
 
 
-@pytest.mark.parametrize(("levels", "is_call"), [(100, True), (128, True), (129, False), (1000, False), (20_000, False)])
+@pytest.mark.parametrize(
+    ("levels", "is_call"), [(100, True), (128, True), (129, False), (1000, False), (20_000, False)]
+)
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")], ids=["arrays", "objects"])
-def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(levels: int, is_call: bool, opening: str, closing: str):
+def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(
+    levels: int, is_call: bool, opening: str, closing: str
+):
     below = levels - len(["the call", "its parameters", "the call inside"])
-    text = f'{{"name": "f", "parameters": {{"x": {opening * below}{INNER}{closing * below}}}}}'.replace('"parameters": {}}', '"b": 1}')
+    text = f'{{"name": "f", "parameters": {{"x": {opening * below}{INNER}{closing * below}}}}}'.replace(
+        '"parameters": {}}', '"b": 1}'
+    )
     extraction = extract_in_every_chunking(text)
     assert [call.name for call in extraction.tool_calls] == (["f"] if is_call else [])
     assert [str(rejection.reason) for rejection in extraction.rejections] == ([] if is_call else ["too_deep"])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from chunkings import extract_in_every_chunking
 
+from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta, ToolCallReady
 
 TOOL = '<tool>{"tool_name": "get_weather", "parameters": {"city": "Paris"}}</tool>'
@@ -47,7 +47,7 @@ def test_a_call_alone_or_in_white_space_has_no_content(around: str):
         '{"name": "search", "parameters": {"query": }}',
         '{"name": "search", "parameters": {"query": "a" "b"}}',
         "{not json}",
-        'a { b } c [ d ] " e \\ f \' g',
+        "a { b } c [ d ] \" e \\ f ' g",
         "f(x) = {x; x > 0}; g(x) = [x]; ",
         'He said: "use {braces}; and \\"quotes\\""',
         "C:\\temp\\{0}; `code`; **bold**; 1 < 2; <b>bold</b>",

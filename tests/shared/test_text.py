@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from chunkings import extract_in_every_chunking
 
 A, B = '{"name": "a", "parameters": {}}', '{"name": "b", "parameters": {}}'

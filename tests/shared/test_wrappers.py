@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from chunkings import extract_in_every_chunking
 
+from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta, ToolCallReady
 
 A, B = '{"name": "a", "parameters": {"x": 1}}', '{"name": "b", "arguments": {}}'
@@ -85,7 +85,7 @@ def test_a_wrapper_around_anything_else_is_text(text: str, names: str, content: 
     [
         ("```json\n```", "", "```json\n```"),
         ('```json\n{"a": 1}\n```', "", '```json\n{"a": 1}\n```'),
-        ('```json\n[1, 2]\n```', "", '```json\n[1, 2]\n```'),
+        ("```json\n[1, 2]\n```", "", "```json\n[1, 2]\n```"),
         # A fence that begins with prose or code is a listing: it is shown, not called.
         (f"```python\nrun({A})\n```", "", f"```python\nrun({A})\n```"),
         (f"```\nHere: {A}\n```", "", f"```\nHere: {A}\n```"),

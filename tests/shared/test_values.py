@@ -1,0 +1,188 @@
+"""The values as a person, a log or an OpenAI client sees them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+
+from llama3_tools import (
+    Extraction,
+    Extractor,
+    Llama3ToolsError,
+    MissingExtraError,
+    RejectionReason,
+    StreamStateError,
+    Tool,
+    ToolDefinitionError,
+    declare_tools,
+    extract,
+    render_tool_prompt,
+)
+
+CALL = '{"name": "f", "parameters": {"city": "Paris", "n": 1.10}}'
+
+
+def test_to_openai_gives_the_message_that_a_server_should_have_sent():
+    extraction = extract(f"One {CALL} two", id_factory=lambda: "call_1")
+    assert extraction.to_openai() == {
+        "role": "assistant",
+        "content": "One two",
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"city": "Paris", "n": 1.10}'}}
+        ],
+    }
+    assert json.loads(json.dumps(extraction.to_openai())) == extraction.to_openai()
+
+
+@pytest.mark.parametrize(("text", "content"), [(CALL, None), ("", ""), ("Hi ", "Hi ")])
+def test_to_openai_has_calls_only_where_there_are_some(text: str, content: str | None):
+    message = extract(text).to_openai()
+    assert message["content"] == content
+    assert ("tool_calls" in message) is (text == CALL)
+
+
+def test_what_the_calls_say_reads_back_through_openai():
+    (call,) = extract(CALL).to_openai()["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == extract(CALL).tool_calls[0].arguments
+
+
+def test_a_repr_is_for_people():
+    extraction = extract(f'One {CALL} two {{"name": "g", "parameters": {{oops}}}}')
+    assert repr(extraction).splitlines() == [
+        'Extraction(content=\'One two {"name": "g", "parameters": {oops}}\'',
+        '  <ToolCall f({"city": "Paris", "n": 1.10}) json 4:61>',
+        "  <Rejection 66:95 of 'g' malformed: expected a key or '}' at offset 95, found 'o'>)",
+    ]
+    assert len(repr(extract("x" * 10_000))) < 200
+
+
+def test_calls_are_equal_whatever_their_ids():
+    assert extract(CALL).tool_calls == extract(CALL).tool_calls
+    assert extract(CALL).tool_calls[0].id != extract(CALL).tool_calls[0].id
+
+
+def test_values_are_frozen_and_can_be_pickled():
+    extraction = extract(f'{CALL} {{"a": 1}}')
+    with pytest.raises(AttributeError):
+        extraction.content = "x"  # type: ignore[misc]  # on purpose
+    assert pickle.loads(pickle.dumps(extraction)) == extraction  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("reason", RejectionReason)
+def test_a_reason_is_its_word(reason: RejectionReason):
+    assert str(reason) == reason.value == f"{reason}"
+    assert json.dumps({"reason": reason}) == f'{{"reason": "{reason}"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "is_attempt"),
+    [
+        ('{"name": "f", "parameters": {oops}}', True),
+        ('{"name": "f", "parameters": {', True),
+        ('{"name": "f", "parameters": []}', True),
+        ('{"name": "f", "parameters": {}, "arguments": {"a": 1}}', True),
+        ('{"name": "f", "parameters": {}} and {"a": 1}', False),
+        ('{"name": "Alice"}', False),
+        ('{"a": oops}', False),
+        ('`{"name": "f", "parameters": {}}`', False),
+        ('{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}', False),
+    ],
+)
+def test_an_attempt_is_a_call_that_the_model_meant(text: str, is_attempt: bool):
+    (rejection,) = extract(text).rejections
+    assert rejection.is_attempt is is_attempt
+
+
+def test_an_unknown_tool_is_no_failed_attempt():
+    (rejection,) = extract(CALL, tools=[]).rejections
+    assert (rejection.name, rejection.is_attempt) == ("f", False)
+
+
+def test_tools_called():
+    assert extract(CALL).tools_called
+    assert not extract("Hello").tools_called
+    assert not Extraction(None).tools_called
+
+
+BARE = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}
+
+
+@pytest.mark.parametrize(
+    "tool", [BARE, {"type": "function", "function": BARE}, {"function": BARE}, Tool("f", "d", BARE["parameters"])]
+)
+def test_a_tool_is_declared_as_an_openai_dict_or_its_function_or_a_tool(tool: object):
+    declared = declare_tools([tool])["f"]  # type: ignore[list-item]  # the table is of many types
+    assert declared == Tool("f", "d", BARE["parameters"])
+    assert declared.requires_arguments
+    assert declared.to_openai() == {"type": "function", "function": BARE}
+    assert Extractor(tools=[declared]).tools == {"f": declared}
+
+
+def test_a_tool_without_parameters_takes_none():
+    declared = declare_tools([{"name": "now", "description": None, "parameters": None}])["now"]
+    assert not declared.requires_arguments
+    assert declared.to_openai()["function"] == {"name": "now", "parameters": {"type": "object", "properties": {}}}
+
+
+@pytest.mark.parametrize(
+    ("tools", "error", "message"),
+    [
+        ("f", TypeError, "tools must be a list of tools, got str"),
+        (BARE, TypeError, "tools must be a list of tools, got dict"),
+        (5, TypeError, "tools must be a list of tools, got int"),
+        (["f"], TypeError, r"tools\[0\] is a str: expected an OpenAI tool dict"),
+        ([BARE, print], TypeError, r"tools\[1\] is a builtin_function_or_method"),
+        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\] has no name"),
+        ([{"name": ""}], ToolDefinitionError, r"tools\[0\] has no name"),
+        ([{"name": 5}], ToolDefinitionError, r"tools\[0\] has no name"),
+        ([{"type": "function", "function": "f"}], ToolDefinitionError, r"tools\[0\]\['function'\] is a str"),
+        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\] \(f\): 'parameters' is a str"),
+        ([BARE, BARE], ToolDefinitionError, r"tools\[1\]: the name 'f' is declared twice"),
+    ],
+)
+def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[Exception], message: str):
+    for declare in (
+        declare_tools,
+        lambda tools: Extractor(tools=tools),
+        lambda tools: extract("", tools=tools),
+        render_tool_prompt,
+    ):
+        with pytest.raises(error, match=message):
+            declare(tools)
+
+
+def test_on_unknown_tool_is_one_of_two_words():
+    with pytest.raises(ValueError, match='on_unknown_tool is "text" or "call", not \'drop\''):
+        Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [(ToolDefinitionError, ValueError), (StreamStateError, RuntimeError), (MissingExtraError, ImportError)],
+)
+def test_every_error_is_in_the_tree_and_is_the_builtin_that_one_would_catch(
+    error: type[Exception], builtin: type[Exception]
+):
+    assert issubclass(error, Llama3ToolsError)
+    assert issubclass(error, builtin)
+
+
+def test_the_prompt_shows_each_tool_and_asks_for_what_the_extractor_reads():
+    prompt = render_tool_prompt([BARE, {"name": "wetter", "description": "Für 东京"}])
+    assert '{"name": function name, "parameters": dictionary of argument name and its value}' in prompt
+    assert "Für 东京" in prompt
+    decoder, shown = json.JSONDecoder(), []
+    rest = prompt[prompt.index("\n{") :]
+    while rest := rest.strip():
+        tool, end = decoder.raw_decode(rest)
+        shown.append(tool)
+        rest = rest[end:]
+    assert shown == [
+        tool.to_openai() for tool in declare_tools([BARE, {"name": "wetter", "description": "Für 东京"}]).values()
+    ]
+
+
+def test_a_prompt_that_the_model_repeats_is_no_call():
+    assert not extract(render_tool_prompt([BARE])).tools_called
