@@ -52,7 +52,7 @@ class MessageChunks:
         self._is_native = False
 
     def feed(self, output: str | BaseMessage) -> Iterator[AIMessage]:
-        """Take the next chunk, and give what became certain: often nothing.
+        """Take the next chunk, and give what became certain: nothing, text, or each call in a chunk of its own.
 
         A model that does not stream gives one whole message. It is read like a chunk; one that the server found
         calls in comes back as it is.
@@ -71,7 +71,7 @@ class MessageChunks:
             return
         parts = self._reader.feed(chunk.content)
         if parts or is_news:
-            yield self._chunk(parts, preserved_fields(chunk))
+            yield from self._chunks(parts, preserved_fields(chunk))
 
     def flush(self) -> Iterator[AIMessageChunk]:
         """Take the end of the message, and give what was held back for it; then an empty last chunk.
@@ -84,7 +84,7 @@ class MessageChunks:
         if not self._is_native:
             parts = self._reader.flush()
             if parts:
-                yield self._chunk(parts)
+                yield from self._chunks(parts, self._identity())
             rejected = self._invalid_calls.collect(self._reader.runs)
             if rejected:
                 chunks = [to_invalid_chunk(call, self._index + place) for place, call in enumerate(rejected)]
@@ -100,7 +100,7 @@ class MessageChunks:
         """Give what is held back as mere text, for a message that breaks off: nothing that arrived is lost."""
         parts = self._reader.release()
         if parts:
-            yield self._chunk(parts)
+            yield from self._chunks(parts, self._identity())
 
     def _note(self, chunk: AIMessageChunk) -> bool:
         """Remember what later chunks need; tell whether this one brings anything besides its content."""
@@ -119,10 +119,16 @@ class MessageChunks:
     def _content(self, blocks: list[Block]) -> Content:
         return blocks if self._in_blocks else joined_text(blocks)
 
-    def _chunk(self, parts: Iterable[Part], fields: dict[str, Any] | None = None) -> AIMessageChunk:
+    def _chunks(self, parts: Iterable[Part], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
+        """Give parts as chunks, in their order: text, a call, text. The fields go out on the first one, once."""
+        for group in _text_or_call(parts) or [[]]:
+            yield self._chunk(group, fields)
+            fields = {"id": fields["id"], "name": fields["name"]}
+
+    def _chunk(self, parts: list[Part], fields: dict[str, Any]) -> AIMessageChunk:
         blocks: list[Block] = []
         calls: list[ToolCallChunk] = []
-        for part in merge_text(parts):
+        for part in parts:
             if not isinstance(part, ToolCall):
                 blocks.append(part)
                 continue
@@ -131,13 +137,23 @@ class MessageChunks:
             if self._lists_calls:
                 blocks.append(to_chunk_block(part, self._index))
             self._index += 1
-        return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **(fields or self._identity()))
+        return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **fields)
 
     def _passed_on(self, chunk: AIMessageChunk) -> AIMessageChunk:
         """Give a chunk of a message in which the server finds the calls, counted on from those found in text."""
         calls = [_counted_on(call, self._index) for call in chunk.tool_call_chunks]
         content = chunk.content if isinstance(chunk.content, str) else [copied(block) for block in chunk.content]
         return AIMessageChunk(content=content, tool_call_chunks=calls, **preserved_fields(chunk))
+
+
+def _text_or_call(parts: Iterable[Part]) -> list[list[Part]]:
+    groups: list[list[Part]] = []
+    for part in merge_text(parts):
+        if groups and not isinstance(part, ToolCall) and not isinstance(groups[-1][0], ToolCall):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups
 
 
 def _is_settled(output: str | BaseMessage) -> TypeGuard[AIMessage]:

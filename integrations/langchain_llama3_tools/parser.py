@@ -16,8 +16,7 @@ from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import Extractor, new_call_id, render_tool_prompt
-from llama3_tools.extractor import OnUnknownTool
+from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_tool_prompt
 
 __all__ = ["Llama3JsonToolOutputParser"]
 

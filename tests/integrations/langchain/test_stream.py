@@ -146,6 +146,20 @@ def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> No
     assert [len(chunk.tool_calls) for chunk in out] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
 
 
+def test_text_and_calls_keep_their_order() -> None:
+    chunks = [AIMessageChunk(content=f"One {CALL}{CALL} two {CALL}", id="1", response_metadata={"model_name": "llama"})]
+    out = streamed(Llama3JsonToolOutputParser(), chunks)
+    assert [(chunk.content, len(chunk.tool_calls)) for chunk in out] == [
+        ("One", 0),
+        ("", 1),
+        ("", 1),
+        (" two", 0),
+        ("", 1),
+        ("", 0),
+    ]
+    assert [chunk.response_metadata for chunk in out] == [{"model_name": "llama"}, {}, {}, {}, {}, {}]
+
+
 def test_without_any_input_there_is_no_output() -> None:
     assert streamed(Llama3JsonToolOutputParser(), []) == []
 
@@ -295,11 +309,13 @@ class TestModels:
 
     def test_one_that_does_not_stream(self) -> None:
         chain = FakeMessagesListChatModel(responses=[AIMessage(f"Sure. {CALL}", id="1")]) | Llama3JsonToolOutputParser()
-        first, last = chain.stream("")
-        assert isinstance(first, AIMessageChunk)
-        assert (first.content, [call["name"] for call in first.tool_calls], first.id) == ("Sure.", ["get_weather"], "1")
-        assert isinstance(last, AIMessageChunk)
-        assert last.chunk_position == "last"
+        chunks = list(chain.stream(""))
+        assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
+        assert [(chunk.content, len(chunk.tool_calls), chunk.id) for chunk in chunks] == [
+            ("Sure.", 0, "1"),
+            ("", 1, "1"),
+            ("", 0, "1"),
+        ]
 
     @pytest.mark.parametrize("output_version", [None, "v0", "v1"])
     def test_one_that_streams_words(self, output_version: str | None) -> None:
