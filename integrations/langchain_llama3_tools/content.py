@@ -124,7 +124,7 @@ class ContentReader:
         return parts
 
     def release(self) -> list[Part]:
-        """End the run, and give what was held back as text: what follows was not written by this model's hand."""
+        """End the run early, and give what was held back as mere text, without a call."""
         if self._stream is None:
             return []
         texts = []

@@ -8,7 +8,16 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from langchain_llama3_tools.calls import to_block, to_tool_call
-from langchain_llama3_tools.content import Block, Content, ContentReader, Part, block_text, joined_text, merge_text
+from langchain_llama3_tools.content import (
+    Block,
+    Content,
+    ContentReader,
+    Part,
+    block_text,
+    copied,
+    joined_text,
+    merge_text,
+)
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
 from llama3_tools import Extractor, ToolCall
 
@@ -85,7 +94,7 @@ def _read_run(blocks: list[Block], reader: ContentReader) -> list[Part]:
         return parts
     content = reader.runs[-1].extraction.content or ""
     if content == written:
-        return list(blocks)
+        return [copied(block) for block in blocks]
     # A stream hands out white space at the start before it can know that a call follows, which strips it.
     return merge_text(_without_start(parts, len(joined_text(parts)) - len(content)))
 
