@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from llama3_tools.json_scan import parse_whole
+from llama3_tools.json_scan import Judge, Refusal, attempted_name, parse_whole
 from llama3_tools.json_text import (
     JsonMember,
     JsonObject,
@@ -18,22 +18,10 @@ from llama3_tools.json_text import (
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
-__all__ = ["CallReader", "Parts", "Refusal", "Scope", "attempted_name"]
+__all__ = ["CallReader", "Parts", "Scope"]
 
 Parts: TypeAlias = list["ToolCall | str"]
 """What a candidate held: calls, and the message of an envelope as a string."""
-
-_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"'\\]{1,128})["']""")
-_ARGUMENTS = re.compile(r"""["'](?:parameters|arguments)\b""")
-_ATTEMPT_LENGTH = 4096  # how far into a broken candidate its name is looked for
-
-
-class Refusal(NamedTuple):
-    """Why JSON is not a call."""
-
-    reason: RejectionReason
-    detail: str
-    name: str | None = None
 
 
 class Scope(NamedTuple):
@@ -43,18 +31,6 @@ class Scope(NamedTuple):
     """The wire format that its calls are reported as."""
     wrappers: tuple[str, ...] = ()
     """The wrappers around, outermost first."""
-
-
-def attempted_name(text: str) -> str | None:
-    """Give the name of the tool that a broken candidate seems to call, if it seems to call one.
-
-    >>> attempted_name('{"name": "f", "parameters": {oops')
-    'f'
-    >>> attempted_name('{"name": "Alice", oops')
-    """
-    head = text[:_ATTEMPT_LENGTH]
-    name = _NAME.search(head)
-    return name[1] if name and _ARGUMENTS.search(head) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +66,16 @@ class CallReader:
         has_members = any(item.members for item in items)
         return ReadJson(self._calls(items, offset, scope) if has_members else None, end)
 
+    def judge(self, scope: Scope) -> Judge:
+        """Give what tells whether an element of an array is a call, without making one."""
+        return partial(replace(self, id_factory=str).refuse, scope)
+
+    def refuse(self, scope: Scope, text: str, index: int) -> Refusal | None:
+        """Tell why an element of an array is not a call, or `None` if it is one."""
+        element = parse_object(text, 0, checked=True)
+        outcome = self._calls([element], 0, scope, index) if element else None
+        return outcome if isinstance(outcome, Refusal) else None
+
     def named(self, name: str, arguments: JsonObject, span: Span, scope: Scope) -> Parts | Refusal:
         """Make the call of a format that carries the name outside of the JSON."""
         outcome = self._make(name, Arguments(arguments.value, arguments.json), span, scope)
@@ -103,9 +89,9 @@ class CallReader:
             return self._envelope(parsed, offset, scope) or outcome
         return outcome
 
-    def _calls(self, items: list[JsonObject], offset: int, scope: Scope) -> Parts | Refusal:
+    def _calls(self, items: list[JsonObject], offset: int, scope: Scope, first: int = 0) -> Parts | Refusal:
         calls: Parts = []
-        for index, item in enumerate(items):
+        for index, item in enumerate(items, first):
             outcome = self._call(item, offset, scope)
             if isinstance(outcome, Refusal):
                 return outcome._replace(detail=f"element {index} of the array: {outcome.detail}")

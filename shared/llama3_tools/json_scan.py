@@ -8,31 +8,45 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_white_space
 from llama3_tools.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason
 
-__all__ = ["Scan", "parse_whole", "scan_value"]
+__all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "scan_value"]
+
+
+_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"'\\]{1,128})["']""")
+_ARGUMENTS = re.compile(r"""["'](?:parameters|arguments)\b""")
+_ATTEMPT_LENGTH = 4096  # how far into a broken candidate its name is looked for
+
+
+class Refusal(NamedTuple):
+    """Why something is not a call."""
+
+    reason: RejectionReason
+    detail: str
+    name: str | None = None
+
+
+Judge: TypeAlias = Callable[[str, int], "Refusal | None"]
+"""Tells why an element of an array, of this text and at this index, is not a call."""
 
 
 class Scan(NamedTuple):
     """What was found at a brace or bracket. Offsets count from the start of the output."""
 
-    reason: RejectionReason | None
+    refusal: Refusal | None
     """Why it cannot be a call, or `None` for a strict JSON value that may be one."""
-    detail: str
-    """What was wrong, and where."""
     end: int
     """Where the value ends, or the last token that could still be part of one."""
     resume: int
     """Where the search goes on (rule 6): at that last token, or after the value."""
     has_key: bool
     """Whether a key was seen: without one, a brace or bracket is prose."""
-    hopeless: bool
-    """Whether it was known before its end that it cannot be a call, so that its text was settled on the way."""
 
 
 class _Next(Enum):
@@ -76,17 +90,30 @@ _RUNS_OF_DIGITS = ("int", "fraction", "exponent")
 _NUMBER_ENDS = ("zero", *_RUNS_OF_DIGITS)
 
 
-def scan_value(source: Source, *, calls_only: bool = False) -> Reading[Scan]:
+def scan_value(source: Source, judge: Judge | None = None, *, calls_only: bool = False) -> Reading[Scan]:
     """Read one JSON value, from the brace or bracket at which the source stands.
 
     It yields `None` while the value may still be a call. Once it cannot be one (an array with an element that is
-    no object; too many levels), it yields the offset up to which nothing will be searched again.
+    no call; too many levels), it yields the offset up to which nothing will be searched again.
 
     Args:
         source: where to read. Afterwards it stands behind what was read.
+        judge: asked about each object in an array.
         calls_only: stop where the value cannot be a call any more, rather than at its end.
     """
-    return _Scanner(source).scan(calls_only=calls_only)
+    return _Scanner(source, judge, calls_only=calls_only).scan()
+
+
+def attempted_name(text: str) -> str | None:
+    """Give the name of the tool that a broken candidate seems to call, if it seems to call one.
+
+    >>> attempted_name('{"name": "f", "parameters": {oops')
+    'f'
+    >>> attempted_name('{"name": "Alice", oops')
+    """
+    head = text[:_ATTEMPT_LENGTH]
+    name = _NAME.search(head)
+    return name[1] if name and _ARGUMENTS.search(head) else None
 
 
 def parse_whole(text: str) -> JsonObject | None:
@@ -105,73 +132,124 @@ def parse_whole(text: str) -> JsonObject | None:
     parsed = parse_object(source.json_text, start)
     if parsed is None:
         scan = run_to_end(scan_value(source))
-        parsed = parse_object(text, start, checked=True) if scan.reason is None else None
+        parsed = parse_object(text, start, checked=True) if scan.refusal is None else None
     return parsed if parsed and skip_white_space(text, parsed.end) == len(text) else None
 
 
 class _Scanner:
-    __slots__ = ("closers", "end", "expected", "has_key", "hopeless", "last", "source", "start")
+    """The state of one scan. Offsets count from the start of the output."""
 
-    def __init__(self, source: Source) -> None:
+    __slots__ = (
+        "calls_only",
+        "closers",
+        "element",
+        "elements",
+        "end",
+        "expected",
+        "has_key",
+        "hopeless",
+        "judge",
+        "last",
+        "source",
+        "start",
+    )
+
+    def __init__(self, source: Source, judge: Judge | None, *, calls_only: bool) -> None:
         self.source = source
+        self.judge = judge
+        self.calls_only = calls_only
         self.start = self.last = self.end = source.offset
+        """Where the value starts; where the last token starts, and where it ends."""
+        self.element = self.elements = 0
+        """Where the current object of an array starts, and how many there were before it."""
         self.expected = _Next.VALUE
         self.closers: list[str] = []
         self.has_key = False
-        self.hopeless: tuple[RejectionReason, str] | None = None
+        self.hopeless: Refusal | None = None
+        """Why the value cannot be a call any more."""
 
-    def scan(self, *, calls_only: bool) -> Reading[Scan]:
+    def scan(self) -> Reading[Scan]:
+        while not self._gives_up():
+            char = yield from self._next_char()
+            if not char:
+                detail = f"the output ends inside it, where {self.expected.value} was due"
+                return self._broken(RejectionReason.TRUNCATED, detail)
+            self._look_at(char)
+            if self._gives_up():
+                break
+            if not self._allowed(char):
+                problem = f"expected {self.expected.value} at offset {self.source.offset}, found {char!r}"
+                return self._broken(RejectionReason.MALFORMED, problem)
+            problem = yield from self._read_token(char)
+            if problem:
+                is_cut_off = self.source.finished
+                return self._broken(RejectionReason.TRUNCATED if is_cut_off else RejectionReason.MALFORMED, problem)
+            if not self.closers:
+                return self._scan(self.hopeless, self.end)
+        return self._scan(self.hopeless, self.source.offset)
+
+    def _gives_up(self) -> bool:
+        return self.calls_only and self.hopeless is not None
+
+    def _next_char(self) -> Reading[str]:
+        """Step over white space; give the character behind it, or nothing at the end of the output."""
         source = self.source
         while True:
             source.pos = skip_white_space(source.text, source.pos)
-            if source.exhausted:
-                if source.ended:
-                    return self._truncated()
-                yield self._settled()
-                continue
-            char = source.text[source.pos]
-            if self.hopeless is None and self._is_hopeless_at(char) and calls_only:
-                return self._malformed("")
-            if not self._allowed(char):
-                return self._malformed(f"expected {self.expected.value} at offset {source.offset}, found {char!r}")
-            self.last = source.offset
-            if char in "{}[],:":
-                source.pos += 1
-                self._punctuate(char)
-            else:
-                problem = yield from self._read_scalar(char)
-                if problem:
-                    self.end = source.offset
-                    return self._truncated() if source.finished else self._malformed(problem)
-            self.end = source.offset
-            if not self.closers:
-                reason, detail = self.hopeless or (None, "")
-                return self._scan(reason, detail, self.end)
+            if not source.exhausted:
+                return source.text[source.pos]
+            if source.ended:
+                return ""
+            yield self._settled()
 
     def _settled(self) -> int | None:
         return None if self.hopeless is None else self.last
 
-    def _truncated(self) -> Scan:
-        reason, detail = RejectionReason.TRUNCATED, f"the output ends inside it, where {self.expected.value} was due"
-        if self.hopeless is not None and self.hopeless[0] is RejectionReason.TOO_DEEP:
-            reason, detail = self.hopeless
-        return self._scan(reason, detail, self.source.offset)
+    def _broken(self, reason: RejectionReason, detail: str) -> Scan:
+        is_cut_off = reason is RejectionReason.TRUNCATED
+        resume = self.source.offset if is_cut_off else max(self.last, self.start + 1)
+        if self.hopeless is None:
+            return self._scan(Refusal(reason, detail, self._attempted_name()), resume)
+        is_too_deep = self.hopeless.reason is RejectionReason.TOO_DEEP
+        return self._scan(self.hopeless if is_too_deep else Refusal(reason, detail), resume)
 
-    def _malformed(self, problem: str) -> Scan:
-        reason, detail = RejectionReason.MALFORMED, problem
-        if self.hopeless is not None and (not problem or self.hopeless[0] is RejectionReason.TOO_DEEP):
-            reason, detail = self.hopeless
-        return self._scan(reason, detail, max(self.last, self.start + 1))
+    def _scan(self, refusal: Refusal | None, resume: int) -> Scan:
+        return Scan(refusal, self.end, resume, self.has_key)
 
-    def _scan(self, reason: RejectionReason | None, detail: str, resume: int) -> Scan:
-        return Scan(reason, detail, self.end, resume, self.has_key, self.hopeless is not None)
+    def _attempted_name(self) -> str | None:
+        return attempted_name(self.source.slice(self.start, self.end))
 
-    def _is_hopeless_at(self, char: str) -> bool:
-        if self.closers == ["]"] and self.expected in _VALUES and char != "{":
-            self.hopeless = RejectionReason.NOT_A_CALL, "an array of something else than objects"
+    def _look_at(self, char: str) -> None:
+        """Find out whether the value becomes hopeless with the token that begins here."""
+        if self.hopeless is not None:
+            return
+        if self.closers == ["]"]:
+            if self.expected in _VALUES and char != "{":
+                self.hopeless = Refusal(RejectionReason.NOT_A_CALL, "an array of something else than objects")
+            elif self.expected in _VALUES:
+                self.element = self.source.offset
         elif len(self.closers) == MAX_DEPTH and char in "{[":
-            self.hopeless = RejectionReason.TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels"
-        return self.hopeless is not None
+            detail = f"nested deeper than {MAX_DEPTH} levels"
+            self.hopeless = Refusal(RejectionReason.TOO_DEEP, detail, self._attempted_name())
+
+    def _read_token(self, char: str) -> Reading[str]:
+        """Read a token that may stand here; give what was wrong with it, or nothing."""
+        self.last = self.source.offset
+        problem = ""
+        if char in "{}[],:":
+            self.source.pos += 1
+            self._punctuate(char)
+        else:
+            problem = yield from self._read_scalar(char)
+        self.end = self.source.offset
+        if char == "}" and self.closers == ["]"]:
+            self._judge_element()
+        return problem
+
+    def _judge_element(self) -> None:
+        if self.hopeless is None and self.judge is not None:
+            self.hopeless = self.judge(self.source.slice(self.element, self.end), self.elements)
+            self.elements += 1
 
     def _allowed(self, char: str) -> bool:
         expected = self.expected

@@ -205,7 +205,7 @@ def _scanned_end(text: str) -> int | None:
     source.feed(text)
     source.ended = True
     scan = run_to_end(scan_value(source))
-    return None if scan.reason is not None else scan.end
+    return None if scan.refusal is not None else scan.end
 
 
 @given(st.text(alphabet='{}[]":, \n\\ud8e19.-+truefalsn\x00é\ud800', max_size=40).map('{{"k":{}'.format))

@@ -207,7 +207,9 @@ def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(
     )
     extraction = extract_in_every_chunking(text)
     assert [call.name for call in extraction.tool_calls] == (["f"] if is_call else [])
-    assert [str(rejection.reason) for rejection in extraction.rejections] == ([] if is_call else ["too_deep"])
+    assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == (
+        [] if is_call else [("too_deep", "f")]
+    )
 
 
 def test_a_call_is_read_near_the_end_of_pythons_stack():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from llama3_tools.calls import Refusal
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_white_space
-from llama3_tools.json_scan import Scan, scan_value
+from llama3_tools.json_scan import Refusal, Scan, scan_value
 from llama3_tools.json_text import JsonObject, parse_object
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection, RejectionReason
@@ -25,8 +24,8 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
         return IsText(behind)  # prose that mentions the tag
     arguments = yield from _read_object(source, candidate)
     if isinstance(arguments, Scan):
-        reason = arguments.reason or RejectionReason.MALFORMED
-        return IsText(arguments.resume, Rejection((start, arguments.end), reason, arguments.detail, name))
+        refusal = arguments.refusal
+        return IsText(arguments.resume, refusal and Rejection((start, arguments.end), *refusal._replace(name=name)))
     yield from skip_white_space(source)
     if not source.finished and not (yield from is_at(source, _CLOSING)):
         detail = f"expected {_CLOSING} at offset {source.offset}"
@@ -47,7 +46,7 @@ def _read_object(source: Source, candidate: Candidate) -> Reading[JsonObject | S
         return parsed
     start = source.offset
     scan = yield from scan_value(source, calls_only=bool(candidate.scope.wrappers))
-    if scan.reason is not None:
+    if scan.refusal is not None:
         return scan
     parsed = parse_object(source.slice(start, scan.end), 0, checked=True)
     assert parsed is not None  # noqa: S101  # the scan found a strict JSON object
