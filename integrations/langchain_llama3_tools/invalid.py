@@ -15,7 +15,7 @@ from langchain_core.messages import InvalidToolCall, ToolCallChunk
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 
 from langchain_llama3_tools.content import Run
-from llama3_tools import Rejection, RejectionReason
+from llama3_tools import Rejection
 
 __all__ = [
     "REJECTED_TOOL_CALLS",
@@ -31,19 +31,6 @@ OnInvalid: TypeAlias = Literal["collect", "text", "raise"]
 
 REJECTED_TOOL_CALLS = "rejected_tool_calls"
 """Where in `response_metadata` the details are."""
-
-# What was meant as a call and did not come off. A schema, quoted code or data was not, and a call of an unknown tool
-# is well-formed: `on_unknown_tool` says what becomes of it.
-_ATTEMPTS = frozenset(
-    {
-        RejectionReason.MALFORMED,
-        RejectionReason.TRUNCATED,
-        RejectionReason.INVALID_NAME,
-        RejectionReason.INVALID_ARGUMENTS,
-        RejectionReason.CONFLICTING_ARGUMENTS,
-        RejectionReason.TOO_DEEP,
-    }
-)
 
 
 class RejectedToolCall(TypedDict):
@@ -93,9 +80,7 @@ class InvalidCalls:
 
     def _attempts(self, run: Run) -> Iterator[Rejection]:
         for rejection in run.extraction.rejections:
-            if rejection.name is None or rejection.reason not in _ATTEMPTS:
-                continue
-            if self.names is None or rejection.name in self.names:
+            if rejection.is_attempt and (self.names is None or rejection.name in self.names):
                 yield rejection
 
 

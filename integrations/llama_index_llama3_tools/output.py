@@ -13,6 +13,7 @@ from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
 __all__ = ["FailedToolCall", "Llama3ToolOutput"]
 
+
 @dataclass(frozen=True, slots=True)
 class FailedToolCall:
     """A tool call that the model attempted and that cannot be run. Its text is part of the output's text."""
