@@ -35,6 +35,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution, unpacked."""
     unpacked = tmp_path_factory.mktemp("unpacked")
     with tarfile.open(build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # the default from Python 3.14 on
         archive.extractall(unpacked)  # noqa: S202 - the archive was built a line above
     (root,) = unpacked.iterdir()
     return root
