@@ -35,7 +35,10 @@ def documented_endpoint() -> Iterator[str]:
     from endpoints.wire import api  # noqa: PLC0415 - the same
 
     turn = Turn(pieces=cut_at(ANSWER, *range(4, len(ANSWER), 4)))
-    with LoopbackServer(api(["llama3.1"], scripted(itertools.repeat(turn)))) as server:
+    server = LoopbackServer(api(["llama3.1"], scripted(itertools.repeat(turn))))
+    with server, pytest.MonkeyPatch.context() as environment:
+        for name in ("NO_PROXY", "no_proxy"):
+            environment.setenv(name, "127.0.0.1")
         yield server.base_url
 
 
