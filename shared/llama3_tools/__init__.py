@@ -9,7 +9,7 @@
 from llama3_tools._version import __version__
 from llama3_tools.errors import Llama3ToolsError, MissingExtraError, StreamStateError, ToolDefinitionError
 from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
-from llama3_tools.prompts import render_tool_prompt
+from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_call, render_tool_prompt
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
@@ -37,6 +37,7 @@ __all__ = [
     "OpenAIFunction",
     "OpenAIMessage",
     "OpenAIToolCall",
+    "PromptFormat",
     "Rejection",
     "RejectionReason",
     "Span",
@@ -45,11 +46,13 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolCallReady",
+    "ToolChoice",
     "ToolDefinitionError",
     "ToolLike",
     "__version__",
     "declare_tools",
     "extract",
     "new_call_id",
+    "render_tool_call",
     "render_tool_prompt",
 ]

@@ -1,26 +1,45 @@
-"""The prompt that shows a model its tools, in the words Llama 3.1 was trained on."""
+"""The text that a model is shown: its tools, and the calls it made before. In the words Llama 3.1 was trained on.
+
+What is rendered here is what the extractor reads.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args
 
+from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.tools import ToolLike, declare_tools
 
-__all__ = ["render_tool_prompt"]
+__all__ = ["PromptFormat", "ToolChoice", "render_tool_call", "render_tool_prompt"]
 
-# The instruction of Llama 3.1's own chat template (meta-llama/llama-models, llama3_1/prompt_format.md,
-# "JSON based tool calling"): a model calls most reliably when it meets the words it was trained on.
+PromptFormat: TypeAlias = Literal["json", "function"]
+"""The form in which a model is asked to call: `{"name": …, "parameters": …}`, or `<function=NAME>{…}</function>`."""
+
+ToolChoice: TypeAlias = str
+"""`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call."""
+
+# The instructions of Llama 3.1 (meta-llama/llama-models, llama3_1/prompt_format.md, "JSON based tool calling" and
+# "User-defined custom tool calling"): a model calls most reliably when it meets the words it was trained on.
 _JSON_INSTRUCTION = (
     "Given the following functions, please respond with a JSON for a function call with its proper arguments "
     "that best answers the given prompt.\n\n"
     'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}. '
     "Do not use variables."
 )
+_FUNCTION_INSTRUCTION = (
+    "If you choose to call a function ONLY reply in the following format with no prefix or suffix:\n\n"
+    '<function=example_function_name>{"example_name": "example_value"}</function>'
+)
+_REQUIRED = "Call a function in your reply."
+_NAMED = "Call the function {name!r} in your reply."
 
 
-def render_tool_prompt(tools: Iterable[ToolLike]) -> str:
-    r"""Render tools into Llama 3.1's prompt for JSON tool calls: the instruction, then a JSON object a tool.
+def render_tool_prompt(
+    tools: Iterable[ToolLike], *, prompt_format: PromptFormat = "json", tool_choice: ToolChoice = "auto"
+) -> str:
+    r"""Render tools into Llama 3.1's prompt for tool calls: the instruction, and a JSON object a tool.
 
     Meta puts it in front of the first user message. Without tools it is the instruction alone.
 
@@ -38,9 +57,56 @@ def render_tool_prompt(tools: Iterable[ToolLike]) -> str:
         }
     }
 
+    Args:
+        tools: the tools, as OpenAI tool dicts or `Tool`s.
+        prompt_format: the form in which to call.
+        tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
+
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration that cannot be read.
+        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that is not declared.
+        ValueError: `prompt_format` is none of the formats.
     """
-    rendered = (json.dumps(tool.to_openai(), indent=4, ensure_ascii=False) for tool in declare_tools(tools).values())
-    return "\n\n".join([_JSON_INSTRUCTION, *rendered])
+    _require_format(prompt_format)
+    declared = declare_tools(tools)
+    rendered = [json.dumps(tool.to_openai(), indent=4, ensure_ascii=False) for tool in declared.values()]
+    if prompt_format == "json":
+        parts = [_JSON_INSTRUCTION, *rendered]
+    else:
+        parts = ["You have access to the following functions:", *rendered, _FUNCTION_INSTRUCTION]
+    if tool_choice == "required":
+        parts.append(_REQUIRED)
+    elif tool_choice != "auto":
+        if tool_choice not in declared:
+            raise ToolDefinitionError(f"tool_choice {tool_choice!r} is not declared; declared: {', '.join(declared)}")
+        parts.append(_NAMED.format(name=tool_choice))
+    return "\n\n".join(parts)
+
+
+def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_format: PromptFormat = "json") -> str:
+    """Render a call as the model would have written it, to show it what it called before.
+
+    >>> render_tool_call("get_weather", {"city": "Paris"})
+    '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+    >>> render_tool_call("get_weather", '{"city": "Paris"}', prompt_format="function")
+    '<function=get_weather>{"city": "Paris"}</function>'
+
+    Args:
+        name: the tool's name.
+        arguments: the arguments; as text, they are taken as they are, be they JSON or not.
+        prompt_format: the form in which to write.
+
+    Raises:
+        ValueError: `prompt_format` is none of the formats.
+    """
+    _require_format(prompt_format)
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    if prompt_format == "function":
+        return f"<function={name}>{written}</function>"
+    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
+
+
+def _require_format(prompt_format: str) -> None:
+    if prompt_format not in get_args(PromptFormat):
+        formats = " or ".join(f'"{name}"' for name in get_args(PromptFormat))
+        raise ValueError(f"prompt_format is {formats}, not {prompt_format!r}")

@@ -167,22 +167,3 @@ def test_every_error_is_in_the_tree_and_is_the_builtin_that_one_would_catch(
 ):
     assert issubclass(error, Llama3ToolsError)
     assert issubclass(error, builtin)
-
-
-def test_the_prompt_shows_each_tool_and_asks_for_what_the_extractor_reads():
-    prompt = render_tool_prompt([BARE, {"name": "wetter", "description": "Für 东京"}])
-    assert '{"name": function name, "parameters": dictionary of argument name and its value}' in prompt
-    assert "Für 东京" in prompt
-    decoder, shown = json.JSONDecoder(), []
-    rest = prompt[prompt.index("\n{") :]
-    while rest := rest.strip():
-        tool, end = decoder.raw_decode(rest)
-        shown.append(tool)
-        rest = rest[end:]
-    assert shown == [
-        tool.to_openai() for tool in declare_tools([BARE, {"name": "wetter", "description": "Für 东京"}]).values()
-    ]
-
-
-def test_a_prompt_that_the_model_repeats_is_no_call():
-    assert not extract(render_tool_prompt([BARE])).tools_called

@@ -1,0 +1,91 @@
+"""The prompts: each tool is shown, and what is asked for is what the extractor reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llama3_tools import (
+    Extractor,
+    PromptFormat,
+    Tool,
+    ToolDefinitionError,
+    declare_tools,
+    extract,
+    render_tool_call,
+    render_tool_prompt,
+)
+
+BARE = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}
+WETTER = {"name": "wetter", "description": "F\u00fcr \u6771\u4eac"}
+FORMATS = get_args(PromptFormat)
+
+
+def shown_tools(prompt: str) -> list[Any]:
+    """Decode the JSON objects of a prompt, each at the start of a line."""
+    decoder = json.JSONDecoder()
+    return [decoder.raw_decode("{" + part)[0] for part in prompt.split("\n{")[1:]]
+
+
+@pytest.mark.parametrize("prompt_format", FORMATS)
+def test_the_prompt_shows_each_tool_in_openais_form(prompt_format: PromptFormat):
+    prompt = render_tool_prompt([BARE, WETTER], prompt_format=prompt_format)
+    assert shown_tools(prompt) == [tool.to_openai() for tool in declare_tools([BARE, WETTER]).values()]
+    assert "F\u00fcr \u6771\u4eac" in prompt
+
+
+def test_each_format_asks_for_its_form():
+    assert '{"name": function name, "parameters": dictionary of argument name and its value}' in render_tool_prompt(
+        [BARE]
+    )
+    assert "<function=example_function_name>" in render_tool_prompt([BARE], prompt_format="function")
+
+
+@pytest.mark.parametrize("prompt_format", FORMATS)
+def test_a_prompt_that_the_model_repeats_is_no_call(prompt_format: PromptFormat):
+    assert not extract(render_tool_prompt([BARE], prompt_format=prompt_format), tools=[BARE]).tools_called
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "last_line"),
+    [("auto", "}"), ("required", "Call a function in your reply."), ("f", "Call the function 'f' in your reply.")],
+)
+def test_a_tool_choice_becomes_an_instruction(tool_choice: str, last_line: str):
+    assert render_tool_prompt([BARE], tool_choice=tool_choice).splitlines()[-1] == last_line
+
+
+def test_a_tool_choice_that_is_not_declared_is_an_error():
+    with pytest.raises(ToolDefinitionError, match="tool_choice 'g' is not declared; declared: f, wetter"):
+        render_tool_prompt([BARE, WETTER], tool_choice="g")
+
+
+def test_a_prompt_format_that_does_not_exist_is_an_error():
+    with pytest.raises(ValueError, match='prompt_format is "json" or "function", not \'yaml\''):
+        render_tool_prompt([BARE], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ValueError, match="not 'yaml'"):
+        render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(
+    st.from_regex(r"[A-Za-z_][\w.:-]{0,40}", fullmatch=True),
+    st.dictionaries(st.text(), json_values, max_size=4),
+    st.sampled_from(FORMATS),
+)
+def test_what_is_rendered_is_read_back(name: str, arguments: dict[str, Any], prompt_format: PromptFormat):
+    written = render_tool_call(name, arguments, prompt_format=prompt_format)
+    extraction = Extractor(tools=[Tool(name)]).extract(f"One {written} two {written}")
+    assert [(call.name, call.arguments) for call in extraction.tool_calls] == [(name, arguments)] * 2
+    assert extraction.content == "One two"
+    (call, _) = extraction.tool_calls
+    assert render_tool_call(name, call.arguments_json, prompt_format=prompt_format) == written
