@@ -20,6 +20,7 @@ so the server leaves the model's text as it is, whichever server it is.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -147,6 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_endpoint_options(parser)
     options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
     console = Console(highlight=False, emoji=False, markup=False)
     questions = options.questions or [question.question for question in SHOWN]
     endpoint: Endpoint | None = None
