@@ -1,0 +1,183 @@
+"""The server on loopback: it sends what it is given, notes what it was asked, and stops."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import httpx
+import openai
+import pytest
+
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_events, api
+
+
+def ask(server: LoopbackServer, body: bytes, path: str = "/chat/completions") -> tuple[int, bytes]:
+    address = urlsplit(server.base_url)
+    with closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)) as connection:
+        connection.request("POST", f"/v1{path}", body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, response.read()
+
+
+def client_of(server: LoopbackServer) -> openai.OpenAI:
+    return openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0)
+
+
+def scripted_server(*turns: Turn | Answer) -> LoopbackServer:
+    return LoopbackServer(api(["scripted"], scripted(turns)))
+
+
+def stream_chat(client: openai.OpenAI, **options: object) -> list[str | None]:
+    messages = [{"role": "user", "content": "Hi"}]
+    chunks = client.chat.completions.create(model="scripted", messages=messages, stream=True, **options)  # type: ignore[call-overload]
+    return [chunk.choices[0].delta.content for chunk in chunks if chunk.choices]
+
+
+class TestAnswers:
+    def test_parts_arrive_joined_and_whole(self) -> None:
+        with LoopbackServer(lambda _: Answer((b"one ", b"", b"two"), "text/plain", status=201)) as server:
+            assert ask(server, b"{}") == (201, b"one two")
+
+    def test_requests_are_noted_in_order(self) -> None:
+        with LoopbackServer(lambda _: Answer((b"{}",))) as server:
+            ask(server, b'{"stream": true}')
+            ask(server, b'{"stream": false}', "/completions?beta=1")
+        assert server.requests == [
+            Request("POST", "/v1/chat/completions", {"stream": True}),
+            Request("POST", "/v1/completions", {"stream": False}),
+        ]
+        assert [request.stream for request in server.requests] == [True, False]
+
+    @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff"])
+    def test_a_body_that_is_no_object_is_refused(self, body: bytes) -> None:
+        with LoopbackServer(lambda _: Answer((b"{}",))) as server:
+            assert ask(server, body)[0] == 400
+        assert server.requests == []
+
+    def test_an_error_of_the_responder_is_told(self) -> None:
+        def fail(request: Request) -> Answer:
+            raise KeyError(request.path)
+
+        with LoopbackServer(fail) as server:
+            status, body = ask(server, b"{}")
+        assert (status, json.loads(body)) == (500, {"error": {"message": "KeyError: '/v1/chat/completions'"}})
+
+    def test_a_client_that_goes_away_does_no_harm(self) -> None:
+        answers = iter([answer_events(["{}"] * 10_000, pause=0.001), Answer((b"{}",))])
+        with LoopbackServer(lambda _: next(answers)) as server:
+            address = urlsplit(server.base_url)
+            with closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)) as connection:
+                connection.request("POST", "/v1/chat/completions", b"{}")
+                with connection.getresponse() as response:
+                    response.read(20)
+            assert ask(server, b"{}") == (200, b"{}")
+
+
+class TestLife:
+    def test_no_thread_outlives_the_block(self) -> None:
+        before = threading.active_count()
+        with scripted_server(Turn(pieces=("Hi",))) as server, client_of(server) as client:
+            stream_chat(client)
+        assert threading.active_count() == before
+
+    def test_a_slow_answer_ends_with_the_block(self) -> None:
+        started = time.monotonic()
+        with LoopbackServer(lambda _: answer_events(["{}", "{}"], pause=60)) as server:
+            address = urlsplit(server.base_url)
+            connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
+            connection.request("POST", "/v1/chat/completions", b"{}")
+            with connection.getresponse() as response:
+                response.read(1)
+        connection.close()
+        assert time.monotonic() - started < 30
+
+    def test_it_listens_on_this_machine_only(self) -> None:
+        with LoopbackServer(lambda _: Answer((b"{}",))) as server:
+            assert urlsplit(server.base_url).hostname == "127.0.0.1"
+
+    def test_it_has_no_address_unless_it_runs(self) -> None:
+        with pytest.raises(RuntimeError, match="use it in a `with` block"):
+            _ = LoopbackServer(lambda _: Answer((b"{}",))).base_url
+
+
+class TestScript:
+    def test_a_turn_is_streamed_in_its_pieces(self) -> None:
+        with scripted_server(Turn(pieces=("{", '"na', 'me"}'))) as server, client_of(server) as client:
+            assert stream_chat(client) == [None, "{", '"na', 'me"}', None]
+
+    def test_usage_comes_in_a_chunk_of_its_own_where_it_is_asked_for(self) -> None:
+        turn = Turn(pieces=("a", "b"), prompt_tokens=5, finish_reason="length")
+        with scripted_server(turn, turn) as server, client_of(server) as client:
+            messages = [{"role": "user", "content": "Hi"}]
+            options = {"model": "scripted", "messages": messages, "stream": True}
+            *chunks, last = client.chat.completions.create(**options, stream_options={"include_usage": True})  # type: ignore[call-overload]
+            plain = list(client.chat.completions.create(**options))  # type: ignore[call-overload]
+        assert last.choices == []
+        assert (last.usage.prompt_tokens, last.usage.completion_tokens, last.usage.total_tokens) == (5, 2, 7)
+        assert chunks[-1].choices[0].finish_reason == "length"
+        assert [chunk.usage for chunk in plain] == [None] * len(plain)
+
+    def test_turns_follow_one_another_on_both_endpoints(self) -> None:
+        turns = [Turn(pieces=(text,)) for text in ("one", "two", "three")]
+        with scripted_server(*turns) as server, client_of(server) as client:
+            chat = client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "Hi"}])
+            completion = client.completions.create(model="scripted", prompt="Hi")
+            pieces = [
+                chunk.choices[0].text for chunk in client.completions.create(model="scripted", prompt="", stream=True)
+            ]
+        assert (chat.choices[0].message.content, completion.choices[0].text, pieces) == ("one", "two", ["three", ""])
+
+    def test_after_the_last_turn_it_says_so(self) -> None:
+        with (
+            scripted_server() as server,
+            client_of(server) as client,
+            pytest.raises(openai.InternalServerError, match="no answer to request 1"),
+        ):
+            stream_chat(client)
+
+    def test_a_stream_can_break_off(self) -> None:
+        with scripted_server(Turn(pieces=("a", "b"), breaks=True)) as server, client_of(server) as client:
+            chunks = client.completions.create(model="scripted", prompt="", stream=True)
+            assert [next(chunks).choices[0].text for _ in range(2)] == ["a", "b"]
+            with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
+                next(chunks)
+
+    def test_a_whole_answer_can_break_off(self) -> None:
+        with (
+            scripted_server(Turn(pieces=("a",), breaks=True)) as server,
+            client_of(server) as client,
+            pytest.raises(openai.APIConnectionError),
+        ):
+            client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "Hi"}])
+
+    @pytest.mark.parametrize(
+        ("places", "pieces"),
+        [((), ("<", "a", ">")), ((1,), ("<", "a>")), ((0, 3), ("", "<a>", ""))],
+    )
+    def test_text_is_cut_at_the_places_given(self, places: tuple[int, ...], pieces: tuple[str, ...]) -> None:
+        assert cut_at("<a>", *places) == pieces
+
+
+class TestRoutes:
+    def test_the_models_are_listed(self) -> None:
+        with LoopbackServer(api(["a", "b"], scripted([]))) as server, client_of(server) as client:
+            assert [model.id for model in client.models.list()] == ["a", "b"]
+
+    def test_a_model_of_another_name_is_not_found(self) -> None:
+        with (
+            LoopbackServer(api(["a"], scripted([]))) as server,
+            client_of(server) as client,
+            pytest.raises(openai.NotFoundError, match="`b` does not exist"),
+        ):
+            client.completions.create(model="b", prompt="")
+
+    def test_another_path_is_not_found(self) -> None:
+        with scripted_server() as server:
+            assert ask(server, b"{}", "/embeddings")[0] == 404
