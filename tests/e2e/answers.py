@@ -1,0 +1,123 @@
+"""What the live model is asked, and what must hold for every answer, whatever a small model says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from endpoints import grammars
+from endpoints.assistant import TOOLS, chat_messages, completion_prompt
+from endpoints.live import SETTINGS
+from endpoints.questions import QUESTIONS, Question
+from llama3_tools import Extraction, Extractor
+
+__all__ = ["ASKED", "FORCED", "MAX_TOKENS", "Asked", "Read", "check"]
+
+MAX_TOKENS = 120
+_NAMES = {"get_weather", "search_web", "set_timer"}
+_WRAPPERS = re.compile(
+    r"<\|(?:python_tag|eom_id|eot_id)\|>|</?tool_call>|</?tool>|<function=\w+>|</function>|```(?:json)?|[\[\]]"
+)
+"""What vanishes with a call (DESIGN rules 2, 9 and 10)."""
+_DELIMITERS = re.compile(r"[\s;,]+")
+"""What vanishes between calls and around them (DESIGN rules 3 and 4)."""
+_BY_NAME: Mapping[str, Question] = {question.name: question for question in QUESTIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question to the live model."""
+
+    name: str
+    question: Question
+    calls: int | None = None
+    """How many calls the grammar forces; `None` where it is the model's choice."""
+    text: bool | None = None
+    """Whether it forces text."""
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The conversation, for the chat endpoint."""
+        question = self.question
+        return [dict(m) for m in chat_messages(question.question, examples=question.examples, write=question.write)]  # type: ignore[arg-type]
+
+    @property
+    def prompt(self) -> str:
+        """The prompt, for the completions endpoint."""
+        return completion_prompt(self.question.question)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What goes into the request beside that."""
+        grammar = {} if self.question.grammar is None else {"grammar": self.question.grammar}
+        return {"max_tokens": MAX_TOKENS, **SETTINGS, **grammar}
+
+
+FORCED = (
+    Asked(
+        "forced-one-call", Question(name="", about="", question="How is Oslo?", grammar=grammars.CALL), 1, text=False
+    ),
+    Asked("forced-text-then-call", _BY_NAME["grammar-text-then-call"], 1, text=True),
+    Asked("forced-two-calls", _BY_NAME["grammar-two-calls"], 2, text=False),
+    Asked("forced-text-call-text", _BY_NAME["grammar-text-call-text"], 1, text=True),
+)
+"""Held to their form by a grammar: here it is known how many calls there are, whoever the model is."""
+
+ASKED = (
+    *FORCED,
+    *(Asked(name, _BY_NAME[name]) for name in ("text-then-call", "two-calls", "text", "malformed")),
+    *(Asked(name, _BY_NAME[name]) for name in ("python-tag", "fence", "tool-call-tag", "function-tag")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What came out of one answer, whichever parser read it."""
+
+    raw: str
+    """What the model said."""
+    text: str
+    """The content, all of it."""
+    calls: Sequence[tuple[str, Mapping[str, object]]]
+    """Names and arguments."""
+    ids: Sequence[str | None]
+    """The calls' ids."""
+
+
+def check(asked: Asked, read: Read) -> Extraction:
+    """Hold an answer to what must be true of every one; give what the core makes of it.
+
+    - The calls are those that the core finds in the raw text, and so is the content.
+    - Each call stands in the raw text as JSON of its arguments; its name is declared; its id is its own.
+    - Text and calls add up to the raw text: what is left of it without them is wrappers and delimiters.
+    - What the grammar forces is there.
+    """
+    __tracebackhide__ = True
+    extraction = Extractor(tools=TOOLS).extract(read.raw)
+    report = f"\nraw: {read.raw!r}\nread: {read!r}\ncore: {extraction!r}"
+    assert read.raw, "the model said nothing"
+    assert read.text == (extraction.content or ""), report
+    assert list(read.calls) == [(call.name, call.arguments) for call in extraction.tool_calls], report
+    assert {name for name, _ in read.calls} <= _NAMES, report
+    assert all(re.fullmatch("call_[0-9a-f]{24}", call_id or "") for call_id in read.ids), report
+    assert len(set(read.ids)) == len(read.calls), report
+
+    left = read.raw
+    for call in reversed(extraction.tool_calls):
+        start, end = call.span
+        assert json.loads(call.arguments_json) == call.arguments, report
+        assert call.arguments_json in read.raw[start:end], report
+        left = left[:start] + left[end:]
+    assert _squeezed(left) == _squeezed(read.text), report
+
+    if asked.calls is not None:
+        assert len(read.calls) == asked.calls, report
+    if asked.text is not None:
+        assert bool(read.text) is asked.text, report
+    return extraction
+
+
+def _squeezed(text: str) -> str:
+    return _DELIMITERS.sub("", _WRAPPERS.sub("", text))
