@@ -26,6 +26,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from operator import add
+from pathlib import Path
 
 from rich.console import Console
 
@@ -37,10 +38,6 @@ from endpoints.questions import SHOWN
 from screen import SideBySide
 
 MAX_TOKENS = 160
-TRY = (
-    "Ask your own model: "
-    'python examples/quickstart.py --base-url http://localhost:11434/v1 --model llama3.1 "Your question"'
-)
 
 
 def ask_langchain(endpoint: Endpoint, question: str, screen: SideBySide) -> None:
@@ -166,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         ask(endpoint, question, screen)
                     console.print()
             if endpoint.is_replay:
-                console.print(TRY, soft_wrap=True)
+                console.print(f"Ask your own model:\n  {_command()}", soft_wrap=True)
     except (EndpointError, LiveServerError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
@@ -177,6 +174,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _fail(line)
     return 0
+
+
+def _command() -> str:
+    """Give the command line that asks an Ollama on this machine, as it has to be typed here."""
+    here = Path.cwd()
+    python, program = Path(sys.executable), Path(__file__).resolve()
+    words = (
+        python.relative_to(here) if python.is_relative_to(here) else "python",
+        program.relative_to(here) if program.is_relative_to(here) else program,
+    )
+    return f'{words[0]} {words[1]} --base-url http://localhost:11434/v1 --model llama3.1 "How is the weather in Oslo?"'
 
 
 def _fail(message: str) -> int:

@@ -47,6 +47,7 @@ class SideBySide:
         self._rows: list[_Row] = []
         self._held = ""
         self._summary = ""
+        self._is_open = True
         grows = console.is_terminal and not console.is_dumb_terminal
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=15) if grows else None
 
@@ -87,6 +88,7 @@ class SideBySide:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Leave the answer as it is on the screen."""
+        self._is_open = False
         if self._live:
             self._live.stop()
         else:
@@ -94,7 +96,7 @@ class SideBySide:
 
     def _render(self) -> RenderableType:
         question = Text.assemble(("Question  ", "bold"), self._question)
-        table = Table(box=box.ROUNDED, width=min(self._console.width, _WIDEST), title_justify="left", show_lines=True)
+        table = Table(box=box.ROUNDED, width=min(self._console.width, _WIDEST), show_lines=True)
         table.add_column("the model sends", ratio=1, overflow="fold")
         table.add_column("your program gets", ratio=1, overflow="fold")
         held = [_Row(self._held)] if self._held else []
@@ -104,6 +106,8 @@ class SideBySide:
         parts: list[RenderableType] = [question]
         if table.row_count:
             parts.append(table)
+        elif self._is_open:
+            parts.append(Text("waiting for the model …", style="dim"))
         if self._summary:
             parts.append(Text(self._summary, no_wrap=True, overflow="ellipsis"))
         return Group(*parts)

@@ -147,8 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for path in sorted(options.folder.glob("*.json")):
         if path.stem not in known:
-            path.unlink()
-            print(f"{path.stem:26} removed   (no question of this name)")
+            print(f"{path.stem:26} obsolete: there is no question of this name any more")
     return 0
 
 
