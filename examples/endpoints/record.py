@@ -7,6 +7,7 @@ examples/recordings. An answer that has not changed since leaves its file alone.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from endpoints.questions import QUESTIONS, Question
 from endpoints.recordings import RECORDINGS, JsonObject, Recording, text_of_event
 from endpoints.wire import CHAT
 
-__all__ = ["RecordError", "main", "record"]
+__all__ = ["RecordError", "main", "record", "save"]
 
 
 class RecordError(RuntimeError):
@@ -95,14 +96,23 @@ def _agree(recording: Recording) -> bool:
     return bool(text == recording.text)
 
 
-def _write(recording: Recording, folder: Path) -> str:
-    """Write a recording's file where the answer is a new one, and say whether it is."""
+def save(recording: Recording, folder: Path) -> str:
+    """Write a recording's file, unless the one that is there tells the same.
+
+    Args:
+        recording: what to keep.
+        folder: where.
+
+    Returns:
+        `new`, `changed` or `unchanged`.
+    """
     path = folder / f"{recording.name}.json"
+    state = "new"
     if path.exists():
-        known = Recording.load(path)
-        if _comparable(known) == _comparable(recording):
-            return "unchanged"
-    state = "changed" if path.exists() else "new"
+        state = "changed"
+        with contextlib.suppress(ValueError, KeyError):  # a file that cannot be read is one to be written anew
+            if _comparable(Recording.load(path)) == _comparable(recording):
+                return "unchanged"
     path.write_text(recording.dump(), "utf-8", newline="\n")
     return state
 
@@ -140,9 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if options.names and question.name not in options.names:
                     continue
                 recording = record(question, live.base_url, model=model, server=server)
-                state = _write(recording, options.folder)
+                state = save(recording, options.folder)
                 print(f"{recording.name:26} {state:9} {len(recording.pieces):4} pieces  {recording.text!r}", flush=True)
-    except (LiveServerError, RecordError) as error:
+    except (LiveServerError, RecordError, OSError) as error:
         print(f"record: {error}", file=sys.stderr)
         return 2
     for path in sorted(options.folder.glob("*.json")):

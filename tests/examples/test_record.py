@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from endpoints.questions import QUESTIONS, Question
-from endpoints.record import RecordError, record
-from endpoints.recordings import Recording
+from endpoints.record import RecordError, record, save
+from endpoints.recordings import Recording, load_recordings
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events
 
@@ -44,6 +45,28 @@ def test_the_model_forgets_before_it_is_asked(recordings: dict[str, Recording]) 
         record(BY_NAME["text"], server.base_url, model={}, server={})
     prompts = [request.body.get("prompt") for request in server.requests]
     assert prompts == [".", None, None]
+
+
+class TestFiles:
+    def test_the_same_answer_leaves_its_file_alone(self, recordings: dict[str, Recording], tmp_path: Path) -> None:
+        recording = recordings["text"]
+        again = replace(recording, stream=tuple(event.replace("chatcmpl-", "chatcmpl-0") for event in recording.stream))
+        assert [save(one, tmp_path) for one in (recording, again)] == ["new", "unchanged"]
+        assert load_recordings(tmp_path) == {"text": recording}
+
+    def test_another_answer_replaces_it(self, recordings: dict[str, Recording], tmp_path: Path) -> None:
+        recording = recordings["text"]
+        other = replace(recording, stream=tuple(event.replace("JSON", "YAML") for event in recording.stream))
+        assert [save(one, tmp_path) for one in (recording, other)] == ["new", "changed"]
+        assert load_recordings(tmp_path) == {"text": other}
+
+    @pytest.mark.parametrize("damaged", ["", "{}", "not JSON"])
+    def test_a_file_that_cannot_be_read_is_written_anew(
+        self, damaged: str, recordings: dict[str, Recording], tmp_path: Path
+    ) -> None:
+        (tmp_path / "text.json").write_text(damaged)
+        assert save(recordings["text"], tmp_path) == "changed"
+        assert load_recordings(tmp_path) == {"text": recordings["text"]}
 
 
 class TestRefusals:
