@@ -16,7 +16,7 @@ QUESTION = PromptTemplate("Weather in {city}?")
 
 
 @pytest.mark.parametrize("is_chat_model", [True, False])
-async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bool) -> None:  # noqa: FBT001 (a parameter of the test)
+async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bool) -> None:
     llm = ScriptedLLM(chunks=["Let me check. ", CALL, " Done."], is_chat_model=is_chat_model)
     llm.output_parser = Llama3JsonToolOutputParser(TOOLS)
     answers = [llm.predict(QUESTION, city="Paris"), await llm.apredict(QUESTION, city="Paris")]
