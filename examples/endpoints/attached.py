@@ -12,7 +12,8 @@ import threading
 
 
 def _end_with_standard_input() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not sys.stdin, which would be locked when the program ends before it
+        pass
     os._exit(0)
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import final
+from typing import IO, final
 
 from endpoints.fetch import fetch
 
@@ -104,7 +104,7 @@ class LiveServer:
         self._ready_within = ready_within
         self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._log: Path | None = None
+        self._log: IO[bytes] | None = None
 
     @property
     def base_url(self) -> str:
@@ -120,20 +120,18 @@ class LiveServer:
         if importlib.util.find_spec("llama_cpp") is None:
             raise LiveServerError(f"The live server is not installed (package llama-cpp-python): {_INSTALL}.")
         model = model_file()
-        handle, name = tempfile.mkstemp(prefix="llama-cpp-server-", suffix=".log")
-        self._log = Path(name)
         self._port = _free_port()
         options = {"model": model, "model_alias": MODEL, "host": "127.0.0.1", "port": self._port, **_OPTIONS}
         arguments = [str(part) for option, value in options.items() for part in (f"--{option}", value)]
         self._progress(f"Starting llama.cpp with {model.name} on port {self._port} …")
-        with os.fdopen(handle, "wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 (this interpreter, with arguments from above)
-                [sys.executable, str(Path(__file__).with_name("attached.py")), "llama_cpp.server", *arguments],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **_ENVIRONMENT},
-            )
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(  # noqa: S603 (this interpreter, with arguments from above)
+            [sys.executable, str(Path(__file__).with_name("attached.py")), "llama_cpp.server", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **_ENVIRONMENT},
+        )
         try:
             self._wait_until_ready(self._process)
         except BaseException:
@@ -172,7 +170,10 @@ class LiveServer:
         return [model["id"] for model in served["data"]] == [MODEL]
 
     def _last_words(self) -> str:
-        lines = self._log.read_text("utf-8", "replace").splitlines() if self._log else []
+        if self._log is None:
+            return ""
+        self._log.seek(0)
+        lines = str(self._log.read(), "utf-8", "replace").splitlines()
         return "".join(f"\n  {line}" for line in lines[-8:])
 
     def _stop(self) -> None:
@@ -186,7 +187,7 @@ class LiveServer:
                 self._process.wait()
             self._process = None
         if self._log is not None:
-            self._log.unlink(missing_ok=True)
+            self._log.close()
             self._log = None
 
 

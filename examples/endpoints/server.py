@@ -118,6 +118,7 @@ class LoopbackServer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that server_close waits for answers under way: nothing outlives the `with` block
+    request_queue_size = 64  # agents ask many things at once, and beyond five the system would turn connections away
 
     def __init__(self, owner: LoopbackServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
