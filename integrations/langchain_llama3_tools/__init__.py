@@ -23,8 +23,22 @@ except ImportError as error:
         "langchain_llama3_tools needs langchain-core 1.0 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
+from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import OnInvalid, RejectedToolCall
+from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
+from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
 from langchain_llama3_tools.tools import LangChainToolLike
 
-__all__ = ["LangChainToolLike", "Llama3JsonToolOutputParser", "OnInvalid", "RejectedToolCall"]
+__all__ = [
+    "LangChainToolChoice",
+    "LangChainToolLike",
+    "Llama3JsonToolOutputParser",
+    "Llama3ToolModel",
+    "OnInvalid",
+    "RejectedToolCall",
+    "ToolRole",
+    "ToolsIn",
+    "flatten_tool_messages",
+    "render_llama3_tools",
+]

@@ -19,7 +19,7 @@ from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to
 from langchain_llama3_tools.messages import has_native_calls, preserved_fields, uses_v1_blocks
 from llama3_tools import Extractor, ToolCall
 
-__all__ = ["MessageChunks"]
+__all__ = ["MessageChunks", "as_chunk"]
 
 
 class MessageChunks:
@@ -61,7 +61,7 @@ class MessageChunks:
             yield output
             return
         self._began = True
-        chunk = _to_chunk(output)
+        chunk = as_chunk(output)
         is_news = self._note(chunk)
         if has_native_calls(chunk) and not self._is_native:
             self._is_native = True
@@ -146,6 +146,18 @@ class MessageChunks:
         return AIMessageChunk(content=content, tool_call_chunks=calls, **preserved_fields(chunk))
 
 
+def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
+    """Give a piece of text, or a whole message, as a chunk; a chunk as it is."""
+    if isinstance(output, str):
+        return AIMessageChunk(content=output)
+    if isinstance(output, AIMessageChunk):
+        return output
+    fields = preserved_fields(output)
+    if isinstance(output, AIMessage):
+        fields |= {"tool_calls": output.tool_calls, "invalid_tool_calls": output.invalid_tool_calls}
+    return AIMessageChunk(content=output.content, **fields)
+
+
 def _text_or_call(parts: Iterable[Part]) -> list[list[Part]]:
     groups: list[list[Part]] = []
     for part in merge_text(parts):
@@ -167,14 +179,3 @@ def _counted_on(call: ToolCallChunk, count: int) -> ToolCallChunk:
     return tool_call_chunk(
         name=call["name"], args=call["args"], id=call["id"], index=None if index is None else index + count
     )
-
-
-def _to_chunk(output: str | BaseMessage) -> AIMessageChunk:
-    if isinstance(output, str):
-        return AIMessageChunk(content=output)
-    if isinstance(output, AIMessageChunk):
-        return output
-    fields = preserved_fields(output)
-    if isinstance(output, AIMessage):
-        fields |= {"tool_calls": output.tool_calls, "invalid_tool_calls": output.invalid_tool_calls}
-    return AIMessageChunk(content=output.content, **fields)

@@ -21,7 +21,7 @@ from langchain_llama3_tools.content import (
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
 from llama3_tools import Extractor, ToolCall
 
-__all__ = ["has_native_calls", "preserved_fields", "read_message", "uses_v1_blocks"]
+__all__ = ["V1Blocks", "has_native_calls", "preserved_fields", "read_message", "uses_v1_blocks"]
 
 
 def read_message(message: BaseMessage, extractor: Extractor, invalid_calls: InvalidCalls) -> AIMessage:
@@ -63,6 +63,30 @@ def has_native_calls(message: AIMessage) -> bool:
 def uses_v1_blocks(message: BaseMessage) -> bool:
     """Whether the content lists calls too, beside `tool_calls` (LangChain's `output_version="v1"`)."""
     return message.response_metadata.get("output_version") == "v1"
+
+
+class V1Blocks:
+    """Lists the content of messages in the blocks of `output_version="v1"`, before calls are read from it.
+
+    LangChain does so itself, with a message that is done. Between the chunks of one, it would then merge a text and
+    a call of equal index; read from numbered blocks, calls and texts get indices that differ.
+    """
+
+    def __init__(self) -> None:
+        """Start at the beginning of a message."""
+        self._type = ""
+        self._index = -1
+
+    def list_content(self, message: BaseMessage) -> BaseMessage:
+        """Give the message, or the next chunk of it, with its content as blocks."""
+        blocks = [dict(block) for block in message.content_blocks]
+        if isinstance(message, AIMessageChunk):
+            for block in blocks:
+                if block["type"] != self._type:
+                    self._type, self._index = str(block["type"]), self._index + 1
+                block.setdefault("index", self._index)
+        metadata = {**message.response_metadata, "output_version": "v1"}
+        return message.model_copy(update={"content": blocks, "response_metadata": metadata})
 
 
 def preserved_fields(message: BaseMessage) -> dict[str, Any]:

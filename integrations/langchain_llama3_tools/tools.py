@@ -20,8 +20,10 @@ a JSON Schema with a title, or a `llama3_tools.Tool`."""
 _EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
 
-def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
+def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool = False) -> list[dict[str, Any]]:
     """Convert tools into OpenAI tool dicts, as LangChain's own `bind_tools` does.
+
+    With `allow_repeats`, a tool may be there twice, as a class and as its schema, say; it is given once.
 
     >>> def get_weather(city: str) -> str:
     ...     "The weather of a city."
@@ -35,6 +37,9 @@ def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     """
     _check_is_list(tools)
     converted = [_to_openai_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+    if allow_repeats:
+        untitled = [_untitled(tool) for tool in converted]
+        converted = [tool for index, tool in enumerate(converted) if untitled[index] not in untitled[:index]]
     declare_tools(converted)
     return converted
 
@@ -59,6 +64,13 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
         reason = " ".join(str(error).split())
         raise ToolDefinitionError(f"{where} ({_described(tool)}) cannot be read: {reason} {_EXPECTED}") from error
+
+
+def _untitled(schema: object) -> object:
+    """Take the titles out, which pydantic gives to all that has none: a class and its schema differ in them."""
+    if isinstance(schema, Mapping):
+        return {key: _untitled(value) for key, value in schema.items() if key != "title"}
+    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _described(tool: object) -> str:

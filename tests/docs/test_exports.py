@@ -41,10 +41,16 @@ EXPORTS = {
         "render_tool_prompt",
     },
     "langchain_llama3_tools": {
+        "LangChainToolChoice",
         "LangChainToolLike",
         "Llama3JsonToolOutputParser",
+        "Llama3ToolModel",
         "OnInvalid",
         "RejectedToolCall",
+        "ToolRole",
+        "ToolsIn",
+        "flatten_tool_messages",
+        "render_llama3_tools",
     },
     "llama_index_llama3_tools": {
         "FailedToolCall",

@@ -1,0 +1,158 @@
+"""A conversation with tools as plain text: what any server's chat template can render.
+
+Templates and servers differ in what they take back. Llama 3.1's own raises on two calls in one message and drops the
+text beside one; llama.cpp and vLLM refuse arguments that are no JSON; some know no role `tool`. Text passes everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Literal, TypeAlias, get_args
+
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, InvalidToolCall, ToolMessage
+
+from langchain_llama3_tools.content import Block, Content, block_text
+from langchain_llama3_tools.messages import preserved_fields
+from llama3_tools import PromptFormat, render_tool_call
+
+__all__ = ["ToolRole", "flatten_tool_messages"]
+
+ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
+"""The role in which a tool's result is sent: `user` passes every template, `tool` is OpenAI's, `ipython` Meta's."""
+
+_CALL_BLOCKS = frozenset(
+    {"tool_call", "tool_call_chunk", "invalid_tool_call", "tool_use", "function_call", "input_json_delta"}
+)
+"""Blocks of content that repeat a call of `tool_calls`: LangChain's, Anthropic's, OpenAI's."""
+
+_CALL_KWARGS = frozenset({"tool_calls", "function_call"})
+"""Where OpenAI's models keep calls a second time, from where they would be sent again."""
+
+
+def flatten_tool_messages(
+    messages: Iterable[BaseMessage], *, tool_role: ToolRole = "user", prompt_format: PromptFormat = "json"
+) -> list[BaseMessage]:
+    """Turn calls and results into text, so that no server's template breaks on them.
+
+    A model's calls, malformed ones too, become part of its text, as the model writes them. Results become messages
+    of the role asked for, each with its tool's name; the results of one turn come in the order of its calls, and in
+    one message, except in the role `tool`, where each keeps its id. All other messages stay as they are.
+
+    >>> from langchain_core.messages import AIMessage, ToolMessage
+    >>> call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}
+    >>> turn = [AIMessage("Let me check.", tool_calls=[call]), ToolMessage("sunny", tool_call_id="call_1")]
+    >>> for message in flatten_tool_messages(turn):
+    ...     print(f"{message.type}: {message.content}")
+    ai: Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
+    human: Result of get_weather: sunny
+
+    Args:
+        messages: the conversation; it is left as it is.
+        tool_role: the role of a message with results.
+        prompt_format: the form in which calls are written.
+
+    Raises:
+        ValueError: `tool_role` is none of the roles, or `prompt_format` none of the formats.
+    """
+    if tool_role not in get_args(ToolRole):
+        raise ValueError(f'tool_role is "user", "tool" or "ipython", not {tool_role!r}')
+    flat: list[BaseMessage] = []
+    labels: dict[str, str] = {}
+    for is_results, group in groupby(messages, key=lambda message: isinstance(message, ToolMessage)):
+        if is_results:
+            results = [message for message in group if isinstance(message, ToolMessage)]
+            flat += _results(results, labels, tool_role)
+            continue
+        for message in group:
+            if isinstance(message, AIMessage):
+                labels |= _labels(message, prompt_format)
+                flat.append(_flattened(message, prompt_format))
+            else:
+                flat.append(message)
+    return flat
+
+
+def _flattened(message: AIMessage, prompt_format: PromptFormat) -> AIMessage:
+    calls = list(_written_calls(message, prompt_format))
+    fields = preserved_fields(message)
+    kwargs = fields["additional_kwargs"]
+    if not calls and not message.invalid_tool_calls and not _CALL_KWARGS & kwargs.keys():
+        return message
+    fields["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in _CALL_KWARGS}
+    return AIMessage(content=_with_text(message.content, "; ".join(calls)), **fields)
+
+
+def _written_calls(message: AIMessage, prompt_format: PromptFormat) -> Iterator[str]:
+    for call in message.tool_calls:
+        yield render_tool_call(call["name"], call["args"], prompt_format=prompt_format)
+    text = str(message.text)
+    for invalid in message.invalid_tool_calls:
+        written = _written_invalid(invalid, prompt_format)
+        if written not in text:  # the calls that this library rejects are part of the text
+            yield written
+
+
+def _written_invalid(call: InvalidToolCall, prompt_format: PromptFormat) -> str:
+    arguments = call["args"] or ""
+    try:
+        decoded = json.loads(arguments)
+    except ValueError:
+        decoded = None
+    if isinstance(decoded, str):  # as this library collects them: the whole call, in a JSON string
+        return decoded
+    return render_tool_call(call["name"] or "unknown", arguments, prompt_format=prompt_format)
+
+
+def _with_text(content: Content, text: str) -> Content:
+    if isinstance(content, str):
+        return " ".join(filter(None, (content, text)))
+    blocks = [block for block in content if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS]
+    return [*blocks, {"type": "text", "text": text}] if text else blocks
+
+
+def _labels(message: AIMessage, prompt_format: PromptFormat) -> dict[str, str]:
+    """Name the calls of a message by their ids: the tool's name, with the arguments where that alone is not unique."""
+    calls = message.tool_calls
+    names = [call["name"] for call in calls]
+    labels: dict[str, str] = {}
+    for call in calls:
+        if call["id"]:
+            is_alone = names.count(call["name"]) == 1
+            written = render_tool_call(call["name"], call["args"], prompt_format=prompt_format)
+            labels[call["id"]] = call["name"] if is_alone else written
+    return labels | {call["id"]: call["name"] or "unknown" for call in message.invalid_tool_calls if call["id"]}
+
+
+def _results(results: list[ToolMessage], labels: dict[str, str], tool_role: ToolRole) -> list[BaseMessage]:
+    order = {call_id: place for place, call_id in enumerate(labels)}
+    results = sorted(results, key=lambda result: order.get(result.tool_call_id, len(order)))
+    contents = [_result(result, labels.get(result.tool_call_id) or result.name or "the tool") for result in results]
+    if tool_role == "tool":
+        return [
+            ToolMessage(content=content, tool_call_id=result.tool_call_id, name=result.name, id=result.id)
+            for result, content in zip(results, contents, strict=True)
+        ]
+    content = _joined(contents)
+    if tool_role == "ipython":
+        return [ChatMessage(content=content, role="ipython", id=results[0].id)]
+    return [HumanMessage(content=content, id=results[0].id)]
+
+
+def _result(result: ToolMessage, label: str) -> Content:
+    start = f"{'Error' if result.status == 'error' else 'Result'} of {label}:"
+    if isinstance(result.content, str) or all(block_text(block) is not None for block in result.content):
+        return f"{start} {result.text}"
+    blocks: list[Block] = [{"type": "text", "text": start}]
+    return [*blocks, *result.content]
+
+
+def _joined(contents: list[Content]) -> Content:
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return "\n\n".join(texts)
+    blocks: list[Block] = []
+    for content in contents:
+        blocks += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return blocks

@@ -1,0 +1,128 @@
+"""The tools in the prompt: rendered as Llama 3.1 was trained on, and put where it looks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+
+from langchain_llama3_tools.content import Block, Content
+from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
+from llama3_tools import PromptFormat, ToolChoice, ToolDefinitionError, render_tool_prompt
+
+__all__ = ["LangChainToolChoice", "ToolsIn", "put_tools", "read_tool_choice", "render_llama3_tools"]
+
+ToolsIn: TypeAlias = Literal["user", "system"]
+"""Where the tools go: before the first user message, as Meta has it, or behind the system message."""
+
+LangChainToolChoice: TypeAlias = str | bool | Mapping[str, Any] | None
+"""`"auto"` or `None`: the model decides. `"any"`, `"required"` or `True`: it has to call. `"none"`: it cannot.
+A tool's name, or a dict that names one as OpenAI or Anthropic do: it has to call that one."""
+
+_CHOICES = {None: "auto", False: "auto", "auto": "auto", True: "required", "any": "required", "required": "required"}
+
+_MessageT = TypeVar("_MessageT", bound=BaseMessage)
+
+
+def render_llama3_tools(
+    tools: Iterable[LangChainToolLike],
+    *,
+    prompt_format: PromptFormat = "json",
+    tool_choice: LangChainToolChoice = None,
+) -> str:
+    """Render all that LangChain takes for a tool into Llama 3.1's prompt for tool calls.
+
+    It belongs in front of the first user message. `Llama3ToolModel` puts it there; this is for a graph of your own.
+
+    >>> def now() -> str:
+    ...     "The time."
+    ...     return "12:00"
+    >>> prompt = render_llama3_tools([now], tool_choice="any")
+    >>> prompt.splitlines()[0][:65]
+    'Given the following functions, please respond with a JSON for a f'
+    >>> prompt.splitlines()[-1]
+    'Call a function in your reply.'
+
+    Args:
+        tools: the tools.
+        prompt_format: the form in which the model is to call.
+        tool_choice: which tool it has to call, if any. With `"none"`, there is nothing to show: the text is empty.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a tool cannot be converted, two have one name, or `tool_choice` is none of them.
+        ValueError: `prompt_format` is none of the formats.
+    """
+    converted = to_openai_tools(tools)
+    choice = read_tool_choice(tool_choice, converted)
+    return "" if choice == "none" else render_tool_prompt(converted, prompt_format=prompt_format, tool_choice=choice)
+
+
+def read_tool_choice(tool_choice: LangChainToolChoice, tools: Sequence[Mapping[str, Any]]) -> ToolChoice:
+    """Read each of LangChain's ways to say which tool has to be called: `auto`, `none`, `required`, or a tool's name.
+
+    >>> tools = [{"type": "function", "function": {"name": "now"}}]
+    >>> read_tool_choice("any", tools), read_tool_choice({"type": "function", "function": {"name": "now"}}, tools)
+    ('required', 'now')
+
+    Args:
+        tool_choice: what the user asked for.
+        tools: the tools, as OpenAI tool dicts.
+
+    Raises:
+        ToolDefinitionError: it names no tool that is there.
+    """
+    if isinstance(tool_choice, Mapping):
+        named = tool_choice.get("function", tool_choice)
+        tool_choice = (named.get("name") if isinstance(named, Mapping) else None) or str(tool_choice.get("type"))
+    if tool_choice in _CHOICES:
+        return _CHOICES[tool_choice]
+    names = [tool["function"]["name"] for tool in tools]
+    if tool_choice == "none" or tool_choice in names:
+        return str(tool_choice)
+    raise ToolDefinitionError(
+        f'tool_choice {tool_choice!r} is none of "auto", "any", "required", "none" and the tools: {", ".join(names)}'
+    )
+
+
+def put_tools(messages: Sequence[BaseMessage], prompt: str, tools_in: ToolsIn) -> list[BaseMessage]:
+    r"""Put the rendered tools into a conversation, which is left as it is.
+
+    >>> [message.content for message in put_tools([HumanMessage("Hi")], "Tools: …", "user")]
+    ['Tools: …\n\nHi']
+    """
+    put = list(messages)
+    if tools_in == "system":
+        if put and isinstance(put[0], SystemMessage):
+            put[0] = _with_content(put[0], _behind(put[0].content, prompt))
+        else:
+            put.insert(0, SystemMessage(prompt))
+        return put
+    for place, message in enumerate(put):
+        if isinstance(message, HumanMessage):
+            put[place] = _with_content(message, _before(message.content, prompt))
+            return put
+    systems = sum(1 for message in put if isinstance(message, SystemMessage))
+    put.insert(systems, HumanMessage(prompt))
+    return put
+
+
+def _with_content(message: _MessageT, content: Content) -> _MessageT:
+    return message.model_copy(update={"content": content})
+
+
+def _before(content: Content, prompt: str) -> Content:
+    if isinstance(content, str):
+        return f"{prompt}\n\n{content}"
+    return [_text_block(f"{prompt}\n\n"), *content]
+
+
+def _behind(content: Content, prompt: str) -> Content:
+    if isinstance(content, str):
+        return f"{content}\n\n{prompt}"
+    return [*content, _text_block(f"\n\n{prompt}")]
+
+
+def _text_block(text: str) -> Block:
+    return {"type": "text", "text": text}

@@ -1,0 +1,176 @@
+"""Conversations with tools, as text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from integrations.langchain.scripted import CALL, CUT_OFF
+from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
+from llama3_tools import extract
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+def call(name: str, call_id: str, **args: object) -> dict[str, Any]:
+    return {"name": name, "args": args, "id": call_id, "type": "tool_call"}
+
+
+def calling(*calls: dict[str, Any], text: Any = "") -> AIMessage:  # noqa: ANN401 (a string or blocks)
+    return AIMessage(text, tool_calls=list(calls))
+
+
+def contents(messages: list[BaseMessage]) -> list[tuple[str, object]]:
+    return [(message.type, message.content) for message in messages]
+
+
+class TestCalls:
+    def test_they_become_what_the_model_wrote(self) -> None:
+        message = calling(call("f", "1", a=1), call("g", "2"), text="Sure.")
+        [flat] = flatten_tool_messages([message])
+        assert flat.content == 'Sure. {"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}'
+        assert isinstance(flat, AIMessage)
+        assert flat.tool_calls == []
+
+    @pytest.mark.parametrize("prompt_format", ["json", "function"])
+    def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:  # noqa: ANN401 (a literal)
+        args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}
+        message = calling(call("f", "1", **args), call("f", "2", a=2), text="Sure.")
+        [flat] = flatten_tool_messages([message], prompt_format=prompt_format)
+        extraction = extract(str(flat.content))
+        assert extraction.content == "Sure."
+        assert [found.arguments for found in extraction.tool_calls] == [args, {"a": 2}]
+
+    def test_malformed_ones_are_in_the_text_once(self) -> None:
+        message = Llama3JsonToolOutputParser().invoke(f"Hm. {CUT_OFF}")
+        assert len(message.invalid_tool_calls) == 1
+        [flat] = flatten_tool_messages([message])
+        assert isinstance(flat, AIMessage)
+        assert (flat.content, flat.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [])
+
+    def test_malformed_ones_of_the_server_are_added(self) -> None:
+        invalid = {"name": "f", "args": '{"a": ', "id": "1", "error": None, "type": "invalid_tool_call"}
+        nameless = {**invalid, "name": None, "args": None, "id": None}
+        own = {**invalid, "args": json.dumps(CUT_OFF)}
+        [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[invalid, nameless, own])])
+        written = ['{"name": "f", "parameters": {"a": }', '{"name": "unknown", "parameters": }', CUT_OFF]
+        assert flat.content == "; ".join(written)
+
+    def test_what_would_send_them_a_second_time_goes(self) -> None:
+        kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None}
+        message = AIMessage("Hi", additional_kwargs=kwargs, id="m", name="ada", response_metadata={"a": 1})
+        [flat] = flatten_tool_messages([message])
+        assert flat.additional_kwargs == {"refusal": None}
+        assert (flat.id, flat.name, flat.response_metadata) == ("m", "ada", {"a": 1})
+        assert message.additional_kwargs == kwargs
+
+    def test_blocks_of_calls_become_a_block_of_text(self) -> None:
+        blocks = [
+            {"type": "reasoning", "reasoning": "Hm."},
+            {"type": "text", "text": "Sure."},
+            {"type": "tool_use", "id": "1", "name": "f", "input": {}},
+            "Bye.",
+        ]
+        [flat] = flatten_tool_messages([calling(call("f", "1"), text=blocks)])
+        assert flat.content == [*blocks[:2], "Bye.", {"type": "text", "text": '{"name": "f", "parameters": {}}'}]
+
+    def test_the_sum_of_a_stream_is_a_message_like_any_other(self) -> None:
+        chunks = list(Llama3JsonToolOutputParser().transform(iter([f"Sure. {CALL}"])))
+        [flat] = flatten_tool_messages([chunks[0] + chunks[1] + chunks[2]])
+        assert (type(flat), flat.content) == (AIMessage, f"Sure. {CALL}")
+        assert isinstance(chunks[0], AIMessageChunk)
+
+
+class TestResults:
+    @pytest.mark.parametrize(
+        ("role", "kind"), [("user", HumanMessage), ("tool", ToolMessage), ("ipython", ChatMessage)]
+    )
+    def test_one_is_a_message_of_the_role_with_the_name_of_its_tool(self, role: Any, kind: type) -> None:  # noqa: ANN401
+        turn = [calling(call("now", "1")), ToolMessage("12:00", tool_call_id="1", id="m")]
+        result = flatten_tool_messages(turn, tool_role=role)[1]
+        assert (type(result), result.content, result.id) == (kind, "Result of now: 12:00", "m")
+        assert not isinstance(result, ChatMessage) or result.role == "ipython"
+        assert not isinstance(result, ToolMessage) or result.tool_call_id == "1"
+
+    def test_those_of_one_turn_are_one_message_in_the_order_of_the_calls(self) -> None:
+        turn = [
+            calling(call("f", "1"), call("g", "2")),
+            ToolMessage("second", tool_call_id="2"),
+            ToolMessage("first", tool_call_id="1"),
+        ]
+        assert contents(flatten_tool_messages(turn))[1:] == [("human", "Result of f: first\n\nResult of g: second")]
+        assert contents(flatten_tool_messages(turn, tool_role="tool"))[1:] == [
+            ("tool", "Result of f: first"),
+            ("tool", "Result of g: second"),
+        ]
+
+    def test_two_of_one_tool_are_told_apart(self) -> None:
+        turn = [
+            calling(call("f", "1", a=1), call("f", "2", a=2)),
+            ToolMessage("one", tool_call_id="1"),
+            ToolMessage("two", tool_call_id="2"),
+        ]
+        first, second = ('{"name": "f", "parameters": {"a": 1}}', '{"name": "f", "parameters": {"a": 2}}')
+        assert flatten_tool_messages(turn)[1].content == f"Result of {first}: one\n\nResult of {second}: two"
+
+    def test_an_error_is_called_one(self) -> None:
+        turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
+        assert flatten_tool_messages(turn)[1].content == "Error of f: no such city"
+
+    def test_the_answer_to_a_malformed_call_names_it(self) -> None:
+        message = Llama3JsonToolOutputParser(id_factory=lambda: "1").invoke(CUT_OFF)
+        answer = ToolMessage("malformed", tool_call_id="1", status="error")
+        assert flatten_tool_messages([message, answer])[1].content == "Error of get_weather: malformed"
+
+    def test_without_its_call_it_is_known_by_its_own_name(self) -> None:
+        results = [ToolMessage("a", tool_call_id="1", name="f"), ToolMessage("b", tool_call_id="2")]
+        assert contents(flatten_tool_messages(results)) == [("human", "Result of f: a\n\nResult of the tool: b")]
+
+    def test_other_blocks_than_text_are_kept(self) -> None:
+        turn = [
+            calling(call("draw", "1"), call("f", "2"), call("g", "3")),
+            ToolMessage([{"type": "text", "text": "Here:"}, IMAGE], tool_call_id="1"),
+            ToolMessage([{"type": "text", "text": "sunny"}], tool_call_id="2"),
+            ToolMessage("warm", tool_call_id="3"),
+        ]
+        assert flatten_tool_messages(turn)[1].content == [
+            {"type": "text", "text": "Result of draw:"},
+            {"type": "text", "text": "Here:"},
+            IMAGE,
+            {"type": "text", "text": "Result of f: sunny"},
+            {"type": "text", "text": "Result of g: warm"},
+        ]
+
+
+def test_all_else_stays_as_it_is() -> None:
+    messages = [SystemMessage("S"), HumanMessage("H"), AIMessage("A"), HumanMessage([IMAGE])]
+    flat = flatten_tool_messages(messages)
+    assert [message is kept for message, kept in zip(messages, flat, strict=True)] == [True] * 4
+
+
+def test_a_conversation_of_several_turns() -> None:
+    turns = [
+        HumanMessage("Compare."),
+        calling(call("f", "1"), text="One."),
+        ToolMessage("a", tool_call_id="1"),
+        calling(call("f", "2")),
+        ToolMessage("b", tool_call_id="2"),
+        AIMessage("Same."),
+    ]
+    assert [kind for kind, _ in contents(flatten_tool_messages(turns))] == ["human", "ai", "human", "ai", "human", "ai"]
+
+
+def test_an_unknown_role_is_an_error() -> None:
+    with pytest.raises(ValueError, match='tool_role is "user", "tool" or "ipython", not \'function\''):
+        flatten_tool_messages([], tool_role="function")  # type: ignore[arg-type]

@@ -1,0 +1,467 @@
+"""The model wrapper: tools in the prompt, calls out of the text, and all else as the model inside gives it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import LLMResult
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from chunkings import chunkings
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import LoopbackServer
+from endpoints.wire import api
+from integrations.langchain.scripted import (
+    CALL,
+    CUT_OFF,
+    ScriptedChatModel,
+    as_block_chunks,
+    as_text_chunks,
+    counted_ids,
+    summed,
+)
+from langchain_llama3_tools import Llama3ToolModel, render_llama3_tools
+from llama3_tools import ToolDefinitionError
+
+ANSWER = f"Let me check. {CALL} One moment."
+
+
+@tool
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    return f"sunny in {city}"
+
+
+class Person(BaseModel):
+    """A person."""
+
+    name: str
+    age: int
+
+
+class Place(TypedDict):
+    """A place."""
+
+    name: str
+
+
+class Recorder(BaseCallbackHandler):
+    """Keeps what callbacks are told."""
+
+    def __init__(self) -> None:
+        self.tokens: list[Any] = []
+        self.starts = 0
+        self.results: list[LLMResult] = []
+
+    def on_chat_model_start(self, *_: Any, **__: Any) -> None:  # noqa: ANN401 (the framework's signature)
+        self.starts += 1
+
+    def on_llm_new_token(self, token: Any, **_: Any) -> None:  # noqa: ANN401 (the framework's signature)
+        self.tokens.append(token)
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:  # noqa: ANN401 (the framework's signature)
+        self.results.append(response)
+
+
+def wrapped(*pieces: str, **options: Any) -> Llama3ToolModel:  # noqa: ANN401 (any option of the model)
+    llm = ScriptedChatModel(chunks=as_text_chunks(list(pieces or (ANSWER,))))
+    return Llama3ToolModel(llm, **{"id_factory": counted_ids(), **options})
+
+
+def said(message: AIMessage) -> tuple[object, ...]:
+    return message.text, [(call["name"], call["args"]) for call in message.tool_calls], message.usage_metadata
+
+
+@pytest.fixture
+def endpoint() -> Iterator[LoopbackServer]:
+    """Serve the answer, over and over, in pieces of three characters."""
+    turn = Turn(pieces=cut_at(ANSWER, *range(3, len(ANSWER), 3)), prompt_tokens=7)
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("NO_PROXY", "no_proxy"):
+            environment.setenv(name, "127.0.0.1")
+        with LoopbackServer(api(["llama3.1"], scripted([turn] * 8))) as server:
+            yield server
+
+
+def chat_openai(endpoint: LoopbackServer, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (any option of the model)
+    return ChatOpenAI(
+        base_url=endpoint.base_url, api_key=SecretStr("none"), model="llama3.1", stream_usage=True, **options
+    )
+
+
+class TestAnswers:
+    def test_a_stream_in_any_chunking_gives_what_invoke_gives(self) -> None:
+        expected = wrapped().bind_tools([get_weather]).invoke("How is Paris?")
+        assert said(expected)[:2] == ("Let me check. One moment.", [("get_weather", {"city": "Paris"})])
+        for pieces in chunkings(ANSWER):
+            chunks = list(wrapped(*pieces).bind_tools([get_weather]).stream("How is Paris?"))
+            assert summed(chunks) == expected
+            assert not any("{" in str(chunk.text) for chunk in chunks)
+
+    async def test_every_way_to_ask_gives_the_same(self) -> None:
+        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+            return wrapped(ANSWER[:30], ANSWER[30:]).bind_tools([get_weather])
+
+        expected = bound().invoke("Hi")
+        assert await bound().ainvoke("Hi") == expected
+        assert summed([chunk async for chunk in bound().astream("Hi")]) == expected
+        assert bound().batch(["Hi"])[0] == expected
+        assert (await bound().abatch(["Hi"]))[0] == expected
+        [end] = [e async for e in bound().astream_events("Hi", version="v2") if e["event"] == "on_chat_model_end"]
+        assert summed([end["data"]["output"]]) == expected
+
+    def test_all_calls_are_there_in_order(self) -> None:
+        calls = "; ".join(f'{{"name": "get_weather", "parameters": {{"city": "{city}"}}}}' for city in ("A", "B", "C"))
+        message = wrapped(calls).bind_tools([get_weather]).invoke("Hi")
+        assert [call["args"]["city"] for call in message.tool_calls] == ["A", "B", "C"]
+        assert len({call["id"] for call in message.tool_calls}) == 3
+        assert message.content == ""
+
+    @pytest.mark.parametrize(
+        "bound",
+        [
+            pytest.param(lambda model: model, id="no-tools"),
+            pytest.param(lambda model: model.bind_tools([]), id="an-empty-list"),
+            pytest.param(lambda model: model.bind_tools([get_weather], tool_choice="none"), id="tool_choice-none"),
+        ],
+    )
+    async def test_without_tools_an_answer_is_left_as_it_is(self, bound: Any) -> None:  # noqa: ANN401
+        model = bound(wrapped())
+        assert said(model.invoke("Hi"))[:2] == (ANSWER, [])
+        assert said(summed(model.stream("Hi")))[:2] == (ANSWER, [])
+        assert said(await model.ainvoke("Hi"))[:2] == (ANSWER, [])
+        assert said(summed([chunk async for chunk in model.astream("Hi")]))[:2] == (ANSWER, [])
+
+    async def test_a_model_that_does_not_stream(self) -> None:
+        class Whole(BaseChatModel):
+            _generate = ScriptedChatModel._generate  # noqa: SLF001 (the framework's name)
+            chunks: list[Any] = as_text_chunks([ANSWER])
+
+            @property
+            def _llm_type(self) -> str:
+                return "whole"
+
+        bound = Llama3ToolModel(Whole(), id_factory=lambda: "call_0").bind_tools([get_weather])
+        expected = bound.invoke("Hi")
+        assert said(expected)[0] == "Let me check. One moment."
+        assert summed(bound.stream("Hi")) == expected
+        assert summed([chunk async for chunk in bound.astream("Hi")]) == expected
+
+    def test_native_calls_pass_through(self) -> None:
+        chunks = [
+            AIMessageChunk(content="Sure.", id="1"),
+            AIMessageChunk(
+                content="", id="1", tool_call_chunks=[tool_call_chunk(name="f", args='{"a"', id="native", index=0)]
+            ),
+            AIMessageChunk(
+                content="", id="1", tool_call_chunks=[tool_call_chunk(name=None, args=": 1}", id=None, index=0)]
+            ),
+        ]
+        bound = Llama3ToolModel(ScriptedChatModel(chunks=chunks)).bind_tools([get_weather])
+        for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
+            assert [(call["name"], call["args"], call["id"]) for call in message.tool_calls] == [
+                ("f", {"a": 1}, "native")
+            ]
+
+    def test_blocks_of_a_model_with_content_version_v1(self) -> None:
+        pieces = [ANSWER[:20], ANSWER[20:50], ANSWER[50:]]
+        for llm in (
+            ScriptedChatModel(chunks=as_block_chunks(pieces)),
+            ScriptedChatModel(chunks=as_text_chunks(pieces), output_version="v1"),
+        ):
+            message = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather]).invoke("Hi")
+            streamed = summed(Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather]).stream("Hi"))
+            kinds = [block["type"] for block in message.content_blocks]
+            assert kinds[-3:] == ["text", "tool_call", "text"]
+            assert [block["type"] for block in streamed.content_blocks] == kinds
+            assert streamed.text == message.text == "Let me check. One moment."
+            assert streamed.tool_calls == message.tool_calls
+
+    def test_a_stream_that_breaks_gives_all_text_then_the_error(self) -> None:
+        class Breaking(ScriptedChatModel):
+            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 (the framework's signature)
+                yield from super()._stream(*args, **kwargs)
+                raise ConnectionError("gone")
+
+        arrived = []
+        llm = Breaking(chunks=[AIMessageChunk(content='Sure. {"name": "get_')])
+        with pytest.raises(ConnectionError, match="gone"):
+            arrived.extend(Llama3ToolModel(llm).bind_tools([get_weather]).stream("Hi"))
+        assert "".join(str(chunk.text) for chunk in arrived) == 'Sure. {"name": "get_'
+
+    async def test_the_same_of_an_asynchronous_one(self) -> None:
+        class Breaking(ScriptedChatModel):
+            async def _astream(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (the framework's signature)
+                for chunk in self._stream(*args, **kwargs):
+                    yield chunk
+                raise ConnectionError("gone")
+
+        arrived = []
+        llm = Breaking(chunks=[AIMessageChunk(content='Sure. {"name": "get_')])
+
+        async def collect() -> None:
+            async for chunk in Llama3ToolModel(llm).bind_tools([get_weather]).astream("Hi"):
+                arrived.append(chunk)  # noqa: PERF401 (a comprehension would lose what came before the error)
+
+        with pytest.raises(ConnectionError, match="gone"):
+            await collect()
+        assert "".join(str(chunk.text) for chunk in arrived) == 'Sure. {"name": "get_'
+
+
+class TestOptions:
+    def test_a_call_of_an_unknown_tool_is_a_call_so_that_the_framework_answers(self) -> None:
+        assert said(wrapped().bind_tools([Person]).invoke("Hi"))[1] == [("get_weather", {"city": "Paris"})]
+        message = wrapped(on_unknown_tool="text").bind_tools([Person]).invoke("Hi")
+        assert said(message)[:2] == (ANSWER, [])
+
+    def test_malformed_calls(self) -> None:
+        bound = wrapped(f"Hm. {CUT_OFF}").bind_tools([get_weather])
+        for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
+            assert (message.text, message.tool_calls) == (f"Hm. {CUT_OFF}", [])
+            assert [call["name"] for call in message.invalid_tool_calls] == ["get_weather"]
+            assert message.response_metadata["rejected_tool_calls"][0]["reason"] == "truncated"
+        assert wrapped(CUT_OFF, on_invalid="text").bind_tools([get_weather]).invoke("Hi").invalid_tool_calls == []
+        with pytest.raises(OutputParserException, match="truncated"):
+            wrapped(CUT_OFF, on_invalid="raise").bind_tools([get_weather]).invoke("Hi")
+
+    @pytest.mark.parametrize(
+        ("llm", "message"),
+        [
+            ("llama3.1", "llm is a str: expected a chat model, such as ChatOpenAI"),
+            (FakeListChatModel(responses=[]) | str, "llm is a RunnableSequence: wrap the chat model itself"),
+            (FakeListChatModel(responses=[]).bind(stop=["x"]), "wrap the chat model itself"),
+        ],
+    )
+    def test_anything_but_a_chat_model_is_an_error_that_says_what_to_do(self, llm: Any, message: str) -> None:  # noqa: ANN401
+        with pytest.raises(ValidationError, match=message):
+            Llama3ToolModel(llm)
+
+    @pytest.mark.parametrize("option", [{"temperature": 0}, {"tools_in": "first"}, {"tool_role": "function"}])
+    def test_an_option_that_does_not_exist_is_an_error(self, option: dict[str, Any]) -> None:
+        with pytest.raises(ValidationError):
+            wrapped(**option)
+
+
+class TestRequests:
+    """What goes over the wire."""
+
+    def body(self, messages: Any, *, bind: dict[str, Any] | None = None, **options: Any) -> Any:  # noqa: ANN401
+        with pytest.MonkeyPatch.context() as environment:
+            for name in ("NO_PROXY", "no_proxy"):
+                environment.setenv(name, "127.0.0.1")
+            with LoopbackServer(api(["llama3.1"], scripted([Turn(pieces=("Hi.",))]))) as server:
+                model = Llama3ToolModel(chat_openai(server), **options)
+                model.bind_tools([get_weather], **(bind or {})).invoke(messages)
+        [request] = server.requests
+        return request.body
+
+    def test_tools_are_in_the_prompt_and_nowhere_else(self) -> None:
+        bind = {"tool_choice": "any", "strict": True, "parallel_tool_calls": False, "temperature": 0.5}
+        body = self.body("How is Paris?", bind=bind)
+        assert set(body) == {"messages", "model", "stream", "temperature"}
+        prompt = render_llama3_tools([get_weather], tool_choice="any")
+        assert body["messages"] == [{"role": "user", "content": f"{prompt}\n\nHow is Paris?"}]
+
+    def test_tools_in_the_system_message(self) -> None:
+        prompt = render_llama3_tools([get_weather])
+        body = self.body([SystemMessage("Be brief."), HumanMessage("Hi")], tools_in="system")
+        assert body["messages"][0] == {"role": "system", "content": f"Be brief.\n\n{prompt}"}
+        assert body["messages"][1] == {"role": "user", "content": "Hi"}
+        assert self.body("Hi", tools_in="system")["messages"][0] == {"role": "system", "content": prompt}
+
+    def test_the_other_prompt_format(self) -> None:
+        body = self.body("Hi", prompt_format="function", bind={"tool_choice": "get_weather"})
+        prompt = render_llama3_tools([get_weather], prompt_format="function", tool_choice="get_weather")
+        assert body["messages"][0]["content"] == f"{prompt}\n\nHi"
+        assert "<function=example_function_name>" in prompt
+
+    @pytest.mark.parametrize("role", ["user", "tool", "ipython"])
+    def test_history_goes_back_as_text(self, role: Any) -> None:  # noqa: ANN401 (one of three literals)
+        history = [
+            HumanMessage("How is Paris?"),
+            AIMessage("Let me check.", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}]),
+            ToolMessage("sunny", tool_call_id="call_1", name="get_weather"),
+        ]
+        _, answer, result = self.body(history, tool_role=role)["messages"]
+        assert answer == {"role": "assistant", "content": f"Let me check. {CALL}"}
+        assert (result["role"], result["content"]) == (role, "Result of get_weather: sunny")
+
+    @pytest.mark.parametrize(
+        ("choice", "end"),
+        [
+            (None, "}"),
+            ("auto", "}"),
+            ("any", "Call a function in your reply."),
+            ("required", "Call a function in your reply."),
+            (True, "Call a function in your reply."),
+            ("get_weather", "Call the function 'get_weather' in your reply."),
+            ({"type": "function", "function": {"name": "get_weather"}}, "the function 'get_weather' in your reply."),
+            ({"type": "tool", "name": "get_weather"}, "the function 'get_weather' in your reply."),
+            ({"type": "any"}, "Call a function in your reply."),
+        ],
+    )
+    def test_tool_choice_is_an_instruction(self, choice: Any, end: str) -> None:  # noqa: ANN401
+        body = self.body("Hi", bind={"tool_choice": choice})
+        assert body["messages"][0]["content"].removesuffix("\n\nHi").endswith(end)
+
+    def test_tool_choice_none_shows_no_tools(self) -> None:
+        assert self.body("Hi", bind={"tool_choice": "none"})["messages"] == [{"role": "user", "content": "Hi"}]
+        assert render_llama3_tools([get_weather], tool_choice="none") == ""
+
+    def test_a_tool_choice_that_names_no_tool_is_an_error(self) -> None:
+        for choice in ("search", {"type": "function", "function": {"name": "search"}}, {"type": "tool"}):
+            with pytest.raises(ToolDefinitionError, match=r"none of .* and the tools: get_weather"):
+                wrapped().bind_tools([get_weather], tool_choice=choice)
+
+    def test_bad_tools_are_errors_when_they_are_bound(self) -> None:
+        with pytest.raises(ToolDefinitionError, match="declared twice"):
+            wrapped().bind_tools([get_weather, {"name": "get_weather", "description": "Another.", "parameters": {}}])
+        with pytest.raises(TypeError, match="put it in a list"):
+            wrapped().bind_tools(get_weather)  # type: ignore[arg-type]
+
+    def test_a_tool_that_is_there_twice_is_shown_once(self) -> None:
+        bound = wrapped().bind_tools([Person, Person.model_json_schema()])
+        assert len(bound.kwargs["tools"]) == 1  # type: ignore[attr-defined]
+
+    def test_a_conversation_without_a_user_gets_one(self) -> None:
+        messages = self.body([SystemMessage("Go on."), AIMessage("Once upon")])["messages"]
+        assert [message["role"] for message in messages] == ["system", "user", "assistant"]
+
+    def test_a_first_message_of_blocks(self) -> None:
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+        [message] = self.body([HumanMessage([{"type": "text", "text": "Look:"}, image])])["messages"]
+        assert message["content"][1:] == [{"type": "text", "text": "Look:"}, image]
+        body = self.body([SystemMessage([{"type": "text", "text": "S"}]), HumanMessage("Hi")], tools_in="system")
+        assert body["messages"][0]["content"][0] == {"type": "text", "text": "S"}
+
+
+class TestAsTheModelInsideGivesIt:
+    """Usage, ids, metadata, callbacks, cache: as without the wrapper, and once."""
+
+    async def test_over_http(self, endpoint: LoopbackServer) -> None:
+        llm = chat_openai(endpoint)
+        bound = Llama3ToolModel(llm).bind_tools([get_weather])
+        plain, usage = llm.invoke("Hi"), {"input_tokens": 7, "output_tokens": 28, "total_tokens": 35}
+        streamed = summed(llm.stream("Hi"))
+        for message, expected in (
+            (bound.invoke("Hi"), plain),
+            (await bound.ainvoke("Hi"), plain),
+            (summed(bound.stream("Hi")), streamed),
+            (summed([chunk async for chunk in bound.astream("Hi")]), streamed),
+        ):
+            assert said(message)[:2] == ("Let me check. One moment.", [("get_weather", {"city": "Paris"})])
+            assert message.usage_metadata == expected.usage_metadata
+            assert message.usage_metadata is not None
+            assert {key: message.usage_metadata[key] for key in usage} == usage  # type: ignore[literal-required]
+            assert message.response_metadata | {"id": ""} == expected.response_metadata | {"id": ""}
+            assert message.id
+            assert expected.id
+            assert message.id.partition("-")[0] == expected.id.partition("-")[0]
+
+    async def test_callbacks_are_called_once_wherever_they_are(self, endpoint: LoopbackServer) -> None:
+        on_llm, on_call, usage = Recorder(), Recorder(), UsageMetadataCallbackHandler()
+        llm = chat_openai(endpoint, callbacks=[on_llm], tags=["mine"], metadata={"a": 1})
+        model = Llama3ToolModel(llm)
+        assert (model.tags, model.metadata) == (llm.tags, llm.metadata) != (None, None)
+        bound = model.bind_tools([get_weather])
+        bound.invoke("Hi", {"callbacks": [on_call, usage]})
+        await bound.ainvoke("Hi", {"callbacks": [on_call, usage]})
+        list(bound.stream("Hi", {"callbacks": [on_call, usage]}))
+        [_ async for _ in bound.astream("Hi", {"callbacks": [on_call, usage]})]
+        assert usage.usage_metadata["llama3.1"]["total_tokens"] == 4 * 35
+        for recorder in (on_llm, on_call):
+            assert (recorder.starts, len(recorder.results)) == (4, 4)
+            assert "".join(recorder.tokens) == "Let me check. One moment." * 2
+            ends = [result.generations[0][0].generation_info or {} for result in recorder.results]
+            assert [end["finish_reason"] for end in ends] == ["stop"] * 4
+
+    async def test_a_model_told_to_stream_streams_inside(self, endpoint: LoopbackServer) -> None:
+        bound = Llama3ToolModel(chat_openai(endpoint, streaming=True)).bind_tools([get_weather])
+        assert len(bound.invoke("Hi").tool_calls) == 1
+        assert len((await bound.ainvoke("Hi")).tool_calls) == 1
+        assert [request.stream for request in endpoint.requests] == [True, True]
+
+    def test_a_model_told_not_to_stream_does_not(self, endpoint: LoopbackServer) -> None:
+        for option in ({"streaming": False}, {"disable_streaming": True}, {"disable_streaming": "tool_calling"}):
+            message = summed(Llama3ToolModel(chat_openai(endpoint, **option)).bind_tools([get_weather]).stream("Hi"))
+            assert len(message.tool_calls) == 1
+        assert [request.stream for request in endpoint.requests] == [False] * 3
+
+    def test_the_cache_keeps_answers_apart_that_differ_in_tools(self) -> None:
+        llm = FakeListChatModel(responses=[CALL, "second", "third"], cache=InMemoryCache())
+        model = Llama3ToolModel(llm)
+        first = model.bind_tools([get_weather])
+        assert first.invoke("Hi").tool_calls == first.invoke("Hi").tool_calls
+        assert model.bind_tools([Person]).invoke("Hi").text == "second"
+        assert Llama3ToolModel(llm, tools_in="system").bind_tools([Person]).invoke("Hi").text == "third"
+
+    def test_generation_info_of_held_chunks_goes_out_once(self) -> None:
+        class Telling(ScriptedChatModel):
+            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 (the framework's signature)
+                for chunk in super()._stream(*args, **kwargs):
+                    chunk.generation_info = {"logprobs": {"content": [chunk.text]}}
+                    yield chunk
+
+        pieces = list(cut_at(CALL, 10, 20, 30))
+        bound = Llama3ToolModel(Telling(chunks=[AIMessageChunk(content=piece) for piece in pieces]))
+        message = summed(bound.bind_tools([get_weather]).stream("Hi"))
+        assert message.response_metadata["logprobs"]["content"] == pieces
+
+    def test_tokens_are_counted_as_the_model_inside_does(self) -> None:
+        llm = FakeListChatModel(responses=[], custom_get_token_ids=lambda text: [len(text)])
+        assert Llama3ToolModel(llm).get_token_ids("four") == [4]
+        assert Llama3ToolModel(llm).get_num_tokens("four") == 1
+
+    async def test_many_at_once(self) -> None:
+        async def ask(number: int) -> AIMessage:
+            call = json.dumps({"name": "get_weather", "parameters": {"city": str(number)}})
+            llm = FakeListChatModel(responses=[f"{number} {call}"], sleep=0.0001)
+            bound = Llama3ToolModel(llm).bind_tools([get_weather])
+            return summed([chunk async for chunk in bound.astream("Hi")])
+
+        for number, message in enumerate(await asyncio.gather(*map(ask, range(30)))):
+            assert said(message)[:2] == (str(number), [("get_weather", {"city": str(number)})])
+
+
+class TestStructuredOutput:
+    PERSON = '{"name": "Person", "parameters": {"name": "Ada", "age": 36}}'
+
+    async def test_each_kind_of_schema(self) -> None:
+        structured = wrapped(self.PERSON).with_structured_output(Person)
+        assert structured.invoke("Hi") == await structured.ainvoke("Hi") == Person(name="Ada", age=36)
+        assert list(structured.stream("Hi"))[-1] == Person(name="Ada", age=36)
+        as_dict = wrapped(self.PERSON).with_structured_output(Person.model_json_schema())
+        assert as_dict.invoke("Hi") == {"name": "Ada", "age": 36}
+        place = wrapped('{"name": "Place", "parameters": {"name": "Rome"}}').with_structured_output(Place)
+        assert place.invoke("Hi") == {"name": "Rome"}
+
+    def test_with_the_raw_message(self) -> None:
+        found = wrapped(self.PERSON).with_structured_output(Person, include_raw=True).invoke("Hi")
+        assert isinstance(found, dict)
+        assert found["parsed"] == Person(name="Ada", age=36)
+        assert found["parsing_error"] is None
+        assert found["raw"].usage_metadata["total_tokens"] == 12
+
+    def test_the_schema_is_in_the_prompt_and_has_to_be_called(self, endpoint: LoopbackServer) -> None:
+        Llama3ToolModel(chat_openai(endpoint)).with_structured_output(get_weather.args_schema).invoke("Hi")
+        [request] = endpoint.requests
+        assert set(request.body) == {"messages", "model", "stream"}
+        assert "Call a function in your reply." in json.dumps(request.body)
