@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from llama3_tools import MissingExtraError
 
 try:
@@ -30,10 +32,14 @@ from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
 from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
 from langchain_llama3_tools.tools import LangChainToolLike
 
+if TYPE_CHECKING:
+    from langchain_llama3_tools.middleware import Llama3ToolMiddleware
+
 __all__ = [
     "LangChainToolChoice",
     "LangChainToolLike",
     "Llama3JsonToolOutputParser",
+    "Llama3ToolMiddleware",
     "Llama3ToolModel",
     "OnInvalid",
     "RejectedToolCall",
@@ -42,3 +48,12 @@ __all__ = [
     "flatten_tool_messages",
     "render_llama3_tools",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the middleware when it is asked for: it needs langchain, the rest langchain-core alone."""
+    if name == "Llama3ToolMiddleware":
+        from langchain_llama3_tools.middleware import Llama3ToolMiddleware  # noqa: PLC0415 (that is the point)
+
+        return Llama3ToolMiddleware
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -44,6 +44,7 @@ EXPORTS = {
         "LangChainToolChoice",
         "LangChainToolLike",
         "Llama3JsonToolOutputParser",
+        "Llama3ToolMiddleware",
         "Llama3ToolModel",
         "OnInvalid",
         "RejectedToolCall",
@@ -54,7 +55,9 @@ EXPORTS = {
     },
     "llama_index_llama3_tools": {
         "FailedToolCall",
+        "LLMRequestError",
         "Llama3JsonToolOutputParser",
+        "Llama3ToolLLM",
         "Llama3ToolOutput",
         "LlamaIndexToolLike",
         "MalformedToolCallError",

@@ -77,7 +77,8 @@ def test_the_core_needs_pydantic_and_no_framework(wheel: zipfile.ZipFile) -> Non
 
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
-    assert {"langchain", "llama-index", "demo", "model", "docs", "dev"} == set(metadata(wheel)["Provides-Extra"])
+    extras = {"langchain", "langchain-agents", "llama-index", "demo", "model", "docs", "dev"}
+    assert extras == set(metadata(wheel)["Provides-Extra"])
 
 
 def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:

@@ -16,14 +16,18 @@ class Missing:
 
 {prepare}
 try:
-    import langchain_llama3_tools
+    {statement}
 except ImportError as error:
     print(type(error).__name__, error)
 """
 
 
-def import_with(missing: str = "", prepare: str = "sys.meta_path.insert(0, Missing())") -> str:
-    program = IMPORT.format(path=sys.path, missing=missing, prepare=prepare)
+def import_with(
+    missing: str = "",
+    prepare: str = "sys.meta_path.insert(0, Missing())",
+    statement: str = "import langchain_llama3_tools",
+) -> str:
+    program = IMPORT.format(path=sys.path, missing=missing, prepare=prepare, statement=statement)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], check=True, capture_output=True, text=True, timeout=120
     )
@@ -51,6 +55,16 @@ def test_a_framework_whose_own_needs_are_missing_speaks_for_itself() -> None:
 
 def test_langchain_itself_is_not_needed() -> None:
     assert import_with("langchain") == import_with("langgraph") == import_with("openai") == ""
+
+
+def test_the_middleware_needs_it_and_says_so() -> None:
+    asked_for = "from langchain_llama3_tools import Llama3ToolMiddleware"
+    assert import_with("langchain", statement=asked_for) == (
+        "MissingExtraError Llama3ToolMiddleware needs langchain 1.0 or newer: "
+        "pip install 'llama3-tools[langchain-agents]'"
+    )
+    assert import_with("langgraph", statement=asked_for).startswith(("ImportError ", "ModuleNotFoundError "))
+    assert import_with(statement=asked_for) == ""
 
 
 def test_importing_it_warns_of_nothing_and_asks_nobody() -> None:

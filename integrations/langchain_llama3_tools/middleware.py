@@ -1,0 +1,152 @@
+"""The middleware that lets `create_agent` work with a model whose calls come as text."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
+from typing_extensions import NotRequired
+
+from langchain_llama3_tools.history import ToolRole
+from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall
+from langchain_llama3_tools.model import Llama3ToolModel
+from langchain_llama3_tools.prompting import ToolsIn
+from llama3_tools import MissingExtraError, OnUnknownTool, PromptFormat, new_call_id, render_tool_call
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
+    from langchain.agents.middleware.types import PrivateStateAttr
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "langchain":
+        raise  # the framework is there, and something that it needs is not
+    raise MissingExtraError(
+        "Llama3ToolMiddleware needs langchain 1.0 or newer: pip install 'llama3-tools[langchain-agents]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+__all__ = ["Llama3ToolMiddleware", "RepairState"]
+
+_Response: TypeAlias = ModelResponse[Any]
+
+
+class RepairState(AgentState[Any]):
+    """The agent's state, and how often in a row the model was asked to write a call again."""
+
+    llama3_repairs: NotRequired[Annotated[int, PrivateStateAttr]]
+
+
+class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any, Any]):
+    """Lets an agent's model call tools where its calls come as text.
+
+    It puts `Llama3ToolModel` around the model of each request. A malformed call is sent back to the model with what was
+    wrong, so that it can write it again; of several calls, the good ones run meanwhile.
+
+    >>> from langchain.agents import create_agent
+    >>> from langchain_core.language_models import FakeListChatModel
+    >>> def get_weather(city: str) -> str:
+    ...     "The weather of a city."
+    ...     return f"sunny in {city}"
+    >>> llm = FakeListChatModel(
+    ...     responses=['{"name": "get_weather", "parameters": {"city": "Paris"}}', "It is sunny in Paris."]
+    ... )
+    >>> agent = create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()])
+    >>> for message in agent.invoke({"messages": [("user", "How is the weather in Paris?")]})["messages"][1:]:
+    ...     print(f"{message.type}: {message.text or message.tool_calls[0]['args']}")
+    ai: {'city': 'Paris'}
+    tool: sunny in Paris
+    ai: It is sunny in Paris.
+
+    Put it last in the list, so that it finds the model that the others chose.
+    """
+
+    state_schema = RepairState
+
+    def __init__(  # noqa: PLR0913 (an option each)
+        self,
+        *,
+        tools_in: ToolsIn = "user",
+        tool_role: ToolRole = "user",
+        prompt_format: PromptFormat = "json",
+        on_unknown_tool: OnUnknownTool = "call",
+        max_repairs: int = 1,
+        id_factory: Callable[[], str] = new_call_id,
+    ) -> None:
+        """Configure the middleware.
+
+        Args:
+            tools_in: where the tools are shown, as in `Llama3ToolModel`.
+            tool_role: the role in which results are sent back, as there.
+            prompt_format: the form in which the model is asked to call, as there.
+            on_unknown_tool: what becomes of a call of a tool that the agent does not have: it is a `"call"`, which the
+                agent answers with the names that are valid, or it stays `"text"`.
+            max_repairs: how often in a row the model is asked to write a malformed call again. After that, and with
+                0, the agent ends with the malformed text as its answer.
+            id_factory: makes the id of each call; ids must be unique in a conversation.
+
+        Raises:
+            ValueError: `max_repairs` is negative.
+        """
+        super().__init__()
+        if max_repairs < 0:
+            raise ValueError(f"max_repairs is 0 or more, not {max_repairs}")
+        self.max_repairs = max_repairs
+        self._options: dict[str, Any] = {
+            "tools_in": tools_in,
+            "tool_role": tool_role,
+            "prompt_format": prompt_format,
+            "on_unknown_tool": on_unknown_tool,
+            "id_factory": id_factory,
+        }
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
+    ) -> _Response:
+        """Ask the model through `Llama3ToolModel`."""
+        return handler(self._wrapped(request))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
+    ) -> _Response:
+        """Ask the model through `Llama3ToolModel`."""
+        return await handler(self._wrapped(request))
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Answer malformed calls with what was wrong, and ask the model again where there is no other call to run."""
+        del runtime
+        answer = next((message for message in reversed(state["messages"]) if isinstance(message, AIMessage)), None)
+        repairs = state.get("llama3_repairs", 0)
+        if answer is None or not answer.invalid_tool_calls:
+            return {"llama3_repairs": 0} if repairs else None
+        complaints = [self._complaint(call, answer) for call in answer.invalid_tool_calls]
+        if answer.tool_calls:
+            return {"messages": complaints, "llama3_repairs": 0}
+        if repairs < self.max_repairs:
+            return {"messages": complaints, "llama3_repairs": repairs + 1, "jump_to": "model"}
+        return {"llama3_repairs": 0}
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_model(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Answer malformed calls, as `after_model` does."""
+        return self.after_model(state, runtime)
+
+    def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        if isinstance(request.model, Llama3ToolModel):
+            return request
+        return request.override(model=Llama3ToolModel(request.model, **self._options))
+
+    def _complaint(self, call: InvalidToolCall, answer: AIMessage) -> ToolMessage:
+        name = call["name"] or "unknown"
+        rejected: Iterable[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
+        details = [entry["detail"] for entry in rejected if entry["id"] == call["id"]]
+        reason = " ".join(details) or call["error"] or "its arguments are no JSON object"
+        form = render_tool_call(name, {"example_name": "example_value"}, prompt_format=self._options["prompt_format"])
+        return ToolMessage(
+            f"The call is malformed, and was not run: {reason}. Write all of it again, in the form {form}",
+            name=name,
+            tool_call_id=call["id"] or self._options["id_factory"](),
+            status="error",
+        )

@@ -1,0 +1,337 @@
+"""`create_agent` with the middleware and nothing else, on a server that refuses all that servers refuse."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from endpoints.script import Turn, cut_at
+from endpoints.server import LoopbackServer
+from integrations.langchain.agents import add, call, chat_openai, conversations, get_weather, serving
+from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
+
+QUESTION = {"messages": [("user", "How is Paris?")]}
+PARIS = call("get_weather", city="Paris")
+BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
+
+
+class Forecast(BaseModel):
+    """The forecast."""
+
+    city: str
+    degrees: int
+
+
+FORECAST = call("Forecast", city="Paris", degrees=21)
+
+Run = Callable[..., list[BaseMessage]]
+
+
+def invoked(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401 (a graph and its state)
+    return agent.invoke(given, config)
+
+
+def awaited(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    return asyncio.run(agent.ainvoke(given, config))
+
+
+def streamed(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    return list(agent.stream(given, config, stream_mode=["messages", "values"]))[-1][1]
+
+
+def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    async def run() -> Any:  # noqa: ANN401
+        return [item async for item in agent.astream(given, config, stream_mode=["messages", "values"])][-1][1]
+
+    return asyncio.run(run())
+
+
+in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, streamed_async])
+
+
+def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
+    own = {key: options.pop(key) for key in ("max_repairs", "tool_role", "on_unknown_tool") if key in options}
+    middleware = [*options.pop("before", ()), Llama3ToolMiddleware(**own)]
+    return create_agent(chat_openai(server), list(tools or (get_weather, add)), middleware=middleware, **options)
+
+
+def shown(messages: list[BaseMessage]) -> list[tuple[str, object]]:
+    return [
+        (message.type, [made["args"] for made in message.tool_calls])
+        if isinstance(message, AIMessage) and message.tool_calls
+        else (message.type, message.text)
+        for message in messages
+    ]
+
+
+class TestTurns:
+    @in_every_way
+    def test_a_call_runs_and_the_model_answers(self, run: Run) -> None:
+        with serving(f"Let me check. {PARIS}", "It is sunny.") as server:
+            messages = run(agent_on(server, system_prompt="Be brief."))["messages"]
+        assert shown(messages) == [
+            ("human", "How is Paris?"),
+            ("ai", [{"city": "Paris"}]),
+            ("tool", "sunny in Paris"),
+            ("ai", "It is sunny."),
+        ]
+        assert messages[1].text == "Let me check."
+        prompt = render_llama3_tools([get_weather, add])
+        first, second = conversations(server)
+        assert first == [("system", "Be brief."), ("user", f"{prompt}\n\nHow is Paris?")]
+        assert second == [
+            *first,
+            ("assistant", f"Let me check. {PARIS}"),
+            ("user", "Result of get_weather: sunny in Paris"),
+        ]
+
+    @in_every_way
+    def test_parallel_calls_in_several_turns(self, run: Run) -> None:
+        turns = (
+            f"{PARIS}; {call('get_weather', city='Oslo')}",
+            f"Now the sum. {call('add', a=2, b=3)}; {PARIS}",
+            "Done.",
+        )
+        with serving(*turns) as server:
+            messages = run(agent_on(server))["messages"]
+        assert shown(messages)[1:] == [
+            ("ai", [{"city": "Paris"}, {"city": "Oslo"}]),
+            ("tool", "sunny in Paris"),
+            ("tool", "sunny in Oslo"),
+            ("ai", [{"a": 2, "b": 3}, {"city": "Paris"}]),
+            ("tool", "5"),
+            ("tool", "sunny in Paris"),
+            ("ai", "Done."),
+        ]
+        last = conversations(server)[-1]
+        assert [role for role, _ in last] == ["user", "assistant", "user", "assistant", "user"]
+        assert last[1][1] == turns[0]
+        assert last[2][1] == (
+            f"Result of {PARIS}: sunny in Paris\n\nResult of {call('get_weather', city='Oslo')}: sunny in Oslo"
+        )
+        assert last[4][1] == "Result of add: 5\n\nResult of get_weather: sunny in Paris"
+        ids = [made["id"] for message in messages if isinstance(message, AIMessage) for made in message.tool_calls]
+        assert len(set(ids)) == len(ids) == 4
+
+    def test_the_stream_of_messages_is_clean(self) -> None:
+        with serving(f"Let me check. {PARIS} One moment.", "It is {sunny}.") as server:
+            items = list(agent_on(server).stream(QUESTION, stream_mode="messages"))
+        chunks = [chunk for chunk, _ in items if isinstance(chunk, AIMessageChunk)]
+        assert len(chunks) == len([message for message, _ in items if message.type != "tool"])
+        ids = list(dict.fromkeys(chunk.id for chunk in chunks))
+        texts = ["".join(str(chunk.text) for chunk in chunks if chunk.id == one) for one in ids]
+        assert texts == ["Let me check. One moment.", "It is {sunny}."]
+        calls = [made for chunk in chunks for made in chunk.tool_calls]
+        assert [(made["name"], made["args"]) for made in calls] == [("get_weather", {"city": "Paris"})]
+        [result] = [message for message, _ in items if isinstance(message, ToolMessage)]
+        assert result.content == "sunny in Paris"
+
+    def test_usage_is_counted_once(self) -> None:
+        usage = UsageMetadataCallbackHandler()
+        with serving(Turn(pieces=(PARIS,), prompt_tokens=10), Turn(pieces=("Yes.",), prompt_tokens=20)) as server:
+            agent_on(server).invoke(QUESTION, {"callbacks": [usage]})
+        assert usage.usage_metadata["llama3.1"]["total_tokens"] == 32
+
+    def test_an_unknown_tool_is_answered_by_the_agent_and_the_model_recovers(self) -> None:
+        with serving(call("weather", city="Paris"), PARIS, "Sunny.") as server:
+            messages = agent_on(server).invoke(QUESTION)["messages"]
+        assert messages[2].text == "Error: weather is not a valid tool, try one of [get_weather, add]."
+        assert messages[-1].text == "Sunny."
+        assert conversations(server)[1][-1] == ("user", f"Error of weather: {messages[2].text}")
+
+    def test_or_left_as_text_where_that_is_wanted(self) -> None:
+        with serving(call("weather", city="Paris")) as server:
+            messages = agent_on(server, on_unknown_tool="text").invoke(QUESTION)["messages"]
+        assert shown(messages)[1:] == [("ai", call("weather", city="Paris"))]
+
+    def test_a_tool_that_is_called_with_wrong_arguments_says_so(self) -> None:
+        with serving(call("add", a="two"), call("add", a=2, b=2), "4") as server:
+            messages = agent_on(server).invoke(QUESTION)["messages"]
+        assert messages[2].status == "error"
+        assert messages[4].text == "4"
+        assert conversations(server)[1][-1][1].startswith("Error of add: Error invoking tool 'add'")
+
+    def test_a_tool_that_raises_raises_through_the_agent(self) -> None:
+        @tool
+        def fail() -> str:
+            """Fail."""
+            raise RuntimeError("no network")
+
+        with serving(call("fail")) as server, pytest.raises(RuntimeError, match="no network"):
+            agent_on(server, fail).invoke(QUESTION)
+
+    def test_an_agent_without_tools_is_a_chat(self) -> None:
+        with serving(PARIS) as server:
+            agent = create_agent(chat_openai(server), [], middleware=[Llama3ToolMiddleware()])
+            assert shown(agent.invoke(QUESTION)["messages"])[1:] == [("ai", PARIS)]  # type: ignore[arg-type]
+        assert conversations(server) == [[("user", "How is Paris?")]]
+
+    def test_many_runs_at_once(self) -> None:
+        async def run(number: int) -> str:
+            city = call("get_weather", city=str(number))
+            with serving(city, f"Answer {number}.") as server:
+                messages = (await agent_on(server).ainvoke(QUESTION))["messages"]
+            assert messages[2].text == f"sunny in {number}"
+            return str(messages[-1].text)
+
+        async def run_all() -> list[str]:
+            return await asyncio.gather(*map(run, range(8)))
+
+        assert asyncio.run(run_all()) == [f"Answer {number}." for number in range(8)]
+
+
+class TestStructuredAnswers:
+    @in_every_way
+    @pytest.mark.parametrize("response_format", [ToolStrategy(Forecast), Forecast], ids=["strategy", "schema"])
+    def test_after_a_tool(self, run: Any, response_format: Any) -> None:  # noqa: ANN401
+        with serving(PARIS, FORECAST) as server:
+            result = run(agent_on(server, response_format=response_format))
+        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
+        assert "Call a function in your reply." in conversations(server)[0][0][1]
+
+    def test_one_that_does_not_fit_is_asked_for_again(self) -> None:
+        with serving(call("Forecast", city="Paris"), FORECAST) as server:
+            result = agent_on(server, response_format=ToolStrategy(Forecast)).invoke(QUESTION)
+        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
+        assert "degrees" in conversations(server)[1][-1][1]
+
+    def test_one_that_is_malformed_is_asked_for_again(self) -> None:
+        with serving(FORECAST[:-2], FORECAST) as server:
+            result = agent_on(server, response_format=Forecast).invoke(QUESTION)
+        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
+
+    def test_a_model_that_never_calls_ends_with_its_text(self) -> None:
+        with serving("21 degrees.") as server:
+            result = agent_on(server, response_format=Forecast).invoke(QUESTION)
+        assert result["messages"][-1].text == "21 degrees."
+        assert result.get("structured_response") is None
+
+
+class TestRepairs:
+    @in_every_way
+    def test_a_malformed_call_goes_back_with_what_was_wrong(self, run: Run) -> None:
+        with serving(f"Hm. {BROKEN}", PARIS, "Sunny.") as server:
+            messages = run(agent_on(server))["messages"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
+        assert messages[-1].text == "Sunny."
+        assert messages[2].status == "error"
+        *_, written, complaint = conversations(server)[1]
+        assert written == ("assistant", f"Hm. {BROKEN}")
+        assert complaint[0] == "user"
+        assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
+        detail = messages[1].response_metadata["rejected_tool_calls"][0]["detail"]
+        assert detail in complaint[1]
+        assert complaint[1].endswith(
+            'in the form {"name": "get_weather", "parameters": {"example_name": "example_value"}}'
+        )
+
+    @in_every_way
+    @pytest.mark.parametrize("max_repairs", [0, 1, 3])
+    def test_it_ends_after_so_many(self, run: Run, max_repairs: int) -> None:
+        with serving(*[BROKEN] * 9) as server:
+            messages = run(agent_on(server, max_repairs=max_repairs))["messages"]
+        assert len(conversations(server)) == 1 + max_repairs
+        assert messages[-1].text == BROKEN
+        assert len(messages[-1].invalid_tool_calls) == 1
+
+    def test_a_good_call_in_between_counts_anew(self) -> None:
+        with serving(BROKEN, PARIS, BROKEN, PARIS, "Sunny.", BROKEN, "Yes.") as server:
+            agent = agent_on(server, checkpointer=InMemorySaver())
+            config = {"configurable": {"thread_id": "1"}}
+            assert agent.invoke(QUESTION, config)["messages"][-1].text == "Sunny."
+            assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Yes."
+        assert len(conversations(server)) == 7
+
+    def test_one_beside_a_good_call_is_answered_while_that_runs(self) -> None:
+        with serving(f"{PARIS}; {BROKEN}", "Sunny.") as server:
+            messages = agent_on(server).invoke(QUESTION)["messages"]
+        assert len(conversations(server)) == 2
+        assert messages[-1].text == "Sunny."
+        results = conversations(server)[1][-1][1]
+        assert results.startswith(
+            "Result of get_weather: sunny in Paris\n\nError of get_weather: The call is malformed"
+        )
+
+    def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
+        with serving(BROKEN, BROKEN, "Hello again.") as server:
+            agent = agent_on(server, checkpointer=InMemorySaver())
+            config = {"configurable": {"thread_id": "1"}}
+            agent.invoke(QUESTION, config)
+            messages = agent.invoke({"messages": [("user", "Hello?")]}, config)["messages"]
+        assert messages[-1].text == "Hello again."
+        assert conversations(server)[-1][-1] == ("user", "Hello?")
+
+    def test_an_answer_that_is_cut_off_is_malformed_too(self) -> None:
+        cut = Turn(pieces=cut_at(BROKEN, 10), finish_reason="length")
+        with serving(cut, cut) as server:
+            messages = agent_on(server).invoke(QUESTION)["messages"]
+        assert messages[-1].response_metadata["finish_reason"] == "length"
+        assert len(conversations(server)) == 2
+
+    def test_a_call_that_the_server_could_not_read(self) -> None:
+        invalid = {"name": None, "args": "{", "id": None, "error": "no JSON", "type": "invalid_tool_call"}
+        answer = AIMessage("", invalid_tool_calls=[invalid])
+        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
+        assert update is not None
+        [complaint] = update["messages"]
+        assert (update["jump_to"], complaint.name, complaint.status) == ("model", "unknown", "error")
+        assert "was not run: no JSON. Write all" in complaint.content
+        assert complaint.tool_call_id
+
+    def test_fewer_than_none_is_an_error(self) -> None:
+        with pytest.raises(ValueError, match="max_repairs is 0 or more, not -1"):
+            Llama3ToolMiddleware(max_repairs=-1)
+
+
+class TestAmongOthers:
+    def test_a_model_that_is_wrapped_already_stays_as_it_is(self) -> None:
+        with serving(PARIS, "Sunny.") as server:
+            model = Llama3ToolModel(chat_openai(server), tools_in="system")
+            agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware()])
+            assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
+        assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
+
+    def test_without_the_middleware_a_wrapped_model_is_enough(self) -> None:
+        with serving(PARIS, "Sunny.") as server:
+            agent = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather])
+            assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
+
+    def test_it_takes_the_model_that_another_middleware_chose(self) -> None:
+        class Choose(AgentMiddleware):
+            def __init__(self, model: ChatOpenAI) -> None:
+                super().__init__()
+                self.model = model
+
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+                return handler(request.override(model=self.model))
+
+        with serving(PARIS, "Sunny.") as chosen, serving() as other:
+            agent = agent_on(other, before=[Choose(chat_openai(chosen))])
+            assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
+        assert conversations(other) == []
+
+    @pytest.mark.parametrize("role", ["tool", "ipython"])
+    def test_results_in_another_role(self, role: str) -> None:
+        with serving(PARIS) as server, pytest.raises(Exception, match="Only user and assistant roles"):
+            agent_on(server, tool_role=role).invoke(QUESTION)
+        assert conversations(server)[1][-1] == (role, "Result of get_weather: sunny in Paris")
+
+
+def test_the_names_of_the_package_can_be_listed_without_it() -> None:
+    import langchain_llama3_tools as package  # noqa: PLC0415 (what is tested)
+
+    assert package.Llama3ToolMiddleware is Llama3ToolMiddleware
+    with pytest.raises(AttributeError, match="has no attribute 'Llama3Middleware'"):
+        package.Llama3Middleware  # type: ignore[attr-defined]  # noqa: B018 (asking is the test)
