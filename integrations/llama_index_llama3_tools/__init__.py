@@ -23,14 +23,17 @@ except ImportError as error:
         "llama_index_llama3_tools needs llama-index-core 0.14.5 or newer: pip install 'llama3-tools[llama-index]'"
     ) from error
 
-from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError
+from llama_index_llama3_tools.llm import Llama3ToolLLM
 from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 __all__ = [
     "FailedToolCall",
+    "LLMRequestError",
     "Llama3JsonToolOutputParser",
+    "Llama3ToolLLM",
     "Llama3ToolOutput",
     "LlamaIndexToolLike",
     "MalformedToolCallError",

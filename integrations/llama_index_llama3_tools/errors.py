@@ -1,9 +1,10 @@
-"""What the parser raises when it is asked to raise on malformed calls.
+"""What this package raises.
 
 .. code-block:: text
 
     Llama3ToolsError
-    └── MalformedToolCallError (OutputParserException, ValueError)
+    ├── MalformedToolCallError (OutputParserException, ValueError)    a call that cannot be read
+    └── LLMRequestError (RuntimeError)                                an LLM that refuses tools, or gives no answer
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from llama_index.core.output_parsers.base import OutputParserException
 from llama3_tools import Llama3ToolsError
 from llama_index_llama3_tools.output import FailedToolCall
 
-__all__ = ["MalformedToolCallError"]
+__all__ = ["LLMRequestError", "MalformedToolCallError"]
 
 
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
@@ -45,3 +46,11 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
     def __reduce__(self) -> tuple[type[MalformedToolCallError], tuple[str, tuple[FailedToolCall, ...]]]:
         """Pickle by the arguments; an exception pickles by its message otherwise."""
         return type(self), (self.output, self.errors)
+
+
+class LLMRequestError(Llama3ToolsError, RuntimeError):
+    """The LLM behind a `Llama3ToolLLM` refused a request with tools or gave no answer. The text says what to do.
+
+    It is raised from the LLM's own error, which is its `__cause__`. Errors about which there is nothing to say come
+    through as they are.
+    """

@@ -1,12 +1,16 @@
-"""Where the tool prompt goes: in front of the first user message, as Llama 3.1's own template has it."""
+"""Where the tool prompt goes: in front of the first user message, as Llama 3.1's own template has it, or elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-__all__ = ["prompt_before", "with_tool_prompt"]
+__all__ = ["ToolsIn", "prompt_before", "with_tool_prompt"]
+
+ToolsIn: TypeAlias = Literal["user", "system"]
+"""The message that shows the model its tools: the first of the user, or the system message."""
 
 
 def prompt_before(prompt: str, text: str) -> str:
@@ -14,13 +18,18 @@ def prompt_before(prompt: str, text: str) -> str:
     return f"{prompt}\n\n{text}"
 
 
-def with_tool_prompt(messages: Sequence[ChatMessage], prompt: str) -> list[ChatMessage]:
-    """Put the prompt into the first user message; without one, at the end of the first message. Changes no message.
+def with_tool_prompt(messages: Sequence[ChatMessage], prompt: str, *, tools_in: ToolsIn = "user") -> list[ChatMessage]:
+    """Put the prompt in front of the first user message, or at the end of the system message. Changes no message.
+
+    Without a user message the prompt ends the first message; without a system message it becomes one.
 
     Args:
         messages: the conversation.
         prompt: the tools, rendered.
+        tools_in: the message that takes it.
     """
+    if tools_in == "system":
+        return _in_system_message(messages, prompt)
     formatted = list(messages)
     for index, message in enumerate(formatted):
         if message.role == MessageRole.USER:
@@ -30,6 +39,15 @@ def with_tool_prompt(messages: Sequence[ChatMessage], prompt: str) -> list[ChatM
         first = formatted[0]
         formatted[0] = first.model_copy(update={"blocks": [*first.blocks, TextBlock(text=prompt)]})
     return formatted
+
+
+def _in_system_message(messages: Sequence[ChatMessage], prompt: str) -> list[ChatMessage]:
+    first, *others = messages or [ChatMessage(role=MessageRole.SYSTEM)]
+    if first.role != MessageRole.SYSTEM:
+        return [ChatMessage(role=MessageRole.SYSTEM, content=prompt), first, *others]
+    # One text, for clients join the texts of a message in different ways.
+    text = prompt_before(first.content, prompt) if first.content else prompt
+    return [first.model_copy(update={"blocks": [TextBlock(text=text)]}), *others]
 
 
 def _with_text_first(message: ChatMessage, prompt: str) -> ChatMessage:

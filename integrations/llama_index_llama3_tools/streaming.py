@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from dataclasses import replace
 
 from llama_index.core.llms import ChatMessage, ChatResponse
 
@@ -26,10 +27,12 @@ class ResponseStream:
 
     Args:
         extractor: finds the calls.
+        only_first: whether all calls but the first are dropped.
     """
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractor: Extractor, *, only_first: bool = False) -> None:
         self._stream = extractor.stream()
+        self._only_first = only_first
         self._source = _NewText()
         self._text = ""
         self._calls: list[ToolCall] = []
@@ -75,7 +78,10 @@ class ResponseStream:
         delta = self._take(self._stream.flush())
         if self._last is None or self._given is None:
             return []
-        message = promote_message(self._last.message, self._stream.extraction)
+        extraction = self._stream.extraction
+        if self._only_first:
+            extraction = replace(extraction, tool_calls=extraction.tool_calls[:1])
+        message = promote_message(self._last.message, extraction)
         if not delta and message == self._given:
             return []
         # A delta belongs to one response alone, and so does a piece of the reasoning.
@@ -89,7 +95,7 @@ class ResponseStream:
         for event in events:
             if isinstance(event, TextDelta):
                 delta += event.text
-            else:
+            elif not (self._only_first and self._calls):
                 self._calls.append(event.tool_call)
         self._text += delta
         return delta
@@ -121,19 +127,31 @@ class _NewText:
 
 
 def stream_responses(responses: Iterable[AnyResponse], turn: ResponseStream) -> Generator[ChatResponse, None, None]:
-    """Send a stream of responses through a turn."""
-    for response in responses:
-        yield turn.feed(response)
+    """Send a stream of responses through a turn. Where the stream breaks, what was held back is not lost."""
+    try:
+        for response in responses:
+            yield turn.feed(response)
+    except Exception:
+        yield from turn.flush()
+        raise
     yield from turn.flush()
 
 
 async def astream_responses(
     responses: AsyncIterable[AnyResponse], turn: ResponseStream
 ) -> AsyncGenerator[ChatResponse, None]:
-    """Send an asynchronous stream of responses through a turn; closing it closes the stream at once."""
+    """Send an asynchronous stream of responses through a turn; closing it closes the stream at once.
+
+    Where the stream breaks, what was held back is not lost.
+    """
     try:
         async for response in responses:
             yield turn.feed(response)
+    except Exception:
+        for response in turn.flush():
+            yield response
+        raise
+    else:
         for response in turn.flush():
             yield response
     finally:

@@ -1,0 +1,98 @@
+"""A conversation as text: the calls that were made and their results, in a form that no server's template breaks on.
+
+Llama 3.1's own template raises on two calls in one message and drops the text beside a call; some servers answer with
+an error to calls whose arguments are no JSON, others to the role `tool`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
+
+from llama3_tools import PromptFormat, render_tool_call
+from llama_index_llama3_tools.messages import assistant_message
+from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
+
+__all__ = ["ToolResultRole", "flatten_messages"]
+
+ToolResultRole: TypeAlias = Literal["tool", "user"]
+"""The role under which the model is shown what a tool gave."""
+
+_RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
+
+
+def flatten_messages(
+    messages: Iterable[ChatMessage], *, tool_result_role: ToolResultRole = "tool", prompt_format: PromptFormat = "json"
+) -> list[ChatMessage]:
+    r"""Write the calls of a conversation, and their results, as text. Changes no message.
+
+    Results come in the order of their calls, whatever the order in which the tools were done, and say which tool they
+    are from. Under the role of the user, neighbouring results are one message, so that the roles alternate.
+
+    >>> from llama_index.core.base.llms.types import ToolCallBlock
+    >>> call = ToolCallBlock(tool_call_id="1", tool_name="now", tool_kwargs={"zone": "UTC"})
+    >>> for message in flatten_messages([
+    ...     ChatMessage(role="assistant", blocks=[TextBlock(text="Let me see."), call]),
+    ...     ChatMessage(role="tool", content="12:30", additional_kwargs={"tool_call_id": "1"}),
+    ... ]):
+    ...     print(message)
+    assistant: Let me see. {"name": "now", "parameters": {"zone": "UTC"}}
+    tool: Result of now: 12:30
+
+    Args:
+        messages: the conversation.
+        tool_result_role: the role of the results.
+        prompt_format: the form in which the calls are written.
+    """
+    flattened: list[ChatMessage] = []
+    calls: dict[str, NativeCall] = {}
+    results: list[ChatMessage] = []
+    for message in messages:
+        if message.role in _RESULTS:
+            results.append(message)
+            continue
+        flattened += _results(results, calls, tool_result_role)
+        results = []
+        if message.role == MessageRole.ASSISTANT:
+            made = native_calls(message)
+            calls |= {call.id: call for call in made}
+            flattened.append(_assistant(message, made, prompt_format))
+        else:
+            flattened.append(message.model_copy())
+    return flattened + _results(results, calls, tool_result_role)
+
+
+def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format: PromptFormat) -> ChatMessage:
+    plain = without_native_calls(message)
+    # On an answer that a tool gave directly, LlamaIndex leaves the id of its call.
+    plain.additional_kwargs.pop("tool_call_id", None)
+    if not calls:
+        return plain
+    written = "; ".join(render_tool_call(call.name, call.arguments, prompt_format=prompt_format) for call in calls)
+    return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
+
+
+def _results(messages: Sequence[ChatMessage], calls: dict[str, NativeCall], role: ToolResultRole) -> list[ChatMessage]:
+    """Write the results of one turn, in the order of its calls. Ids may be used again, so the last call counts."""
+    order = {call_id: place for place, call_id in enumerate(calls)}
+    in_order = sorted(messages, key=lambda message: order.get(_call_id(message), len(order)))
+    written = [_result(message, calls.get(_call_id(message)), role) for message in in_order]
+    if role == "tool" or not written:
+        return written
+    blocks = [block for message in written for block in message.blocks]
+    if all(isinstance(block, TextBlock) for block in blocks):
+        blocks = [TextBlock(text="\n".join(message.content or "" for message in written))]
+    return [ChatMessage(role=MessageRole.USER, blocks=blocks)]
+
+
+def _result(message: ChatMessage, call: NativeCall | None, role: ToolResultRole) -> ChatMessage:
+    name = call.name if call else str(message.additional_kwargs.get("name") or "a tool")
+    text = f"Result of {name}: {message.content or ''}"
+    blocks = [TextBlock(text=text), *(block for block in message.blocks if not isinstance(block, TextBlock))]
+    return message.model_copy(update={"role": MessageRole(role), "blocks": blocks})
+
+
+def _call_id(message: ChatMessage) -> str:
+    return str(message.additional_kwargs.get("tool_call_id") or "")

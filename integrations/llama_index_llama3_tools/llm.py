@@ -1,0 +1,449 @@
+"""Any LLM as a function calling one: the tools go into the prompt, and the calls come out of the text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from llama_index.core.bridge.pydantic import Field, SerializeAsAny, field_validator
+from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.llms import (
+    LLM,
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.llms.loading import load_llm
+from llama_index.core.tools import BaseTool
+
+from llama3_tools import OnUnknownTool, PromptFormat, render_tool_prompt
+from llama_index_llama3_tools.errors import LLMRequestError
+from llama_index_llama3_tools.hints import NO_RESPONSE, explained
+from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
+from llama_index_llama3_tools.native import native_calls
+from llama_index_llama3_tools.prompting import ToolsIn, with_tool_prompt
+from llama_index_llama3_tools.streaming import astream_responses, stream_responses
+from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.turn import ToolTurn, read_tool_choice
+
+__all__ = ["Llama3ToolLLM", "ToolMode"]
+
+ToolMode: TypeAlias = Literal["auto", "native", "prompt"]
+"""How the model gets to know its tools: in the prompt, through the server, or as the LLM itself says."""
+
+# What `predict` and the like look up on the LLM that they are called on.
+_INHERITED = (
+    "callback_manager",
+    "system_prompt",
+    "messages_to_prompt",
+    "completion_to_prompt",
+    "output_parser",
+    "pydantic_program_mode",
+    "query_wrapper_prompt",
+)
+
+
+class Llama3ToolLLM(FunctionCallingLLM):
+    """Makes any LLM of LlamaIndex one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
+
+    The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
+    become `ToolCallBlock`s, each as soon as its last character is in; no piece of their JSON is in a delta. Calls that
+    the server finds itself are taken as they are. The history is sent as text, which no chat template breaks on; the
+    messages given are never changed. Without tools (`chat`, `complete`, …) the LLM answers as it always does.
+
+    It keeps no state between requests: many agents may share it.
+
+    >>> from llama_index.core.llms import MockLLM
+    >>> from llama_index.core.tools import FunctionTool
+    >>> def get_weather(city: str) -> str:
+    ...     "Tell the weather of a city."
+    ...     return f"Sun in {city}"
+    >>> llm = Llama3ToolLLM(MockLLM())  # it repeats what it is told
+    >>> answer = 'Let me check. {"name": "get_weather", "parameters": {"city": "Rome"}}'
+    >>> tools = [FunctionTool.from_defaults(get_weather)]
+    >>> response = llm.chat_with_tools(tools, answer)
+    >>> llm.get_tool_calls_from_response(response)[0].tool_kwargs
+    {'city': 'Rome'}
+
+    Args:
+        llm: the LLM that answers; one for chats or one that completes text.
+        tool_mode: `"prompt"`: the tools go into the prompt, and nothing into the request's `tools`. `"native"`: they go
+            through the LLM's own tool calling, and what comes back as text is read all the same. `"auto"`: native where
+            the LLM's metadata says `is_function_calling_model`, else the prompt.
+        tools_in: the message that shows the tools: the first of the user, or the system message. Llama 3.1 does worse
+            with the latter.
+        tool_result_role: the role under which results are sent; `"user"` for servers that know no role `tool`.
+        prompt_format: the form in which the model is asked to call, and shown the calls that it made.
+        on_unknown_tool: what a call of a tool that was not given is: a `"call"`, which the agent answers with "Tool …
+            not found", or `"text"`.
+        max_parse_retries: how many times a model that failed to write any call is shown what was wrong and asked again.
+        **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
+
+    Raises:
+        TypeError: `llm` is no LLM of LlamaIndex.
+        ValidationError: an option has a value that it does not know.
+    """
+
+    llm: SerializeAsAny[LLM] = Field(description="The LLM that answers.")
+    tool_mode: ToolMode = Field(default="auto", description="Whether tools go into the prompt or through the server.")
+    tools_in: ToolsIn = Field(default="user", description="The message that shows the model its tools.")
+    tool_result_role: ToolResultRole = Field(default="tool", description="The role under which results are sent.")
+    prompt_format: PromptFormat = Field(default="json", description="The form in which the model is asked to call.")
+    on_unknown_tool: OnUnknownTool = Field(default="call", description="What a call of a tool that was not given is.")
+    max_parse_retries: int = Field(
+        default=0, ge=0, description="How many times a model that failed to write any call is asked again."
+    )
+
+    def __init__(  # noqa: PLR0913 (its options, each by name)
+        self,
+        llm: LLM,
+        *,
+        tool_mode: ToolMode = "auto",
+        tools_in: ToolsIn = "user",
+        tool_result_role: ToolResultRole = "tool",
+        prompt_format: PromptFormat = "json",
+        on_unknown_tool: OnUnknownTool = "call",
+        max_parse_retries: int = 0,
+        **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
+    ) -> None:
+        inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
+        super().__init__(
+            llm=llm,
+            tool_mode=tool_mode,
+            tools_in=tools_in,
+            tool_result_role=tool_result_role,
+            prompt_format=prompt_format,
+            on_unknown_tool=on_unknown_tool,
+            max_parse_retries=max_parse_retries,
+            **{**inherited, **kwargs},
+        )
+
+    @field_validator("llm", mode="before")
+    @classmethod
+    def _load(cls, llm: object) -> LLM:
+        """Take an LLM, or the dict of one that LlamaIndex can load."""
+        if isinstance(llm, dict):
+            return load_llm(llm)
+        if not isinstance(llm, LLM):
+            raise TypeError(f"Llama3ToolLLM wraps an LLM of LlamaIndex, got {type(llm).__name__}")
+        return llm
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Give the name that it has where it is serialised."""
+        return "Llama3ToolLLM"
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """The metadata of the LLM inside, which now calls functions."""
+        return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
+
+    # Plain requests: as the LLM inside answers them. It also tells the callbacks, once.
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
+        """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
+        return self.llm.chat(self._flatten(messages), **kwargs)
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
+        """Let the LLM answer a conversation without tools; see `chat`."""
+        return await self.llm.achat(self._flatten(messages), **kwargs)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
+        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
+        return self.llm.stream_chat(self._flatten(messages), **kwargs)
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
+        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
+        return await self.llm.astream_chat(self._flatten(messages), **kwargs)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM complete a text."""
+        return self.llm.complete(prompt, formatted=formatted, **kwargs)
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM complete a text."""
+        return await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM stream the completion of a text."""
+        return self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
+
+    async def astream_complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> CompletionResponseAsyncGen:
+        """Let the LLM stream the completion of a text."""
+        return await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
+
+    # Requests with tools.
+
+    def chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
+        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> ChatResponse:
+        """Ask a model that may call tools.
+
+        Args:
+            tools: the tools.
+            user_msg: what the user says, behind the history.
+            chat_history: the conversation so far; it is not changed.
+            verbose: for an LLM with native tool calls.
+            allow_parallel_tool_calls: whether an answer may hold more than one call; if not, the first one counts.
+            tool_required: whether the model is told to call a tool.
+            **kwargs: `tool_choice` (`"auto"`, `"required"`, `"none"`, a tool's name, or OpenAI's dict), and all that is
+                for the LLM.
+
+        Raises:
+            LLMRequestError: the LLM refuses tools or gives no answer, in a way about which there is something to say.
+            ToolDefinitionError: two tools have one name, or one has none.
+        """
+        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
+        request = self._begin(tools, user_msg, chat_history, options)
+        ask = self._native_llm().chat_with_tools if request.is_native else self.llm.chat
+        with explained(self.llm):
+            response = request.turn.read(ask(**request.arguments))
+            while request.turn.retry():
+                response = request.turn.read(ask(**request.arguments))
+        return response
+
+    async def achat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
+        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> ChatResponse:
+        """Ask a model that may call tools; see `chat_with_tools`."""
+        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
+        request = self._begin(tools, user_msg, chat_history, options)
+        ask = self._native_llm().achat_with_tools if request.is_native else self.llm.achat
+        with explained(self.llm):
+            response = request.turn.read(await ask(**request.arguments))
+            while request.turn.retry():
+                response = request.turn.read(await ask(**request.arguments))
+        return response
+
+    def stream_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
+        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> ChatResponseGen:
+        """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
+
+        `delta` is text alone, and `message` holds each call as soon as it is complete. What a retry gives
+        (`max_parse_retries`) comes behind the answer that failed.
+        """
+        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
+        request = self._begin(tools, user_msg, chat_history, options)
+        ask = self._native_llm().stream_chat_with_tools if request.is_native else self.llm.stream_chat
+        return self._stream(request, ask)
+
+    async def astream_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
+        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> ChatResponseAsyncGen:
+        """Ask a model that may call tools, and stream the answer; see `stream_chat_with_tools`."""
+        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
+        request = self._begin(tools, user_msg, chat_history, options)
+        ask = self._native_llm().astream_chat_with_tools if request.is_native else self.llm.astream_chat
+        return self._astream(request, ask)
+
+    def get_tool_calls_from_response(
+        self,
+        response: ChatResponse,
+        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401, ARG002 (the same)
+    ) -> list[ToolSelection]:
+        """Give the calls of a response as what LlamaIndex runs. Arguments that are no JSON object are no call.
+
+        Args:
+            response: what one of the methods with tools gave.
+            error_on_no_tool_call: whether a response without a call is an error.
+            **kwargs: not used.
+
+        Raises:
+            ValueError: there is no call, and `error_on_no_tool_call`.
+        """
+        selections = [
+            ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
+            for call in native_calls(response.message)
+            if call.name and isinstance(call.arguments, dict)
+        ]
+        if not selections and error_on_no_tool_call:
+            raise ValueError(f"Expected a tool call, but the model wrote none: {response.message.content!r}")
+        return selections
+
+    def predict_and_call(
+        self,
+        tools: Sequence[BaseTool],
+        *args: Any,  # noqa: ANN401 (the framework's arguments)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> AgentChatResponse:
+        """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
+        return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
+
+    async def apredict_and_call(
+        self,
+        tools: Sequence[BaseTool],
+        *args: Any,  # noqa: ANN401 (the framework's arguments)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> AgentChatResponse:
+        """Ask a model that may call tools, and run the call; see `predict_and_call`."""
+        return await FunctionCallingLLM.apredict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
+
+    def _prepare_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
+        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        **kwargs: Any,  # noqa: ANN401 (the same)
+    ) -> dict[str, Any]:
+        """Give what the LLM inside is asked with, as the framework wants it from each such LLM."""
+        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
+        return self._begin(tools, user_msg, chat_history, options).arguments
+
+    def _begin(
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None,
+        chat_history: list[ChatMessage] | None,
+        options: _Options,
+    ) -> _Request:
+        kwargs = dict(options.kwargs)
+        given_choice = kwargs.pop("tool_choice", None)
+        choice = read_tool_choice(given_choice, is_required=options.is_required)
+        declared = {} if choice == "none" else declare_llama_index_tools(tools)
+        messages = list(chat_history or [])
+        if user_msg is not None:
+            messages.append(
+                ChatMessage(role=MessageRole.USER, content=user_msg) if isinstance(user_msg, str) else user_msg
+            )
+        is_native = bool(declared) and self._is_native()
+        if is_native:
+            kwargs |= {
+                "tools": tools,
+                "verbose": options.verbose,
+                "allow_parallel_tool_calls": options.is_parallel,
+                "tool_required": options.is_required,
+            }
+            kwargs |= {"tool_choice": given_choice} if given_choice else {}
+        elif declared:
+            prompt = render_tool_prompt(declared.values(), prompt_format=self.prompt_format, tool_choice=choice)
+            messages = with_tool_prompt(messages, prompt, tools_in=self.tools_in)
+        turn = ToolTurn(
+            self._flatten(messages),
+            tools=declared.values(),
+            on_unknown_tool=self.on_unknown_tool,
+            only_first=not options.is_parallel,
+            is_required=choice not in {"auto", "none"},
+            retries=self.max_parse_retries,
+        )
+        return _Request(turn, is_native, kwargs)
+
+    def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+        return flatten_messages(messages, tool_result_role=self.tool_result_role, prompt_format=self.prompt_format)
+
+    def _is_native(self) -> bool:
+        if self.tool_mode != "auto":
+            return self.tool_mode == "native"
+        metadata = self.llm.metadata
+        return (
+            isinstance(self.llm, FunctionCallingLLM) and metadata.is_function_calling_model and metadata.is_chat_model
+        )
+
+    def _native_llm(self) -> FunctionCallingLLM:
+        if not isinstance(self.llm, FunctionCallingLLM):
+            raise LLMRequestError(
+                f'tool_mode="native" needs an LLM with tool calls of its own, and {type(self.llm).__name__} is none: '
+                'take tool_mode="prompt"'
+            )
+        return self.llm
+
+    def _knowing_only_given_tools(self) -> Llama3ToolLLM:
+        return self.model_copy(update={"on_unknown_tool": "text"})
+
+    def _stream(self, request: _Request, ask: Callable[..., ChatResponseGen]) -> Generator[ChatResponse, None, None]:
+        with explained(self.llm):
+            while True:
+                response = None
+                for response in stream_responses(ask(**request.arguments), request.turn.stream()):
+                    yield response
+                if response is None:
+                    raise LLMRequestError(NO_RESPONSE)
+                if not request.turn.retry():
+                    return
+
+    async def _astream(
+        self, request: _Request, ask: Callable[..., Awaitable[ChatResponseAsyncGen]]
+    ) -> AsyncGenerator[ChatResponse, None]:
+        with explained(self.llm):
+            while True:
+                response = None
+                responses = astream_responses(await ask(**request.arguments), request.turn.stream())
+                async with aclosing(responses):
+                    async for response in responses:
+                        yield response
+                if response is None:
+                    raise LLMRequestError(NO_RESPONSE)
+                if not request.turn.retry():
+                    return
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What the framework asks for beside tools and messages."""
+
+    verbose: bool
+    is_parallel: bool
+    is_required: bool
+    kwargs: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A turn, and how the LLM inside is asked."""
+
+    turn: ToolTurn
+    is_native: bool
+    kwargs: dict[str, Any]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        # A list of its own for each request: OpenAI's LLM, for one, appends to what it is given.
+        messages = "chat_history" if self.is_native else "messages"
+        return {messages: list(self.turn.messages), **self.kwargs}

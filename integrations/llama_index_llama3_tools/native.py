@@ -1,0 +1,117 @@
+"""Calls that a server has found itself: in the shapes that LlamaIndex's integrations give them, made fit to be run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.llms import ChatMessage
+from pydantic_core import from_json
+
+from llama3_tools import new_call_id, render_tool_call
+from llama_index_llama3_tools.messages import assistant_message
+
+__all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A call in a message."""
+
+    id: str
+    """Its id; empty where the server gave none."""
+    name: str
+    """The tool's name; empty at the start of some streams."""
+    arguments: dict[str, Any] | str
+    """The arguments; the text of them where it is no JSON object."""
+
+
+def native_calls(message: ChatMessage) -> list[NativeCall]:
+    """Read the calls of a message: its blocks, or (older integrations) its additional arguments."""
+    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    if blocks:
+        return [NativeCall(block.tool_call_id or "", block.tool_name, _read(block.tool_kwargs)) for block in blocks]
+    given = message.additional_kwargs.get("tool_calls")
+    return [_from_openai(call) for call in given] if isinstance(given, (list, tuple)) else []
+
+
+def without_native_calls(message: ChatMessage) -> ChatMessage:
+    """Give a message without its calls."""
+    blocks = [block for block in message.blocks if not isinstance(block, ToolCallBlock)]
+    kwargs = {key: value for key, value in message.additional_kwargs.items() if key != "tool_calls"}
+    return message.model_copy(update={"blocks": blocks, "additional_kwargs": kwargs})
+
+
+@final
+class NativeCalls:
+    """The calls of one turn, streamed or not. Each that lacks an id gets one, and keeps it for the turn.
+
+    Args:
+        only_first: whether all calls but the first are dropped.
+        names: the names that may be called; `None` for any.
+    """
+
+    def __init__(self, *, only_first: bool, names: Container[str] | None) -> None:
+        self._only_first = only_first
+        self._names = names
+        self._ids: list[str] = []
+
+    def settle(self, message: ChatMessage, *, is_last: bool) -> ChatMessage:
+        """Give a message whose calls are fit to be run: an id, a name, an object of arguments.
+
+        Args:
+            message: the message; without a call it stays as it is.
+            is_last: whether all of the message has arrived. What is no call by then is text, so that it is not lost.
+        """
+        calls = native_calls(message)
+        if not calls:
+            return message
+        self._ids += [new_call_id() for _ in calls[len(self._ids) :]]
+        blocks, texts = [], [message.content] if message.content else []
+        for call, new_id in list(zip(calls, self._ids, strict=False))[: 1 if self._only_first else None]:
+            if isinstance(call.arguments, dict) and self._may_be_called(call.name):
+                block = ToolCallBlock(tool_call_id=call.id or new_id, tool_name=call.name, tool_kwargs=call.arguments)
+                blocks.append(block)
+            elif is_last:
+                texts.append(render_tool_call(call.name, call.arguments))
+        settled = assistant_message(" ".join(texts) or None, (), like=without_native_calls(message))
+        if not blocks:
+            return settled
+        kept = settled.blocks if texts else [block for block in settled.blocks if block.block_type != "text"]
+        additional_kwargs = {**settled.additional_kwargs, "tool_calls": [_to_openai(block) for block in blocks]}
+        return settled.model_copy(update={"blocks": [*kept, *blocks], "additional_kwargs": additional_kwargs})
+
+    def _may_be_called(self, name: str) -> bool:
+        return bool(name) and (self._names is None or name in self._names)
+
+
+def _read(arguments: object) -> dict[str, Any] | str:
+    """Read arguments as servers send them. No text at all is what some send for a tool without parameters."""
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, default=str)
+    try:
+        value = from_json(text or "{}", allow_inf_nan=False)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+def _from_openai(call: object) -> NativeCall:
+    """Read a call in OpenAI's format: a dict, or an object of OpenAI's client."""
+    given = call.model_dump() if isinstance(call, BaseModel) else call
+    fields = given if isinstance(given, Mapping) else {}
+    function = fields.get("function")
+    function = function if isinstance(function, Mapping) else {}
+    return NativeCall(
+        str(fields.get("id") or ""), str(function.get("name") or ""), _read(function.get("arguments") or "")
+    )
+
+
+def _to_openai(block: ToolCallBlock) -> dict[str, object]:
+    function = {"name": block.tool_name, "arguments": json.dumps(block.tool_kwargs, ensure_ascii=False)}
+    return {"id": block.tool_call_id, "type": "function", "function": function}

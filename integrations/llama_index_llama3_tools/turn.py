@@ -1,0 +1,161 @@
+"""One turn of a model that has tools: what it is shown, how its answers are read, when it is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import final
+
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
+
+from llama3_tools import Extraction, Extractor, OnUnknownTool, Tool, ToolChoice
+from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
+from llama_index_llama3_tools.native import NativeCalls, native_calls
+from llama_index_llama3_tools.output import FailedToolCall, failed_tool_calls
+from llama_index_llama3_tools.streaming import ResponseStream
+
+__all__ = ["ToolTurn", "TurnStream", "read_tool_choice"]
+
+_BROKEN = (
+    "Your last reply holds a function call that cannot be read:\n{errors}\n"
+    "Write the whole call again, in the format that you were given."
+)
+_MISSING = "Your last reply holds no function call. Call a function, in the format that you were given."
+
+
+def read_tool_choice(tool_choice: object, *, is_required: bool) -> ToolChoice:
+    """Read a tool choice as OpenAI's clients take it, a name or a dict, into `auto`, `required`, `none` or a name.
+
+    >>> read_tool_choice({"type": "function", "function": {"name": "now"}}, is_required=False)
+    'now'
+    >>> read_tool_choice(None, is_required=True)
+    'required'
+    """
+    if isinstance(tool_choice, Mapping):
+        function = tool_choice.get("function")
+        tool_choice = function.get("name") if isinstance(function, Mapping) else tool_choice.get("type")
+    if not tool_choice or tool_choice == "auto":
+        return "required" if is_required else "auto"
+    return "required" if tool_choice == "any" else str(tool_choice)
+
+
+@final
+class ToolTurn:
+    """One turn, with as many tries as it may take.
+
+    Args:
+        messages: what the model is shown.
+        tools: the tools that it may call; none where it shall call none.
+        on_unknown_tool: what a call of another one is.
+        only_first: whether all calls but the first are dropped.
+        is_required: whether an answer without a call is a failure.
+        retries: how many times a model that failed to write a call is asked again.
+    """
+
+    def __init__(  # noqa: PLR0913 (each by name, from one caller)
+        self,
+        messages: list[ChatMessage],
+        *,
+        tools: Iterable[Tool],
+        on_unknown_tool: OnUnknownTool,
+        only_first: bool,
+        is_required: bool,
+        retries: int,
+    ) -> None:
+        self.messages = messages
+        """What the model is shown; it grows with each retry."""
+        self.only_first = only_first
+        declared = list(tools)
+        self._names = None if on_unknown_tool == "call" else [tool.name for tool in declared]
+        # A model without tools calls none, whatever it writes.
+        self.extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool if declared else "text")
+        self._is_required = is_required
+        self._retries = retries if declared else 0
+        self._failure: list[ChatMessage] = []
+
+    def native_calls(self) -> NativeCalls:
+        """Give what settles the calls that the server finds in one answer."""
+        return NativeCalls(only_first=self.only_first, names=self._names)
+
+    def read(self, response: AnyResponse) -> ChatResponse:
+        """Take a whole answer apart: its text calls become blocks, unless the server found calls itself."""
+        chat = as_chat_response(response)
+        text = chat.message.content or ""
+        if has_native_calls(chat.message):
+            message = self.native_calls().settle(chat.message, is_last=True)
+            self.note(message, text, None)
+        else:
+            extraction = self.extractor.extract(text)
+            kept = replace(extraction, tool_calls=extraction.tool_calls[:1]) if self.only_first else extraction
+            message = promote_message(chat.message, kept)
+            self.note(message, text, extraction)
+        return chat.model_copy(update={"message": message})
+
+    def stream(self) -> TurnStream:
+        """Give what takes one streamed answer apart."""
+        return TurnStream(self)
+
+    def note(self, message: ChatMessage, output: str, extraction: Extraction | None) -> None:
+        """Note how an answer ended.
+
+        Args:
+            message: all of it, read.
+            output: the text, as it came.
+            extraction: what was extracted from that; `None` where the server found the calls itself.
+        """
+        self._failure = []
+        if native_calls(message):
+            return
+        errors = failed_tool_calls(output, extraction) if extraction else []
+        if errors or extraction is None or self._is_required:
+            wrote = ChatMessage(role=MessageRole.ASSISTANT, content=message.content or "")
+            self._failure = [wrote, ChatMessage(role=MessageRole.USER, content=_complaint(errors))]
+
+    def retry(self) -> bool:
+        """Tell whether the model is asked again; if so, it is shown what it wrote and what was wrong with it."""
+        if not self._failure or not self._retries:
+            return False
+        self._retries -= 1
+        self.messages = [*self.messages, *self._failure]
+        return True
+
+
+class TurnStream(ResponseStream):
+    """One streamed answer of a turn; the calls that the server finds are fit to be run as soon as they are whole."""
+
+    def __init__(self, turn: ToolTurn) -> None:
+        super().__init__(turn.extractor, only_first=turn.only_first)
+        self._turn = turn
+        self._calls_of_server = turn.native_calls()
+        self._latest: ChatResponse | None = None
+
+    def feed(self, response: AnyResponse) -> ChatResponse:
+        """Take the next response; see `ResponseStream.feed`."""
+        self._latest = super().feed(response)
+        if not self._native:
+            return self._latest
+        message = self._calls_of_server.settle(self._latest.message, is_last=False)
+        return self._latest.model_copy(update={"message": message})
+
+    def flush(self) -> list[ChatResponse]:
+        """End the answer; see `ResponseStream.flush`. A call that the server did not find whole is text by then."""
+        responses = super().flush()
+        if self._latest is None:
+            return responses
+        if not self._native:
+            message = (responses or [self._latest])[-1].message
+            self._turn.note(message, self.output, self.extraction)
+            return responses
+        given = self._calls_of_server.settle(self._latest.message, is_last=False)
+        message = self._calls_of_server.settle(self._latest.message, is_last=True)
+        self._turn.note(message, self.output, None)
+        if message == given:
+            return []
+        text, before = message.content or "", given.content or ""
+        delta = text[len(before) :] if text.startswith(before) else ""
+        return [self._latest.model_copy(update={"message": message, "delta": delta, "logprobs": None})]
+
+
+def _complaint(errors: Iterable[FailedToolCall]) -> str:
+    lines = "\n".join(f"- {error}" for error in errors)
+    return _BROKEN.format(errors=lines) if lines else _MISSING

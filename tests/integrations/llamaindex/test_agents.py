@@ -1,0 +1,330 @@
+"""LlamaIndex's agents with a Llama 3 that writes its calls as text, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from llama_index.core.agent.workflow import (
+    AgentStream,
+    AgentWorkflow,
+    CodeActAgent,
+    FunctionAgent,
+    ToolCall,
+    ToolCallResult,
+)
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import Context, JsonSerializer
+
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, fail, get_time, get_weather, say
+from integrations.llamaindex.scripted import ScriptedLLM
+from llama3_tools import render_tool_prompt
+from llama_index_llama3_tools import Llama3ToolLLM
+from llama_index_llama3_tools.tools import declare_llama_index_tools
+
+if TYPE_CHECKING:
+    from llama_index.core.workflow import Event
+
+PROMPT = render_tool_prompt(declare_llama_index_tools(TOOLS).values())
+
+
+# With pydantic 2.14 LlamaIndex cannot serialise its own memory, and says so each time it takes stock of a context.
+pytestmark = pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory")
+
+
+class City(BaseModel):
+    """A city and its weather."""
+
+    name: str
+    sunny: bool
+
+
+def agent_of(llm: Any, **options: Any) -> FunctionAgent:  # noqa: ANN401 (the agent's options)
+    return FunctionAgent(**{"tools": TOOLS, "llm": Llama3ToolLLM(llm), **options})
+
+
+async def run(agent: Any, message: str = "Weather in Paris?", **options: Any) -> tuple[str, list[Event]]:  # noqa: ANN401 (any agent)
+    handler = agent.run(message, **options)
+    events = [event async for event in handler.stream_events()]
+    return str(await handler), events
+
+
+def deltas(events: list[Event]) -> str:
+    return "".join(event.delta for event in events if isinstance(event, AgentStream))
+
+
+def called(events: list[Event]) -> list[tuple[str, dict[str, Any]]]:
+    # A result is a call too, to Python.
+    return [(event.tool_name, event.tool_kwargs) for event in events if type(event) is ToolCall]
+
+
+def results(events: list[Event]) -> list[str]:
+    return [event.tool_output.content for event in events if isinstance(event, ToolCallResult)]
+
+
+class TestFunctionAgent:
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_it_runs_the_tool_and_answers(self, streaming: bool) -> None:
+        with endpoint(f"Let me check. {WEATHER}", "Sunny.") as served:
+            answer, events = await run(agent_of(served.llm(), streaming=streaming))
+        assert answer == "Sunny."
+        assert called(events) == [("get_weather", {"city": "Paris"})]
+        assert deltas(events) == ("Let me check.Sunny." if streaming else "")
+        first, second = served.bodies
+        assert "tools" not in first
+        assert bool(first.get("stream")) is streaming
+        assert served.messages(0) == [("user", f"{PROMPT}\n\nWeather in Paris?")]
+        assert served.messages(1) == [
+            ("user", f"{PROMPT}\n\nWeather in Paris?"),
+            ("assistant", f"Let me check. {WEATHER}"),
+            ("tool", "Result of get_weather: Sun in Paris"),
+        ]
+        assert second["messages"][2]["tool_call_id"].startswith("call_")
+        assert "tool_calls" not in second["messages"][1]
+
+    async def test_a_call_appears_before_the_answer_ends_and_no_json_does(self) -> None:
+        with endpoint(f"Wait. {WEATHER} One moment, please.", "Sunny.") as served:
+            _, events = await run(agent_of(served.llm()))
+        streamed = [event for event in events if isinstance(event, AgentStream)]
+        assert any(event.delta and event.tool_calls for event in streamed), "text comes behind the call"
+        assert "{" not in deltas(events)
+        assert '"' not in deltas(events)
+
+    async def test_several_calls_run_and_results_come_in_the_order_of_the_calls(self) -> None:
+        async def slow(city: str) -> str:
+            """Tell the weather, late."""
+            await asyncio.sleep(0.05)
+            return f"Rain in {city}"
+
+        tools = [FunctionTool.from_defaults(async_fn=slow, name="get_weather"), FunctionTool.from_defaults(get_time)]
+        with endpoint(f"{WEATHER}; {TIME}", "Done.") as served:
+            answer, events = await run(agent_of(served.llm(), tools=tools))
+        assert answer == "Done."
+        assert results(events) == ["12:30 CET", "Rain in Paris"]
+        assert served.messages(1)[1:] == [
+            ("assistant", f"{WEATHER}; {TIME}"),
+            ("tool", "Result of get_weather: Rain in Paris"),
+            ("tool", "Result of get_time: 12:30 CET"),
+        ]
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_without_parallel_calls_the_first_one_counts(self, streaming: bool) -> None:
+        with endpoint(f"{WEATHER}; {TIME}", "Done.") as served:
+            agent = agent_of(served.llm(), streaming=streaming, allow_parallel_tool_calls=False)
+            answer, events = await run(agent)
+        assert (answer, called(events)) == ("Done.", [("get_weather", {"city": "Paris"})])
+        assert served.messages(1)[1] == ("assistant", WEATHER)
+
+    async def test_several_turns(self) -> None:
+        with endpoint(WEATHER, TIME, "Done.") as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert (answer, results(events)) == ("Done.", ["Sun in Paris", "12:30 CET"])
+
+    async def test_an_unknown_tool_is_answered_and_the_agent_recovers(self) -> None:
+        with endpoint('{"name": "forecast", "parameters": {"city": "Paris"}}', WEATHER, "Sunny.") as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert answer == "Sunny."
+        assert results(events)[0] == "Tool forecast not found. Please select a tool that is available."
+        assert served.messages(1)[2] == ("tool", f"Result of forecast: {results(events)[0]}")
+
+    async def test_the_error_of_a_tool_goes_back_to_the_model(self) -> None:
+        with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
+            answer, _ = await run(agent_of(served.llm(), tools=[fail]))
+        assert answer == "Sorry."
+        assert served.messages(1)[2] == ("tool", "Result of fail: out of paper")
+
+    async def test_arguments_that_the_tool_does_not_know_go_back_to_the_model(self) -> None:
+        with endpoint('{"name": "get_weather", "parameters": {"town": "Paris"}}', WEATHER, "Sunny.") as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert answer == "Sunny."
+        assert "unexpected keyword argument" in results(events)[0]
+
+    async def test_a_tool_may_answer_itself(self) -> None:
+        tool = FunctionTool.from_defaults(get_weather, return_direct=True)
+        with endpoint(WEATHER, "Hello.") as served:
+            agent = agent_of(served.llm(), tools=[tool])
+            memory = ChatMemoryBuffer.from_defaults()
+            answer, _ = await run(agent, memory=memory)
+            again, _ = await run(agent, "Hi", memory=memory)
+        assert (answer, again) == ("Sun in Paris", "Hello.")
+        assert served.messages(1)[1:] == [
+            ("assistant", WEATHER),
+            ("tool", "Result of get_weather: Sun in Paris"),
+            ("assistant", "Sun in Paris"),
+            ("user", "Hi"),
+        ]
+        assert all("tool_call_id" not in message for message in served.bodies[1]["messages"][:2])
+        assert "tool_call_id" not in served.bodies[1]["messages"][3]
+
+    async def test_a_forced_first_tool_is_asked_for_by_name(self) -> None:
+        with endpoint(TIME, "Done.") as served:
+            await run(agent_of(served.llm(), initial_tool_choice="get_time"))
+        assert "Call the function 'get_time' in your reply." in served.messages(0)[0][1]
+        assert "Call the function" not in served.messages(1)[0][1]
+        assert "tool_choice" not in served.bodies[0]
+
+    @pytest.mark.parametrize("text", ["", "{x", "It is {warm}.", "[1, 2]"])
+    async def test_an_answer_without_a_call_is_the_answer(self, text: str) -> None:
+        with endpoint(say(text)) as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert (answer, deltas(events)) == (text, text)
+
+    async def test_a_call_that_is_cut_off_is_never_run(self) -> None:
+        with endpoint(WEATHER[:-2]) as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert (answer, called(events)) == (WEATHER[:-2], [])
+
+    async def test_a_context_is_saved_and_restored(self) -> None:
+        with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:
+            agent = agent_of(served.llm())
+            context, memory = Context(agent), ChatMemoryBuffer.from_defaults()
+            await run(agent, ctx=context, memory=memory)
+            saved = json.dumps(context.to_dict(serializer=JsonSerializer()))
+            messages = [message.model_dump_json() for message in memory.get_all()]
+            restored = Context.from_dict(agent, json.loads(saved), serializer=JsonSerializer())
+            memory = ChatMemoryBuffer.from_defaults(chat_history=list(map(ChatMessage.model_validate_json, messages)))
+            answer, _ = await run(agent, "What did I ask?", ctx=restored, memory=memory)
+        assert answer == "You asked of Paris."
+        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "tool", "assistant", "user"]
+        assert served.messages(2)[0][1].startswith(PROMPT)
+        assert PROMPT not in served.messages(2)[-1][1]
+
+    async def test_the_caller_s_history_and_memory_are_left_alone(self) -> None:
+        history = [ChatMessage(content="Hi"), ChatMessage(role="assistant", content="Hello.")]
+        memory = ChatMemoryBuffer.from_defaults(chat_history=list(history))
+        before = [message.model_dump_json() for message in history]
+        with endpoint(WEATHER, "Sunny.") as served:
+            await run(agent_of(served.llm()), memory=memory)
+        assert [message.model_dump_json() for message in history] == before
+        assert [message.content for message in memory.get_all()] == [
+            "Hi",
+            "Hello.",
+            "Weather in Paris?",
+            None,
+            "Sun in Paris",
+            "Sunny.",
+        ]
+
+    async def test_many_runs_at_once_keep_to_themselves(self) -> None:
+        shared = Llama3ToolLLM(ScriptedLLM(chunks=list(WEATHER)))
+        streams = await asyncio.gather(*(shared.astream_chat_with_tools(TOOLS, f"{n}") for n in range(20)))
+
+        async def ids(stream: Any) -> str:  # noqa: ANN401 (a stream)
+            responses = [response async for response in stream]
+            return shared.get_tool_calls_from_response(responses[-1])[0].tool_id
+
+        assert len(set(await asyncio.gather(*map(ids, streams)))) == 20
+
+    async def test_many_agents_over_http_at_once(self) -> None:
+        with endpoint(*["Hello."] * 20) as served:
+            agent = agent_of(served.llm())
+            answers = await asyncio.gather(*(run(agent, f"Hi {n}") for n in range(20)))
+        assert [answer for answer, _ in answers] == ["Hello."] * 20
+
+    async def test_an_llm_that_completes_text(self) -> None:
+        with endpoint(f" {WEATHER}", " Sunny.") as served:
+            answer, events = await run(agent_of(served.llm(is_chat_model=False)))
+        assert (answer, results(events)) == (" Sunny.", ["Sun in Paris"])
+        assert "Result of get_weather: Sun in Paris" in served.bodies[1]["prompt"]
+
+    async def test_an_output_class(self) -> None:
+        sunny = '{"name": "City", "parameters": {"name": "Paris", "sunny": true}}'
+        with endpoint(WEATHER, "Sunny.", sunny) as served:
+            handler = agent_of(served.llm(), output_cls=City).run("Weather in Paris?")
+            result = await handler
+        assert result.get_pydantic_model(City) == City(name="Paris", sunny=True)
+        assert "Call a function in your reply." in served.messages(2)[-1][1]
+
+
+async def test_agents_hand_over_to_each_other() -> None:
+    handoff = '{"name": "handoff", "parameters": {"to_agent": "clock", "reason": "It is about the time."}}'
+    with endpoint(f"Not mine. {handoff}", TIME, "Half past twelve.") as served:
+        llm = Llama3ToolLLM(served.llm())
+        weather = FunctionAgent(name="weather", description="Knows the weather", tools=[get_weather], llm=llm)
+        clock = FunctionAgent(name="clock", description="Knows the time", tools=[get_time], llm=llm)
+        answer, events = await run(AgentWorkflow(agents=[weather, clock], root_agent="weather"), "What time is it?")
+    assert answer == "Half past twelve."
+    assert [name for name, _ in called(events)] == ["handoff", "get_time"]
+    assert '"name": "handoff"' in served.messages(0)[0][1]
+    assert handoff in served.messages(1)[1][1]
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_an_agent_that_writes_code(streaming: bool) -> None:
+    ran: list[str] = []
+
+    async def execute(code: str) -> str:
+        ran.append(code)
+        return "3"
+
+    with endpoint("Code: <execute>print(1 + 2)</execute>", "It is 3.") as served:
+        agent = CodeActAgent(code_execute_fn=execute, llm=Llama3ToolLLM(served.llm()), streaming=streaming)
+        answer, _ = await run(agent, "1 + 2?")
+    assert (answer, ran) == ("It is 3.", ["print(1 + 2)"])
+
+
+async def test_an_agent_that_writes_code_hands_over() -> None:
+    async def execute(code: str) -> str:
+        return code
+
+    handoff = '{"name": "handoff", "parameters": {"to_agent": "clock", "reason": "It is about the time."}}'
+    with endpoint(handoff, "Half past twelve.") as served:
+        llm = Llama3ToolLLM(served.llm())
+        coder = CodeActAgent(name="coder", description="Writes code", code_execute_fn=execute, llm=llm)
+        clock = FunctionAgent(name="clock", description="Knows the time", tools=[get_time], llm=llm)
+        answer, _ = await run(AgentWorkflow(agents=[coder, clock], root_agent="coder"), "What time is it?")
+    assert answer == "Half past twelve."
+
+
+class TestPrograms:
+    async def test_predict_and_call(self) -> None:
+        with endpoint(WEATHER, WEATHER) as served:
+            llm = Llama3ToolLLM(served.llm())
+            whole = llm.predict_and_call(TOOLS, "Weather in Paris?")
+            later = await llm.apredict_and_call(TOOLS, user_msg="Weather in Paris?")
+        assert (str(whole), str(later)) == ("Sun in Paris", "Sun in Paris")
+
+    async def test_predict_and_call_takes_the_first_call_alone_or_all(self) -> None:
+        with endpoint(f"{WEATHER}; {TIME}", f"{WEATHER}; {TIME}") as served:
+            llm = Llama3ToolLLM(served.llm())
+            assert str(llm.predict_and_call(TOOLS, "Weather?")) == "Sun in Paris"
+            both = llm.predict_and_call(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+        assert str(both) == "Sun in Paris\n\n12:30 CET"
+
+    async def test_predict_and_call_says_what_came_instead_of_a_call(self) -> None:
+        forecast = '{"name": "forecast", "parameters": {}}'
+        with endpoint("Hello.", forecast, forecast) as served:
+            llm = Llama3ToolLLM(served.llm())
+            with pytest.raises(ValueError, match=r"Expected a tool call, but the model wrote none: 'Hello\.'"):
+                llm.predict_and_call(TOOLS, "Weather?")
+            with pytest.raises(ValueError, match=r"the model wrote none: '.*forecast"):
+                await llm.apredict_and_call(TOOLS, "Weather?")
+            assert str(llm.predict_and_call(TOOLS, "Weather?", error_on_no_tool_call=False)) == forecast
+
+    async def test_structured_predict(self) -> None:
+        sunny = 'Sure: {"name": "City", "parameters": {"name": "Paris", "sunny": true}}'
+        with endpoint(sunny, sunny, sunny, sunny) as served:
+            llm = Llama3ToolLLM(served.llm())
+            prompt = PromptTemplate("Describe {city}.")
+            paris = City(name="Paris", sunny=True)
+            assert llm.structured_predict(City, prompt, city="Paris") == paris
+            assert await llm.astructured_predict(City, prompt, city="Paris") == paris
+            assert llm.as_structured_llm(City).complete("Describe Paris.").raw == paris
+            *_, last = llm.stream_structured_predict(City, prompt, city="Paris")
+        assert last == paris
+        assert "Call a function in your reply." in served.messages(0)[0][1]
+        assert served.messages(0)[0][1].endswith("Describe Paris.")
+
+    def test_predict_asks_as_the_llm_inside_does(self) -> None:
+        inside = ScriptedLLM(
+            chunks=["Hello."], is_chat_model=False, system_prompt="Be brief.", completion_to_prompt="<{}>".format
+        )
+        for llm in (inside, Llama3ToolLLM(inside)):
+            assert llm.predict(PromptTemplate("Hi")) == "Hello."
+        assert inside.prompts == ["Be brief.\n\n<Hi>"] * 2

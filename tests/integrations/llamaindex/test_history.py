@@ -1,0 +1,124 @@
+"""Conversations as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ImageBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
+
+from llama3_tools import PromptFormat, extract
+from llama_index_llama3_tools.history import flatten_messages
+
+WEATHER = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+
+
+def call(call_id: str, name: str = "get_weather", kwargs: Any = None) -> ToolCallBlock:  # noqa: ANN401 (as the block has it)
+    return ToolCallBlock(
+        tool_call_id=call_id, tool_name=name, tool_kwargs={"city": "Paris"} if kwargs is None else kwargs
+    )
+
+
+def assistant(*blocks: Any) -> ChatMessage:  # noqa: ANN401 (any block)
+    return ChatMessage(role="assistant", blocks=list(blocks))
+
+
+def result(call_id: str, text: str) -> ChatMessage:
+    return ChatMessage(role="tool", content=text, additional_kwargs={"tool_call_id": call_id})
+
+
+def shown(messages: list[ChatMessage], **options: Any) -> list[tuple[str, str | None]]:  # noqa: ANN401 (the options)
+    return [(message.role.value, message.content) for message in flatten_messages(messages, **options)]
+
+
+def test_a_conversation_without_calls_stays_as_it_is() -> None:
+    messages = [
+        ChatMessage(role="system", content="Be brief."),
+        ChatMessage(content="Hi"),
+        ChatMessage(role="assistant", content="Hello.", additional_kwargs={"logprobs": 1}),
+    ]
+    assert flatten_messages(messages) == messages
+
+
+@pytest.mark.parametrize("prompt_format", ["json", "function"])
+def test_what_is_written_is_what_the_extractor_reads(prompt_format: PromptFormat) -> None:
+    kwargs = {"text": 'a "quoted" } <|eot_id|> ö', "n": 2**70}
+    message = assistant(TextBlock(text="Both."), call("1"), call("2", "now", {}), call("3", "note", kwargs))
+    [(_, text)] = shown([message], prompt_format=prompt_format)
+    extraction = extract(text or "")
+    assert extraction.content == "Both."
+    assert [(found.name, found.arguments) for found in extraction.tool_calls] == [
+        ("get_weather", {"city": "Paris"}),
+        ("now", {}),
+        ("note", kwargs),
+    ]
+
+
+def test_results_say_their_tool_and_come_in_the_order_of_the_calls() -> None:
+    messages = [
+        ChatMessage(content="?"),
+        assistant(call("1"), call("2", "get_time", {})),
+        result("2", "12:30"),
+        result("1", "Sun"),
+        assistant(call("1", "now", {})),  # some servers begin their ids anew
+        result("1", "Now"),
+        result("9", "Lost"),
+        ChatMessage(role="function", content="Old", additional_kwargs={"name": "ancient"}),
+    ]
+    expected = [
+        "Result of get_weather: Sun",
+        "Result of get_time: 12:30",
+        "Result of now: Now",
+        "Result of a tool: Lost",
+        "Result of ancient: Old",
+    ]
+    flattened = shown(messages)
+    assert [content for role, content in flattened if role == "tool"] == expected
+    as_user = shown(messages, tool_result_role="user")
+    assert as_user[1:] == [
+        ("assistant", f'{WEATHER}; {{"name": "get_time", "parameters": {{}}}}'),
+        ("user", "\n".join(expected[:2])),
+        ("assistant", '{"name": "now", "parameters": {}}'),
+        ("user", "\n".join(expected[2:])),
+    ]
+
+
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
+    image = ImageBlock(url="http://localhost/cat.png")
+    message = ChatMessage(role="tool", blocks=[image, TextBlock(text="A cat")], additional_kwargs={"tool_call_id": "1"})
+    [flat] = flatten_messages([message], tool_result_role=role)
+    assert (flat.role, flat.blocks) == (MessageRole(role), [TextBlock(text="Result of a tool: A cat"), image])
+
+
+def test_other_blocks_and_arguments_of_an_answer_are_kept() -> None:
+    thought = ThinkingBlock(content="Hm")
+    message = assistant(thought, TextBlock(text="A"), call("1"), TextBlock(text="B"))
+    message.additional_kwargs = {"tool_calls": ["…"], "tool_call_id": "0", "kept": 1}
+    [flat] = flatten_messages([message])
+    assert flat.blocks == [thought, TextBlock(text=f"A\nB {WEATHER}")]
+    assert flat.additional_kwargs == {"kept": 1}
+    assert message.additional_kwargs == {"tool_calls": ["…"], "tool_call_id": "0", "kept": 1}
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"city": "Paris"}', {"city": "Paris"}], ids=["as OpenAI has them", "as Ollama has them"]
+)
+def test_calls_in_the_additional_arguments_count(arguments: object) -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]
+    message = ChatMessage(role="assistant", content=None, additional_kwargs={"tool_calls": calls})
+    assert shown([message, result("1", "Sun")]) == [("assistant", WEATHER), ("tool", "Result of get_weather: Sun")]
+
+
+def test_arguments_that_are_no_json_are_shown_as_they_are() -> None:
+    assert shown([assistant(call("1", kwargs='{"city": "Par'))]) == [
+        ("assistant", '{"name": "get_weather", "parameters": {"city": "Par}')
+    ]
+
+
+def test_messages_of_their_own_come_out() -> None:
+    message = ChatMessage(content="Hi")
+    [flat] = flatten_messages([message])
+    flat.content = "Bye"
+    assert message.content == "Hi"

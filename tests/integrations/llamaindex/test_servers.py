@@ -1,0 +1,297 @@
+"""Servers that differ: those that find calls themselves, refuse or ignore tools, know fewer roles, break off."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentStream, FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage
+
+from endpoints.script import Turn
+from endpoints.server import Answer, LoopbackServer
+from endpoints.wire import answer_error, answer_events, answer_json
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, say
+from integrations.llamaindex.scripted import ScriptedLLM
+from llama_index_llama3_tools import Llama3ToolLLM, LLMRequestError
+
+PARIS = {"city": "Paris"}
+PAGE = Answer((b"<!doctype html><title>Welcome</title>",), "text/html")
+
+
+def native(*calls: tuple[str, str, str], text: str | None = None) -> Answer:
+    """Answer as a server that has found calls: id, name, arguments."""
+    found = [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for call_id, name, arguments in calls
+    ]
+    message = {"role": "assistant", "content": text, "tool_calls": found}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    return answer_json({"id": "1", "object": "chat.completion", "created": 0, "model": "llama3.1", "choices": [choice]})
+
+
+def native_stream(*pieces: dict[str, Any]) -> Answer:
+    """Stream deltas as such a server does."""
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "llama3.1"}
+    events = [
+        json.dumps({**head, "choices": [{"index": 0, "delta": {"role": "assistant", **piece}, "finish_reason": None}]})
+        for piece in pieces
+    ]
+    last = json.dumps({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    return answer_events([*events, last, "[DONE]"])
+
+
+def piece(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
+    call: dict[str, Any] = {"index": index, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"tool_calls": [{**call, "id": call_id}]}
+
+
+def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (the wrapper's options)
+    return Llama3ToolLLM(served.llm(is_function_calling_model=True), **options)
+
+
+def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
+    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    return [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
+
+
+class TestNativeCalls:
+    @pytest.mark.parametrize(
+        ("mode", "knows_tools", "sends_tools"),
+        [
+            ("auto", True, True),
+            ("auto", False, False),
+            ("native", True, True),
+            ("native", False, True),
+            ("prompt", True, False),
+        ],
+    )
+    def test_tools_go_through_the_server_where_that_is_wanted(
+        self,
+        mode: Any,  # noqa: ANN401 (a mode)
+        knows_tools: bool,
+        sends_tools: bool,
+    ) -> None:
+        with endpoint("Hello.") as served:
+            llm = Llama3ToolLLM(served.llm(is_function_calling_model=knows_tools), tool_mode=mode)
+            llm.chat_with_tools(TOOLS, "Weather?", tool_choice="get_weather", allow_parallel_tool_calls=True)
+        [body] = served.bodies
+        assert ("tools" in body) is sends_tools
+        assert (body.get("parallel_tool_calls") is True) is sends_tools
+        assert (body["messages"] == [{"role": "user", "content": "Weather?"}]) is sends_tools
+        if sends_tools:
+            assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
+
+    async def test_its_calls_win(self) -> None:
+        with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Not {TIME}")) as served:
+            message = (await native_llm(served).achat_with_tools(TOOLS, "Weather?")).message
+        assert (message.content, calls(message)) == (f"Not {TIME}", [("call_0", "get_weather", PARIS)])
+
+    def test_without_its_own_the_text_s_calls_count(self) -> None:
+        with endpoint(f"Hm. {WEATHER}", f"Hm. {WEATHER}") as served:
+            whole = native_llm(served).chat_with_tools(TOOLS, "Weather?").message
+            *_, last = native_llm(served).stream_chat_with_tools(TOOLS, "Weather?")
+        for message in (whole, last.message):
+            assert (message.content, calls(message)[0][1:]) == ("Hm.", ("get_weather", PARIS))
+
+    @pytest.mark.parametrize("is_parallel", [True, False])
+    async def test_a_stream_of_them(self, is_parallel: bool) -> None:
+        answer = native_stream(
+            {"content": "Hm."},
+            piece(0, "", "call_0", "get_weather"),
+            piece(0, '{"city": '),
+            piece(0, '"Paris"}'),
+            piece(1, "", "call_1", "get_time"),
+            piece(1, '{"zone": "CET"}'),
+        )
+        with endpoint(answer, answer) as served:
+            llm = native_llm(served)
+            options = {"allow_parallel_tool_calls": is_parallel}
+            streams = [
+                list(llm.stream_chat_with_tools(TOOLS, "Weather?", **options)),
+                [r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?", **options)],
+            ]
+        expected = [("call_0", "get_weather", PARIS), ("call_1", "get_time", {"zone": "CET"})]
+        for responses in streams:
+            assert "".join(response.delta or "" for response in responses) == "Hm."
+            assert calls(responses[-1].message) == expected[: 2 if is_parallel else 1]
+            for response in responses:
+                assert all(isinstance(kwargs, dict) for _, _, kwargs in calls(response.message))
+
+    def test_without_ids_each_gets_one_and_keeps_it(self) -> None:
+        arguments = json.dumps(PARIS)
+        answer = native_stream(piece(0, arguments, "", "get_weather"), piece(1, arguments, "", "get_weather"))
+        with endpoint(answer, native(("", "get_weather", arguments))) as served:
+            llm = native_llm(served)
+            *_, before, last = llm.stream_chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+            whole = llm.chat_with_tools(TOOLS, "Weather?")
+        ids = [selection.tool_id for selection in llm.get_tool_calls_from_response(last)]
+        assert len(set(ids)) == len(ids) == 2
+        assert all(call_id.startswith("call_") for call_id in ids)
+        assert calls(before.message) == calls(last.message)
+        assert calls(whole.message)[0][0] == llm.get_tool_calls_from_response(whole)[0].tool_id
+
+    @pytest.mark.parametrize("arguments", ["", "{}"])
+    def test_no_arguments_are_none(self, arguments: str) -> None:
+        with endpoint(native(("1", "now", arguments))) as served:
+            assert calls(native_llm(served).chat_with_tools(TOOLS, "Time?").message) == [("1", "now", {})]
+
+    @pytest.mark.parametrize("arguments", ['{"city": "Par', "[]", "Paris"])
+    async def test_arguments_that_are_no_object_become_text(self, arguments: str) -> None:
+        written = f'{{"name": "get_weather", "parameters": {arguments}}}'
+        streamed = native_stream({"content": "Hm."}, piece(0, arguments, "1", "get_weather"))
+        with endpoint(native(("1", "get_weather", arguments), text="Hm."), streamed, streamed) as served:
+            llm = native_llm(served)
+            whole = llm.chat_with_tools(TOOLS, "Weather?").message
+            responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
+            answer = str(await FunctionAgent(tools=TOOLS, llm=llm).run("Weather?"))
+        for message in (whole, responses[-1].message):
+            assert (message.content, calls(message)) == (f"Hm. {written}", [])
+        assert "".join(response.delta or "" for response in responses) == f"Hm. {written}"
+        assert answer == f"Hm. {written}"
+
+    async def test_and_the_model_may_be_asked_again(self) -> None:
+        broken = native(("1", "get_weather", '{"city": "Par'))
+        with endpoint(broken, native(("2", "get_weather", json.dumps(PARIS)))) as served:
+            response = await native_llm(served, max_parse_retries=1).achat_with_tools(TOOLS, "Weather?")
+        assert calls(response.message) == [("2", "get_weather", PARIS)]
+        assert "tool_calls" not in json.dumps(served.bodies[1]["messages"])
+
+    def test_a_call_of_another_tool_where_nobody_would_answer_it(self) -> None:
+        with endpoint(native(("1", "forecast", "{}"))) as served:
+            llm = native_llm(served)
+            with pytest.raises(ValueError, match=r"the model wrote none: '.*forecast"):
+                llm.predict_and_call(TOOLS, "Weather?")
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_an_agent_sends_no_calls_back_for_templates_to_break_on(self, streaming: bool) -> None:
+        found = [("0", "get_weather", json.dumps(PARIS)), ("1", "get_time", '{"zone": "CET"}')]
+        first = native(*found)
+        if streaming:
+            first = native_stream(*(piece(n, text, call_id, name) for n, (call_id, name, text) in enumerate(found)))
+        with endpoint(first, "Done.") as served:
+            agent = FunctionAgent(tools=TOOLS, llm=native_llm(served), streaming=streaming)
+            assert str(await agent.run("Weather?")) == "Done."
+        assert served.messages(1) == [
+            ("user", "Weather?"),
+            ("assistant", f"{WEATHER}; {TIME}"),
+            ("tool", "Result of get_weather: Sun in Paris"),
+            ("tool", "Result of get_time: 12:30 CET"),
+        ]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("text", "fix"),
+        [
+            ("registry.ollama.ai/library/llama3:latest does not support tools", 'tool_mode="prompt"'),
+            (
+                '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+                "start vLLM with --enable-auto-tool-choice",
+            ),
+            ("Conversation roles must alternate user/assistant/user/assistant/...", 'tool_result_role="user"'),
+            ("Unexpected role: tool", 'tool_result_role="user"'),
+            ("Only user, assistant and system roles are supported!", 'tool_result_role="user"'),
+        ],
+    )
+    async def test_the_error_says_what_to_do(self, text: str, fix: str) -> None:
+        with endpoint(*[answer_error(400, text)] * 4) as served:
+            llm = native_llm(served)
+            for ask in (llm.chat_with_tools, lambda *given: list(llm.stream_chat_with_tools(*given))):
+                with pytest.raises(LLMRequestError) as error:
+                    ask(TOOLS, "Weather?")
+                assert text.replace('"', '\\"')[:20] in str(error.value).replace('"', '\\"')
+                assert fix in str(error.value)
+                assert type(error.value.__cause__).__name__ == "BadRequestError"
+            with pytest.raises(LLMRequestError):
+                await llm.achat_with_tools(TOOLS, "Weather?")
+            with pytest.raises(LLMRequestError):
+                [r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")]
+
+    @pytest.mark.parametrize("role", ["tool", "user"])
+    async def test_a_server_that_knows_no_role_for_results(self, role: Any) -> None:  # noqa: ANN401 (a role)
+        def respond(request: Any) -> Answer:  # noqa: ANN401 (a request)
+            roles = [message["role"] for message in request.body["messages"]]
+            if "tool" in roles:
+                return answer_error(400, "Unexpected role: tool")
+            answer = "Sunny." if len(roles) > 1 else WEATHER
+            message = {"role": "assistant", "content": answer}
+            return answer_json({"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+        with LoopbackServer(respond) as server:
+            llm = Llama3ToolLLM(Endpoint(server).llm(), tool_result_role=role)
+            agent = FunctionAgent(tools=TOOLS, llm=llm, streaming=False)
+            if role == "user":
+                assert str(await agent.run("Weather?")) == "Sunny."
+            else:
+                with pytest.raises(Exception, match='tool_result_role="user"'):
+                    await agent.run("Weather?")
+
+    def test_native_calls_of_an_llm_that_completes_text(self) -> None:
+        with endpoint() as served:
+            llm = Llama3ToolLLM(served.llm(is_chat_model=False), tool_mode="native")
+            with pytest.raises(LLMRequestError, match=r"is_chat_model=True"):
+                llm.chat_with_tools(TOOLS, "Weather?")
+
+    def test_native_calls_of_an_llm_that_has_none(self) -> None:
+        with pytest.raises(LLMRequestError, match='ScriptedLLM is none: take tool_mode="prompt"'):
+            Llama3ToolLLM(ScriptedLLM(chunks=[]), tool_mode="native").chat_with_tools(TOOLS, "Weather?")
+
+    def test_a_web_page(self) -> None:
+        with endpoint(PAGE, PAGE) as served:
+            llm = Llama3ToolLLM(served.llm())
+            with pytest.raises(LLMRequestError, match="not with a completion: does the address end in /v1"):
+                llm.chat_with_tools(TOOLS, "Weather?")
+            with pytest.raises(LLMRequestError, match=r"ended without a response: .* /v1"):
+                list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
+
+    async def test_a_web_page_asynchronously(self) -> None:
+        with endpoint(PAGE) as served:
+            stream = await Llama3ToolLLM(served.llm()).astream_chat_with_tools(TOOLS, "Weather?")
+            with pytest.raises(LLMRequestError, match="ended without a response"):
+                [response async for response in stream]
+
+    def test_nobody_there(self) -> None:
+        with endpoint() as served:
+            llm = served.llm()
+        with pytest.raises(LLMRequestError, match=r"no connection to http://127.+/v1: is the server running there\?"):
+            Llama3ToolLLM(llm).chat_with_tools(TOOLS, "Weather?")
+
+    def test_other_errors_stay_as_they_are(self) -> None:
+        with endpoint(answer_error(404, "no such thing")) as served:
+            llm = Llama3ToolLLM(served.llm(model="llama4"))
+            with pytest.raises(Exception, match="The model `llama4` does not exist") as error:
+                llm.chat_with_tools(TOOLS, "Weather?")
+        assert type(error.value).__name__ == "NotFoundError"
+
+
+@pytest.mark.parametrize("text", ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"])
+async def test_what_had_arrived_before_a_break_is_not_lost(text: str) -> None:
+    broken = Turn(pieces=say(text).pieces, breaks=True)
+    with endpoint(broken, broken, broken) as served:
+        llm = Llama3ToolLLM(served.llm())
+        seen: list[str] = []
+        with pytest.raises(Exception, match="peer closed connection"):
+            seen.extend(response.delta or "" for response in llm.stream_chat_with_tools(TOOLS, "?"))
+        assert "".join(seen) == text
+        seen = []
+        stream = await llm.astream_chat_with_tools(TOOLS, "?")
+        with pytest.raises(Exception, match="peer closed connection"):  # noqa: PT012 (a stream is read in a loop)
+            async for response in stream:
+                seen.append(response.delta or "")
+        assert "".join(seen) == text
+        handler = FunctionAgent(tools=TOOLS, llm=llm).run("?")
+        events = [event.delta async for event in handler.stream_events() if isinstance(event, AgentStream)]
+        with pytest.raises(Exception, match="peer closed connection"):
+            await handler
+    assert "".join(events) == text
+
+
+async def test_closing_a_stream_closes_the_one_behind_it() -> None:
+    with endpoint(Turn(pieces=("Hello. ",) * 50, pause=0.01)) as served:
+        stream = await Llama3ToolLLM(served.llm()).astream_chat_with_tools(TOOLS, "?")
+        async for _ in stream:
+            break
+        await stream.aclose()

@@ -1,0 +1,336 @@
+"""The wrapper itself: what it asks the LLM inside, and what it makes of the answers, whole and in every chunking."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.bridge.pydantic import ValidationError
+from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
+from llama_index.core.tools import FunctionTool
+
+from chunkings import chunkings
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
+from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
+from llama3_tools import ToolDefinitionError, render_tool_prompt
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
+from llama_index_llama3_tools.tools import declare_llama_index_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DECLARED = list(declare_llama_index_tools(TOOLS).values())
+OUTPUTS = {
+    "a call": WEATHER,
+    "text, then a call": f"Let me check. {WEATHER}",
+    "a call between text": f"Let me check. {WEATHER} One moment.",
+    "two calls": f"{WEATHER}; {TIME}",
+    "an array": f"[{WEATHER}, {TIME}]",
+    "tagged": f"<|python_tag|>{WEATHER}<|eom_id|>",
+    "a tag of its own": '<function=get_weather>{"city": "Paris"}</function>',
+    "fenced": f"Sure:\n```json\n{WEATHER}\n```",
+    "an unknown tool": 'Hm. {"name": "forecast", "parameters": {}}',
+    "malformed, then a call": f'{{"name": "get_time", "parameters": {{"zone: ; {WEATHER}',
+    "cut off": f"{WEATHER}; {TIME[:-3]}",
+    "text": "Just {words} and [numbers].",
+    "data": '{"city": "Paris"}',
+    "nothing": "",
+}
+
+
+def blocks(message: ChatMessage) -> list[tuple[str, Any]]:
+    return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]
+
+
+def wrapped(chunks: Sequence[str], **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (the wrapper's options)
+    return Llama3ToolLLM(ScriptedLLM(chunks=list(chunks)), **options)
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+    async def test_whole_and_in_every_chunking_it_gives_what_the_parser_gives(self, output: str) -> None:
+        parser = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call")
+        expected = parser.parse(output)
+        calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls]
+        llm = wrapped([output])
+        for response in (
+            llm.chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
+            await llm.achat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
+        ):
+            assert ((response.message.content or ""), blocks(response.message)) == (expected.text, calls)
+            assert response.raw == {"chunks": 1}
+        for number, chunks in enumerate(chunkings(output)):
+            if not output or not all(chunks):
+                continue
+            llm = wrapped(chunks)
+            if number % 9:
+                responses = list(llm.stream_chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True))
+            else:
+                stream = await llm.astream_chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True)
+                responses = [response async for response in stream]
+            last = responses[-1].message
+            assert ((last.content or ""), blocks(last)) == (expected.text, calls), chunks
+            streamed = "".join(response.delta or "" for response in responses)
+            assert streamed == expected.text or streamed.lstrip() == expected.text
+            counts = [len(llm.get_tool_calls_from_response(r, error_on_no_tool_call=False)) for r in responses]
+            assert counts == sorted(counts), "a call that was shown is not taken back"
+
+    @pytest.mark.parametrize("style", STYLES)
+    def test_whichever_way_the_llm_streams(self, style: Style) -> None:
+        llm = Llama3ToolLLM(ScriptedLLM(chunks=["Hm. ", *WEATHER, " So."], style=style))
+        *_, last = llm.stream_chat_with_tools(TOOLS, "?")
+        assert (last.message.content, blocks(last.message)) == ("Hm. So.", [("get_weather", {"city": "Paris"})])
+
+    @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+    def test_without_parallel_calls_the_first_counts_and_the_text_stays(self, output: str) -> None:
+        expected = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call").parse(output)
+        calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls[:1]]
+        whole = wrapped([output]).chat_with_tools(TOOLS, "?").message
+        assert ((whole.content or ""), blocks(whole)) == (expected.text, calls)
+        if output:
+            for response in wrapped(list(output)).stream_chat_with_tools(TOOLS, "?"):
+                assert len(blocks(response.message)) <= 1
+            assert ((response.message.content or ""), blocks(response.message)) == (expected.text, calls)
+
+    def test_a_call_appears_with_its_last_character(self) -> None:
+        llm = wrapped([*WEATHER, " Then text."])
+        counts = [
+            (response.delta, len(llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)))
+            for response in llm.stream_chat_with_tools(TOOLS, "?")
+        ]
+        assert counts[len(WEATHER) - 2 : len(WEATHER) + 1] == [("", 0), ("", 1), ("Then text.", 1)]
+
+    def test_an_unknown_tool_may_stay_text(self) -> None:
+        output = OUTPUTS["an unknown tool"]
+        response = wrapped([output], on_unknown_tool="text").chat_with_tools(TOOLS, "?")
+        assert (response.message.content, blocks(response.message)) == (output, [])
+
+    @pytest.mark.parametrize("kwargs", [{"tools": []}, {"tools": TOOLS, "tool_choice": "none"}], ids=["no", "none"])
+    def test_without_tools_nothing_is_a_call(self, kwargs: dict[str, Any]) -> None:
+        inside = ScriptedLLM(chunks=[WEATHER])
+        response = Llama3ToolLLM(inside).chat_with_tools(user_msg="Hi", **kwargs)
+        assert (response.message.content, blocks(response.message)) == (WEATHER, [])
+        assert inside.prompts == ["user: Hi\nassistant: "]
+
+    def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
+        llm = wrapped(["Hello."])
+        response = llm.chat_with_tools(TOOLS, "Hi")
+        assert llm.get_tool_calls_from_response(response, error_on_no_tool_call=False) == []
+        with pytest.raises(ValueError, match=r"the model wrote none: 'Hello\.'"):
+            llm.get_tool_calls_from_response(response)
+
+    @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
+    def test_arguments_that_are_no_object_are_never_run(self, kwargs: str) -> None:
+        block = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs=kwargs)
+        response = ChatResponse(message=ChatMessage(role="assistant", blocks=[block]))
+        assert wrapped([]).get_tool_calls_from_response(response, error_on_no_tool_call=False) == []
+
+
+class TestQuestions:
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, "system: Be brief.\nuser: PROMPT\n\nWeather?\nassistant: "),
+            ({"tools_in": "user"}, "system: Be brief.\nuser: PROMPT\n\nWeather?\nassistant: "),
+            ({"tools_in": "system"}, "system: Be brief.\n\nPROMPT\nuser: Weather?\nassistant: "),
+        ],
+    )
+    def test_the_tools_go_where_they_are_wanted(self, options: dict[str, Any], expected: str) -> None:
+        history = [ChatMessage(role="system", content="Be brief."), ChatMessage(content="Weather?")]
+        inside = ScriptedLLM(chunks=["x"])
+        Llama3ToolLLM(inside, **options).chat_with_tools(TOOLS, chat_history=history)
+        assert inside.prompts == [expected.replace("PROMPT", render_tool_prompt(DECLARED))]
+
+    def test_without_a_system_message_they_become_one(self) -> None:
+        inside = ScriptedLLM(chunks=["x"])
+        Llama3ToolLLM(inside, tools_in="system").chat_with_tools(TOOLS, "Weather?")
+        assert inside.prompts == [f"system: {render_tool_prompt(DECLARED)}\nuser: Weather?\nassistant: "]
+
+    def test_the_prompt_may_ask_for_tags(self) -> None:
+        inside = ScriptedLLM(chunks=['<function=get_weather>{"city": "Paris"}</function>'])
+        llm = Llama3ToolLLM(inside, prompt_format="function")
+        response = llm.chat_with_tools(TOOLS, "Weather?")
+        llm.chat([ChatMessage(content="Weather?"), response.message])
+        assert render_tool_prompt(DECLARED, prompt_format="function") in inside.prompts[0]
+        assert 'assistant: <function=get_weather>{"city": "Paris"}</function>' in inside.prompts[1]
+
+    @pytest.mark.parametrize(
+        ("kwargs", "expected"),
+        [
+            ({}, None),
+            ({"tool_choice": None}, None),
+            ({"tool_choice": "auto"}, None),
+            ({"tool_required": True}, "Call a function in your reply."),
+            ({"tool_required": True, "tool_choice": "auto"}, "Call a function in your reply."),
+            ({"tool_choice": "required"}, "Call a function in your reply."),
+            ({"tool_choice": "any"}, "Call a function in your reply."),
+            ({"tool_choice": "get_time"}, "Call the function 'get_time' in your reply."),
+            (
+                {"tool_choice": {"type": "function", "function": {"name": "get_time"}}},
+                "Call the function 'get_time' in your reply.",
+            ),
+        ],
+    )
+    def test_a_tool_choice_becomes_an_instruction(self, kwargs: dict[str, Any], expected: str | None) -> None:
+        with endpoint("x") as served:
+            Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", **kwargs)
+        [(_, text)] = served.messages(0)
+        assert ("in your reply." in text) is bool(expected)
+        assert (expected or "") in text
+        assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
+
+    def test_a_tool_choice_that_is_no_tool_is_an_error(self) -> None:
+        with pytest.raises(ToolDefinitionError, match="'forecast' is not declared"):
+            wrapped([]).chat_with_tools(TOOLS, "Weather?", tool_choice="forecast")
+
+    def test_two_tools_of_one_name_are_an_error(self) -> None:
+        tools = [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(get_weather)]
+        with pytest.raises(ToolDefinitionError, match="'get_weather' is declared twice"):
+            wrapped([]).stream_chat_with_tools(tools, "Weather?")
+
+    def test_other_keywords_reach_the_llm(self) -> None:
+        with endpoint("x") as served:
+            Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", temperature=0.7)
+        assert served.bodies[0]["temperature"] == 0.7
+
+    async def test_the_history_given_is_not_changed(self) -> None:
+        call = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs={"city": "Rome"})
+        history = [
+            ChatMessage(content="Rome?"),
+            ChatMessage(role="assistant", blocks=[call]),
+            ChatMessage(role="tool", content="Rain", additional_kwargs={"tool_call_id": "1"}),
+        ]
+        before = copy.deepcopy(history)
+        with endpoint("a", "b", "c", "d", WEATHER[:9], "e") as served:
+            for mode in ("prompt", "native"):
+                llm = Llama3ToolLLM(served.llm(), tool_mode=mode, tool_result_role="user")  # type: ignore[arg-type]
+                llm.chat_with_tools(TOOLS, "And Paris?", chat_history=history)
+                list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
+            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1, tools_in="system")
+            await llm.achat_with_tools(TOOLS, chat_history=history)
+        assert history == before
+
+    def test_plain_requests_are_those_of_the_llm_inside(self) -> None:
+        inside = ScriptedLLM(chunks=[WEATHER])
+        llm = Llama3ToolLLM(inside)
+        messages = [ChatMessage(content="Weather?")]
+        assert llm.chat(messages).message.content == WEATHER
+        assert [response.delta for response in llm.stream_chat(messages)] == [WEATHER]
+        assert llm.complete("Weather?").text == WEATHER
+        assert [response.delta for response in llm.stream_complete("Weather?")] == [WEATHER]
+        assert inside.prompts == ["user: Weather?\nassistant: ", "user: Weather?\nassistant: ", "Weather?", "Weather?"]
+
+    async def test_plain_requests_asynchronously_too(self) -> None:
+        llm = wrapped([WEATHER])
+        messages = [ChatMessage(content="Weather?")]
+        assert (await llm.achat(messages)).message.content == WEATHER
+        assert [response.delta async for response in await llm.astream_chat(messages)] == [WEATHER]
+        assert (await llm.acomplete("Weather?")).text == WEATHER
+        assert [response.delta async for response in await llm.astream_complete("Weather?")] == [WEATHER]
+
+    def test_a_plain_request_sends_calls_and_results_as_text(self) -> None:
+        inside = ScriptedLLM(chunks=[f"Hm. {WEATHER}"])
+        llm = Llama3ToolLLM(inside)
+        message = llm.chat_with_tools(TOOLS, "Weather?").message
+        llm.chat([ChatMessage(content="Weather?"), message, ChatMessage(role="tool", content="Sun")])
+        assert inside.prompts[1] == (
+            f"user: Weather?\nassistant: Hm. {WEATHER}\ntool: Result of a tool: Sun\nassistant: "
+        )
+
+
+BROKEN = '{"name": "get_weather", "parameters": {"city": "Par'
+
+
+class TestRetries:
+    async def test_a_model_that_broke_its_call_is_told_and_asked_again(self) -> None:
+        answers = [BROKEN, WEATHER] * 4
+        with endpoint(*answers) as served:
+            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
+            responses = [llm.chat_with_tools(TOOLS, "Weather?"), await llm.achat_with_tools(TOOLS, "Weather?")]
+            responses.append(list(llm.stream_chat_with_tools(TOOLS, "Weather?"))[-1])
+            responses.append([r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")][-1])
+        for response in responses:
+            assert blocks(response.message) == [("get_weather", {"city": "Paris"})]
+        for number in range(0, 8, 2):
+            question, wrote, complaint = served.messages(number + 1)
+            assert [question] == served.messages(number)
+            assert wrote == ("assistant", BROKEN)
+            assert complaint[0] == "user"
+            assert "get_weather (truncated)" in complaint[1]
+
+    def test_no_more_often_than_it_may(self) -> None:
+        with endpoint(BROKEN, BROKEN, BROKEN) as served:
+            response = Llama3ToolLLM(served.llm(), max_parse_retries=2).chat_with_tools(TOOLS, "Weather?")
+        assert (response.message.content, len(served.bodies)) == (BROKEN, 3)
+
+    def test_not_by_default(self) -> None:
+        with endpoint(BROKEN) as served:
+            assert Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?").message.content == BROKEN
+
+    @pytest.mark.parametrize("answer", ["Hello.", '{"city": "Paris"}', f"{WEATHER}; {BROKEN}", ""])
+    def test_an_answer_that_is_one_is_not_asked_for_again(self, answer: str) -> None:
+        with endpoint(answer) as served:
+            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
+            llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+        assert len(served.bodies) == 1
+
+    def test_a_required_call_that_is_missing_is_asked_for(self) -> None:
+        with endpoint("Hello.", WEATHER) as served:
+            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
+            response = llm.chat_with_tools(TOOLS, "Weather?", tool_required=True)
+        assert blocks(response.message) == [("get_weather", {"city": "Paris"})]
+        assert served.messages(1)[2][1].startswith("Your last reply holds no function call.")
+
+
+class TestComponent:
+    def test_its_metadata_are_those_of_the_llm_inside_but_for_the_calls(self) -> None:
+        inside = ScriptedLLM(chunks=[], is_chat_model=False)
+        metadata = Llama3ToolLLM(inside).metadata
+        assert metadata.is_function_calling_model
+        assert metadata.model_copy(update={"is_function_calling_model": False}) == inside.metadata
+
+    def test_it_serialises_and_comes_back(self) -> None:
+        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tool_mode="prompt", tools_in="system", max_parse_retries=2)
+        data = llm.to_dict()
+        assert (data["class_name"], data["llm"]["class_name"]) == ("Llama3ToolLLM", "MockLLM")
+        assert data["tools_in"] == "system"
+        back = Llama3ToolLLM.from_dict(data)
+        assert (back.to_dict(), type(back.llm)) == (data, MockLLM)
+        assert Llama3ToolLLM.from_json(llm.to_json()).to_dict() == data
+
+    def test_an_llm_that_llama_index_cannot_load_is_given_anew(self) -> None:
+        data = wrapped(["x"], tool_mode="prompt").to_dict()
+        with pytest.raises(ValidationError, match="Invalid LLM name: ScriptedLLM"):
+            Llama3ToolLLM.from_dict(data)
+        assert Llama3ToolLLM.from_dict(data, llm=ScriptedLLM(chunks=["x"])).to_dict() == data
+
+    def test_it_can_be_pickled_and_copied(self) -> None:
+        llm = Llama3ToolLLM(MockLLM(), tool_mode="prompt")
+        for other in (pickle.loads(pickle.dumps(llm)), copy.deepcopy(llm), llm.model_copy()):  # noqa: S301 (our own)
+            assert other.to_dict() == llm.to_dict()
+
+    def test_every_field_is_described(self) -> None:
+        own = set(Llama3ToolLLM.model_fields) - set(ScriptedLLM.model_fields)
+        assert {name for name in own if not Llama3ToolLLM.model_fields[name].description} == set()
+        assert Llama3ToolLLM.model_json_schema()["properties"]["tool_mode"]["enum"] == ["auto", "native", "prompt"]
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"tool_mode": "maybe"}, {"tools_in": "assistant"}, {"tool_result_role": "x"}, {"max_parse_retries": -1}],
+    )
+    def test_an_option_that_it_does_not_know_is_an_error(self, options: dict[str, Any]) -> None:
+        with pytest.raises(ValidationError, match=next(iter(options))):
+            wrapped([], **options)
+
+    def test_something_else_than_an_llm_is_an_error(self) -> None:
+        with pytest.raises(TypeError, match="wraps an LLM of LlamaIndex, got str"):
+            Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
+
+    def test_what_predict_looks_up_is_that_of_the_llm_inside_or_given(self) -> None:
+        inside = ScriptedLLM(chunks=["x"], system_prompt="Be brief.")
+        assert Llama3ToolLLM(inside).system_prompt == "Be brief."
+        assert Llama3ToolLLM(inside, system_prompt="Be long.").system_prompt == "Be long."
+        assert Llama3ToolLLM(inside).callback_manager is inside.callback_manager
