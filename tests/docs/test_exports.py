@@ -55,7 +55,9 @@ EXPORTS = {
     },
     "llama_index_llama3_tools": {
         "FailedToolCall",
+        "LLMRequestError",
         "Llama3JsonToolOutputParser",
+        "Llama3ToolLLM",
         "Llama3ToolOutput",
         "LlamaIndexToolLike",
         "MalformedToolCallError",
