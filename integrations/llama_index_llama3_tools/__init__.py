@@ -27,12 +27,15 @@ from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallEr
 from llama_index_llama3_tools.llm import Llama3ToolLLM
 from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
+from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 __all__ = [
     "FailedToolCall",
     "LLMRequestError",
     "Llama3JsonToolOutputParser",
+    "Llama3ReActChatFormatter",
+    "Llama3ReActOutputParser",
     "Llama3ToolLLM",
     "Llama3ToolOutput",
     "LlamaIndexToolLike",

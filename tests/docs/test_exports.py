@@ -57,6 +57,8 @@ EXPORTS = {
         "FailedToolCall",
         "LLMRequestError",
         "Llama3JsonToolOutputParser",
+        "Llama3ReActChatFormatter",
+        "Llama3ReActOutputParser",
         "Llama3ToolLLM",
         "Llama3ToolOutput",
         "LlamaIndexToolLike",

@@ -334,3 +334,8 @@ class TestComponent:
         assert Llama3ToolLLM(inside).system_prompt == "Be brief."
         assert Llama3ToolLLM(inside, system_prompt="Be long.").system_prompt == "Be long."
         assert Llama3ToolLLM(inside).callback_manager is inside.callback_manager
+
+    def test_it_prepares_a_request_as_the_framework_wants_it(self) -> None:
+        prepared = wrapped([])._prepare_chat_with_tools(TOOLS, "Weather?", temperature=0)  # noqa: SLF001 (the framework's name)
+        assert [message.content for message in prepared["messages"]] == [f"{render_tool_prompt(DECLARED)}\n\nWeather?"]
+        assert prepared["temperature"] == 0

@@ -1,0 +1,177 @@
+"""ReAct with the calls that Llama 3 writes: the parser of its steps, and the prompt that asks for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from llama_index.core.agent.react.formatter import ReActChatFormatter
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.tools import BaseTool
+
+from llama3_tools import Event, Extractor, OnUnknownTool, TextDelta, ToolCall, render_tool_call, render_tool_prompt
+from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.output import failed_tool_calls
+from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
+
+__all__ = ["Llama3CallReasoningStep", "Llama3ReActChatFormatter", "Llama3ReActOutputParser"]
+
+_SYSTEM_HEADER = """\
+{tool_desc}
+
+Before each function call, write one line that begins with "Thought:" and says what you need, then the function call, \
+and nothing behind it. What the function gives comes back to you behind "Observation:".
+
+When you need no function (they are: {tool_names}) or no further one, answer like this, in the language of the question:
+
+Thought: I can answer now.
+Answer: your answer
+{context}"""
+
+
+class Llama3CallReasoningStep(ActionReasoningStep):
+    """A step that calls a tool, shown to the model in the form in which it wrote it.
+
+    >>> step = Llama3CallReasoningStep(thought="I need the time.", action="now", action_input={"zone": "UTC"})
+    >>> print(step.get_content())
+    Thought: I need the time.
+    {"name": "now", "parameters": {"zone": "UTC"}}
+    """
+
+    def get_content(self) -> str:
+        """Write the step as text."""
+        return f"Thought: {self.thought}\n{render_tool_call(self.action, self.action_input)}"
+
+
+class Llama3ReActOutputParser(ReActOutputParser):
+    """Reads ReAct steps in which Llama 3 calls tools in its own way, and those in LlamaIndex's form too.
+
+    For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
+    action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
+    makes of it.
+
+    >>> step = Llama3ReActOutputParser().parse('Thought: I need the time. {"name": "now", "parameters": {}}')
+    >>> step.thought, step.action, step.action_input
+    ('I need the time.', 'now', {})
+    >>> Llama3ReActOutputParser().parse("Thought: I know that. Answer: It is noon.").response
+    'It is noon.'
+
+    Args:
+        tools: the tools that may be called; without them any name is a call.
+        on_unknown_tool: what a call of another tool is: a `"call"`, which the agent answers, or `"text"`.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a tool without a name, or with another one's name.
+    """
+
+    def __init__(
+        self, tools: Iterable[LlamaIndexToolLike] | None = None, *, on_unknown_tool: OnUnknownTool = "call"
+    ) -> None:
+        declared = None if tools is None else declare_llama_index_tools(tools).values()
+        self._extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool)
+
+    def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
+        """Read a step.
+
+        Args:
+            output: what the model wrote.
+            is_streaming: whether an answer is still being written.
+
+        Raises:
+            MalformedToolCallError: a call is malformed; it is a `ValueError`, on which the agent asks the model again.
+            ValueError: the text is no step.
+        """
+        stream = self._extractor.stream()
+        events = [*stream.feed(output), *stream.flush()]
+        extraction = stream.extraction
+        if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
+            return _step(events, extraction.tool_calls[0])
+        errors = [] if "Answer:" in output or "Action:" in output else failed_tool_calls(output, extraction)
+        if errors:
+            raise MalformedToolCallError(output, errors)
+        step = super().parse(output, is_streaming)
+        if isinstance(step, ActionReasoningStep):
+            return Llama3CallReasoningStep(thought=step.thought, action=step.action, action_input=step.action_input)
+        return step
+
+
+class Llama3ReActChatFormatter(ReActChatFormatter):
+    """Asks for ReAct steps whose calls are written as Llama 3.1 was trained to write them.
+
+    For `ReActAgent(formatter=…)`, beside a `Llama3ReActOutputParser`, whose steps it shows again in the same form.
+
+    >>> from llama_index.core.tools import FunctionTool
+    >>> def now() -> str:
+    ...     "Tell the time."
+    ...     return "noon"
+    >>> system, question = Llama3ReActChatFormatter().format([FunctionTool.from_defaults(now)], [ChatMessage("Time?")])
+    >>> system.content.startswith("Given the following functions, please respond with a JSON for a function call")
+    True
+    """
+
+    system_header: str = Field(
+        default=_SYSTEM_HEADER, description="The system message; {tool_desc}, {tool_names} and {context} are filled in."
+    )
+
+    def format(
+        self,
+        tools: Sequence[BaseTool],
+        chat_history: list[ChatMessage],
+        current_reasoning: list[BaseReasoningStep] | None = None,
+    ) -> list[ChatMessage]:
+        """Give the messages that the model is sent: the tools, the conversation, the steps so far.
+
+        Args:
+            tools: the tools.
+            chat_history: the conversation.
+            current_reasoning: the steps since the last question.
+        """
+        declared = declare_llama_index_tools(tools).values()
+        header = self.system_header.format(
+            tool_desc=render_tool_prompt(declared) if declared else "There are no functions.",
+            tool_names=", ".join(tool.name for tool in declared) or "none",
+            context=f"\n{self.context}" if self.context else "",
+        )
+        # LlamaIndex's own way with the steps, and a header of ours.
+        _, *messages = ReActChatFormatter(system_header="", context="", observation_role=self.observation_role).format(
+            [], chat_history, current_reasoning
+        )
+        return [ChatMessage(role=MessageRole.SYSTEM, content=header.strip()), *messages]
+
+    @classmethod
+    def from_defaults(
+        cls,
+        system_header: str | None = None,
+        context: str | None = None,
+        observation_role: MessageRole = MessageRole.USER,
+    ) -> Llama3ReActChatFormatter:
+        """Make a formatter; what is not given has its default.
+
+        Args:
+            system_header: the system message, with `{tool_desc}`, `{tool_names}` and `{context}` in it.
+            context: what else the model should know.
+            observation_role: the role of what tools give.
+        """
+        header = system_header or _SYSTEM_HEADER
+        return cls(system_header=header, context=context or "", observation_role=observation_role)
+
+
+def _is_next(call: ToolCall, output: str) -> bool:
+    """Tell whether the call is the step, and nothing in LlamaIndex's form stands before it.
+
+    Some models write the whole call behind `Action Input:`.
+    """
+    before = output[: call.span[0]]
+    return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
+
+
+def _step(events: Iterable[Event], call: ToolCall) -> Llama3CallReasoningStep:
+    """Make a step of the first call and of the text before it; what comes behind it, the model made up."""
+    texts = itertools.takewhile(lambda event: isinstance(event, TextDelta), events)
+    before = "".join(event.text for event in texts if isinstance(event, TextDelta))
+    thought = before.rpartition("Thought:")[2].partition("Action:")[0].strip()
+    return Llama3CallReasoningStep(thought=thought or "I need a tool.", action=call.name, action_input=call.arguments)
