@@ -11,9 +11,9 @@ from enum import Enum, auto
 
 from llama3_tools.values import Event, TextDelta, ToolCall, ToolCallReady
 
-__all__ = ["Content"]
+__all__ = ["DELIMITERS", "Content"]
 
-_DELIMITERS = re.compile(r"[\s;,]*")
+DELIMITERS = re.compile(r"[\s;,]*")
 
 
 class _Token(str):
@@ -62,7 +62,7 @@ class Content:
             return
         if self._place is _Place.CALL:
             self._place = _Place.DELIMITERS
-        if _DELIMITERS.fullmatch(piece) if self._place is _Place.DELIMITERS else piece.isspace():
+        if DELIMITERS.fullmatch(piece) if self._place is _Place.DELIMITERS else piece.isspace():
             self._tail.append(piece)
             return
         if self._place is _Place.START:

@@ -120,7 +120,8 @@ def extract(
     Raises:
         TypeError: `text` is not a `str`, or `tools` is no list of tools.
         ToolDefinitionError: a declaration that cannot be read.
+        ValueError: `on_unknown_tool` is neither of the two.
     """
-    if tools is None and id_factory is new_call_id:
+    if tools is None and on_unknown_tool == "text" and id_factory is new_call_id:
         return _DEFAULT.extract(text)
     return Extractor(tools=tools, on_unknown_tool=on_unknown_tool, id_factory=id_factory).extract(text)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_white_space
+from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_json_space
 from llama3_tools.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason
 
@@ -70,7 +70,7 @@ _STRING_BODY = re.compile(
     r'(?:[^"\\\x00-\x1f\ud800-\udfff]+'
     r'|\\["\\/bfnrt]'
     r"|\\u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}){0,4096}"  # `re` keeps a record of each
 )
 _ESCAPE_LENGTH = len(r"\ud83d\ude00")
 
@@ -126,14 +126,14 @@ def parse_whole(text: str) -> JsonObject | None:
     source = Source()
     source.feed(text)
     source.ended = True
-    source.pos = start = skip_white_space(text, 0)
+    source.pos = start = skip_json_space(text, 0)
     if not text.startswith("{", start):
         return None
-    parsed = parse_object(source.json_text, start)
+    parsed = parse_object(source.json_text, start) if source.json_text is not None else None
     if parsed is None:
         scan = run_to_end(scan_value(source))
         parsed = parse_object(text, start, checked=True) if scan.refusal is None else None
-    return parsed if parsed and skip_white_space(text, parsed.end) == len(text) else None
+    return parsed if parsed and skip_json_space(text, parsed.end) == len(text) else None
 
 
 class _Scanner:
@@ -195,7 +195,7 @@ class _Scanner:
         """Step over white space; give the character behind it, or nothing at the end of the output."""
         source = self.source
         while True:
-            source.pos = skip_white_space(source.text, source.pos)
+            source.pos = skip_json_space(source.text, source.pos)
             if not source.exhausted:
                 return source.text[source.pos]
             if source.ended:
@@ -224,7 +224,7 @@ class _Scanner:
         if self.hopeless is not None:
             return
         if self.closers == ["]"]:
-            if self.expected in _VALUES and char != "{":
+            if self.expected in _VALUES and char not in "{]":
                 self.hopeless = Refusal(RejectionReason.NOT_A_CALL, "an array of something else than objects")
             elif self.expected in _VALUES:
                 self.element = self.source.offset
@@ -247,6 +247,7 @@ class _Scanner:
         return problem
 
     def _judge_element(self) -> None:
+        self.has_key = True  # an object in an array is data, not prose
         if self.hopeless is None and self.judge is not None:
             self.hopeless = self.judge(self.source.slice(self.element, self.end), self.elements)
             self.elements += 1
@@ -294,8 +295,10 @@ class _Scanner:
         source.pos += 1
         while True:
             body = _STRING_BODY.match(source.text, source.pos)
-            source.pos = pos = body.end() if body else source.pos
-            rest = source.text[pos : pos + _ESCAPE_LENGTH]
+            if body and body.end() > source.pos:
+                source.pos = body.end()
+                continue
+            rest = source.text[source.pos : source.pos + _ESCAPE_LENGTH]
             if rest.startswith('"'):
                 source.pos += 1
                 return ""
@@ -310,7 +313,7 @@ class _Scanner:
     def _read_literal(self, literal: str) -> Reading[str]:
         source = self.source
         while not source.text.startswith(literal, source.pos):
-            if not literal.startswith(source.text[source.pos :]):
+            if not literal.startswith(source.text[source.pos : source.pos + len(literal)]):
                 return f"expected {literal!r} at offset {source.offset}"
             if source.ended:
                 source.pos = len(source.text)

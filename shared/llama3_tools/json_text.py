@@ -1,7 +1,8 @@
 """JSON that is all there: an object, or an array of objects, read by the standard library's scanner in C.
 
-It accepts nothing that `json_scan` would not, and gives up (`None`) on whatever is cut off, malformed or merely
-unusual: `json_scan` has the last word on what is strict JSON (DESIGN rule 8).
+It gives up (`None`) on whatever is cut off, malformed or merely unusual: `json_scan` has the last word on what is
+strict JSON (DESIGN rule 8). It accepts nothing that `json_scan` would not, as long as it is not given the surrogates
+that Python's scanner lets through: `Source.json_text` sees to that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["MAX_DEPTH", "JsonMember", "JsonObject", "parse_object", "parse_objects", "same_json", "skip_white_space"]
+__all__ = ["MAX_DEPTH", "JsonMember", "JsonObject", "parse_object", "parse_objects", "same_json", "skip_json_space"]
 
 MAX_DEPTH = 128
 """How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
@@ -22,7 +23,6 @@ _SIMPLE_KEY = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _COMMA_OR_BRACE = re.compile(r"[ \t\n\r]*([,}])")
 _COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
-_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 
@@ -92,7 +92,7 @@ _scan_once = _scanner(int)
 _scan_long_ints = _scanner(_long_int)
 
 
-def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject | None:
+def parse_object(text: str, start: int, *, checked: bool = False, levels: int = MAX_DEPTH) -> JsonObject | None:
     """Parse the object whose brace is at `text[start]`; `None` where it is not plainly strict JSON.
 
     >>> parse_object('{"a": [1]} and more', 0).members
@@ -102,11 +102,10 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
         text: the text, which may go on after the object.
         start: the index of the opening brace.
         checked: `json_scan` has found the object to be strict JSON. Then it is always parsed.
+        levels: how many levels of objects and arrays it may have.
     """
     parsed = _members(text, start, _decode_checked if checked else _decode)
-    if parsed is None or checked or _is_plain(parsed):
-        return parsed
-    return None
+    return parsed if parsed is None or checked or _is_within(parsed, levels) else None
 
 
 def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonObject] | None:
@@ -116,9 +115,9 @@ def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonO
     ['{"a": 1}', '{}']
     """
     parsed: list[JsonObject] = []
-    pos = skip_white_space(text, start + 1)
+    pos = skip_json_space(text, start + 1)
     while text.startswith("{", pos):
-        item = parse_object(text, pos, checked=checked)
+        item = parse_object(text, pos, checked=checked, levels=MAX_DEPTH - 1)
         if item is None:
             return None
         parsed.append(item)
@@ -137,16 +136,25 @@ def same_json(one: object, other: object) -> bool:
     >>> same_json({"a": 1}, {"a": True})
     False
     """
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return bool(one == other)
+    pairs = [(one, other)]  # without recursion, as Python's limit counts the caller's frames too
+    while pairs:
+        first, second = pairs.pop()
+        if type(first) is not type(second):
+            return False
+        if isinstance(first, dict) and isinstance(second, dict):
+            if first.keys() != second.keys():
+                return False
+            pairs += [(value, second[key]) for key, value in first.items()]
+        elif isinstance(first, list) and isinstance(second, list):
+            if len(first) != len(second):
+                return False
+            pairs += zip(first, second, strict=True)
+        elif first != second:
+            return False
+    return True
 
 
-def skip_white_space(text: str, pos: int) -> int:
+def skip_json_space(text: str, pos: int) -> int:
     """Give the index of the next character that is no white space of JSON's."""
     match = _WHITE_SPACE.match(text, pos)
     return match.end() if match else pos
@@ -155,14 +163,14 @@ def skip_white_space(text: str, pos: int) -> int:
 def _members(text: str, start: int, decode: Callable[[str, int], tuple[Any, int] | None]) -> JsonObject | None:
     members: list[JsonMember] = []
     pos = start + 1
-    if text.startswith("}", skip_white_space(text, pos)):
-        return JsonObject(text, start, skip_white_space(text, pos) + 1, members)
+    if text.startswith("}", skip_json_space(text, pos)):
+        return JsonObject(text, start, skip_json_space(text, pos) + 1, members)
     while True:
         match = _SIMPLE_KEY.match(text, pos)
         if match is not None:
             key, pos = match[1], match.end()
         else:
-            pos = skip_white_space(text, pos)
+            pos = skip_json_space(text, pos)
             decoded = decode(text, pos) if text.startswith('"', pos) else None
             colon = decoded and _COLON.match(text, decoded[1])
             if not decoded or not colon:
@@ -204,7 +212,7 @@ def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
         value: Any
         if text[pos] in "{[":
             open_values.append({} if text[pos] == "{" else [])
-            pos = skip_white_space(text, pos + 1)
+            pos = skip_json_space(text, pos + 1)
         else:
             value, pos = _scan_long_ints(text, pos)
             pos = _attach(open_values, keys, value, text, pos)
@@ -218,7 +226,7 @@ def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
         if type(open_values[-1]) is dict:
             key, pos = _scan_long_ints(text, pos)
             keys.append(key)
-            pos = skip_white_space(text, skip_white_space(text, pos) + 1)
+            pos = skip_json_space(text, skip_json_space(text, pos) + 1)
 
 
 def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], value: object, text: str, pos: int) -> int:
@@ -230,23 +238,15 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
         parent[keys.pop()] = value
     else:
         parent.append(value)
-    pos = skip_white_space(text, pos)
-    return skip_white_space(text, pos + 1) if text[pos] == "," else pos
+    pos = skip_json_space(text, pos)
+    return skip_json_space(text, pos + 1) if text[pos] == "," else pos
 
 
-def _is_plain(parsed: JsonObject) -> bool:
-    """Tell whether nothing needs the second look of `json_scan`: surrogates and deep nesting do."""
+def _is_within(parsed: JsonObject, levels: int) -> bool:
     text, start, end = parsed.text, parsed.start, parsed.end
-    if text.find("\\u", start, end) >= 0 and _HALF_PAIR.search(text, start, end):
-        return False
-    if not text.isascii():
-        try:
-            text[start:end].encode()
-        except UnicodeEncodeError:
-            return False
     # The source's text declines to count, so ask str itself.
     brackets = str.count(text, "{", start, end) + str.count(text, "[", start, end)
-    return brackets <= MAX_DEPTH or _depth_within([member.value for member in parsed.members], MAX_DEPTH - 1)
+    return brackets <= levels or _depth_within([member.value for member in parsed.members], levels - 1)
 
 
 def _depth_within(values: list[Any], limit: int) -> bool:

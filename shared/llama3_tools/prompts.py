@@ -1,6 +1,6 @@
 """The text that a model is shown: its tools, and the calls it made before. In the words Llama 3.1 was trained on.
 
-What is rendered here is what the extractor reads.
+What is rendered here is what the extractor reads, for tools with the names that tools have: letters, digits, `_.:/-`.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
         prompt_format: the form in which to write.
 
     Raises:
-        ValueError: `prompt_format` is none of the formats.
+        ValueError: `prompt_format` is none of the formats, or the arguments hold a number that JSON does not have.
     """
     _require_format(prompt_format)
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
     if prompt_format == "function":
         return f"<function={name}>{written}</function>"
     return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'

@@ -7,6 +7,7 @@ Everything from `mark` on is kept until the machine settles it as text or as a c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
@@ -17,6 +18,13 @@ _T = TypeVar("_T")
 Reading: TypeAlias = Generator[int | None, None, _T]
 """A reader at work. It yields when it needs more text than there is: `None` while all from the mark on may
 still be a call, or the offset up to which the text cannot be one any more."""
+
+_LOOK_BACK = 16  # how much of the text before the mark is remembered
+
+# Half a surrogate pair, as an escape. A backslash that is itself escaped may stand before it: better one too many.
+_LONE_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
 
 
 def run_to_end(reading: Reading[_T]) -> _T:
@@ -48,7 +56,7 @@ class _Lineless(str):
 class Source:
     """The output of one model turn, fed in chunks. Offsets count from the start of the output."""
 
-    __slots__ = ("_behind", "_json_text", "_kept", "base", "ended", "mark", "open_fence", "pos", "text")
+    __slots__ = ("_is_examined", "_json_text", "_kept", "base", "before", "ended", "mark", "open_fences", "pos", "text")
 
     def __init__(self) -> None:
         self.text = ""
@@ -57,12 +65,14 @@ class Source:
         """The offset of `text[0]`."""
         self.mark = 0
         """The offset from which on nothing is settled yet."""
+        self.before = ""
+        """The last few characters before the mark."""
         self.ended = False
-        self.open_fence = 0
-        """The number of backticks that close the fence whose inside is being read as text, or 0."""
+        self.open_fences: set[int] = set()
+        """How many backticks close the fences whose inside is being read as if it stood bare."""
         self._kept: list[str] = []
-        self._behind = ""
         self._json_text: _Lineless | None = None
+        self._is_examined = False
 
     @property
     def offset(self) -> int:
@@ -80,10 +90,11 @@ class Source:
         return self.ended and self.pos >= len(self.text)
 
     @property
-    def json_text(self) -> str:
-        """The window, for the standard library's JSON scanner."""
-        if self._json_text is None:
-            self._json_text = _Lineless(self.text)
+    def json_text(self) -> str | None:
+        """The window, for the standard library's JSON scanner. `None` if it has surrogates, which that lets through."""
+        if not self._is_examined:
+            self._json_text = None if _has_lone_surrogate(self.text) else _Lineless(self.text)
+            self._is_examined = True
         return self._json_text
 
     def feed(self, chunk: str) -> None:
@@ -93,12 +104,10 @@ class Source:
             unsettled = max(self.mark - self.base, 0)
             if unsettled < pos:
                 self._kept.append(text[unsettled:pos])
-            self._behind = (self._behind + text[max(pos - 2, 0) : pos])[-2:]
             self.base += pos
             self.pos = 0
             text = text[pos:]
-        self.text = text + chunk if text else chunk
-        self._json_text = None
+        self._set_text(text + chunk if text else chunk)
 
     def slice(self, start: int, end: int) -> str:
         """Give the text between two offsets, neither of them before the mark."""
@@ -117,28 +126,42 @@ class Source:
     def rewind(self, offset: int) -> None:
         """Read on at an offset that was passed before, not before the mark."""
         if offset < self.base:
-            self.text = self.slice(offset, self.base + len(self.text))
-            before = self.slice(self.mark, offset)
-            self._kept = [before] if before else []
-            self._behind = before[-2:] if len(before) > 1 else (self._behind + before)[-2:]
+            text = self.slice(offset, self.base + len(self.text))
+            kept = self.slice(self.mark, offset)
+            self._kept = [kept] if kept else []
             self.base = offset
-            self._json_text = None
+            self._set_text(text)
         self.pos = offset - self.base
 
     def settle(self, end: int) -> str:
         """Give the text from the mark to an offset that was read, and move the mark there."""
+        if end <= self.mark:
+            return ""
         text = self.slice(self.mark, end)
-        self.drop(end)
+        self._move_mark(end, text)
         return text
 
     def drop(self, end: int) -> None:
         """Move the mark to an offset, for text that nobody needs again."""
+        self._move_mark(end, self.slice(max(self.mark, end - _LOOK_BACK), end))
+
+    def _move_mark(self, end: int, text: str) -> None:
+        self.before = (self.before + text[-_LOOK_BACK:])[-_LOOK_BACK:]
         if self._kept:
             rest = self.slice(end, self.base) if end < self.base else ""
             self._kept = [rest] if rest else []
         self.mark = end
 
-    def two_before(self, offset: int) -> str:
-        """Give the two characters before an offset that is in the window, or fewer at the start of the output."""
-        index = offset - self.base
-        return self.text[index - 2 : index] if index > 1 else (self._behind + self.text[:index])[-2:]
+    def _set_text(self, text: str) -> None:
+        self.text = text
+        self._json_text = None
+        self._is_examined = False
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return True
+    return "\\u" in text and _LONE_ESCAPE.search(text) is not None

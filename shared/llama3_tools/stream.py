@@ -7,7 +7,7 @@ the content, what was no call to the rejections. It does no I/O and knows no for
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from llama3_tools.calls import CallReader, Parts, Scope
@@ -15,7 +15,7 @@ from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Openings, Outcome
 from llama3_tools.source import Reading, Source
-from llama3_tools.values import Event, Extraction, Rejection, RejectionReason
+from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
 __all__ = ["ExtractionStream"]
 
@@ -41,7 +41,7 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_calls", "_content", "_extraction", "_machine", "_openings", "_rejections", "_source")
+    __slots__ = ("_calls", "_content", "_extraction", "_is_reading", "_machine", "_openings", "_rejections", "_source")
 
     def __init__(self, calls: CallReader, openings: Openings) -> None:
         self._calls = calls
@@ -50,6 +50,8 @@ class ExtractionStream:
         self._content = Content()
         self._rejections: list[Rejection] = []
         self._extraction: Extraction | None = None
+        self._is_reading = False
+        """Whether the machine is at work. Between two calls it is not, unless an exception ended it."""
         self._machine = self._run()
 
     def feed(self, chunk: str) -> list[Event]:
@@ -61,15 +63,18 @@ class ExtractionStream:
 
         Raises:
             TypeError: the chunk is not a `str`.
-            StreamStateError: the stream was flushed.
+            StreamStateError: the stream was flushed, or broke off with an exception of `id_factory`.
         """
         require_str(chunk, "feed() takes a str")
         if self._extraction is not None:
             raise StreamStateError("feed() after flush(): the turn is over; call Extractor.stream() for the next one")
         if not chunk:
             return []
+        self._require_alive()
         self._source.feed(chunk)
+        self._is_reading = True
         next(self._machine)
+        self._is_reading = False
         return self._content.take_events()
 
     def flush(self) -> list[Event]:
@@ -80,9 +85,12 @@ class ExtractionStream:
         """
         if self._extraction is not None:
             raise StreamStateError("flush() twice: the turn is over; call Extractor.stream() for the next one")
+        self._require_alive()
         self._source.ended = True
+        self._is_reading = True
         for _ in self._machine:  # pragma: no cover  # it does not wait once the output has ended
             pass
+        self._is_reading = False
         content = self._content
         content.end()
         self._extraction = Extraction(content.content, tuple(content.tool_calls), tuple(self._rejections))
@@ -99,7 +107,12 @@ class ExtractionStream:
             raise StreamStateError("extraction before flush(): call flush() once the model has written all")
         return self._extraction
 
-    def _run(self) -> Iterator[None]:
+    def _require_alive(self) -> None:
+        """Refuse to go on after an exception: what was being read then is lost."""
+        if self._is_reading:
+            raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
+
+    def _run(self) -> Generator[None, None, None]:
         source, openings = self._source, self._openings
         while True:
             at = openings.find(source.text, source.pos)
@@ -121,11 +134,11 @@ class ExtractionStream:
                 return
             yield
 
-    def _follow(self, reading: Reading[Outcome]) -> Iterator[None]:
+    def _follow(self, reading: Reading[Outcome]) -> Generator[None, None, None]:
         """Let a reader read, settle what it settles on the way, and file what comes out."""
         source = self._source
         start = source.offset
-        after_backtick = _SINGLE_BACKTICK.search(source.two_before(start)) is not None
+        after_backtick = _SINGLE_BACKTICK.search(source.before) is not None
         while True:
             try:
                 settled = next(reading)
@@ -136,18 +149,16 @@ class ExtractionStream:
                 self._content.text(source.settle(settled))
             yield
         if isinstance(outcome, IsCall) and after_backtick and (yield from self._before_backtick()):
-            detail = "directly between two single backticks"
-            rejection = Rejection((start, source.offset), RejectionReason.QUOTED, detail)
-            outcome = IsText(source.offset, rejection)
+            outcome = _quoted(outcome.parts, (start, source.offset))
+        if isinstance(outcome, IsText):
+            self._reject(outcome.rejection)
+            source.rewind(outcome.resume)
+            self._content.text(source.settle(outcome.resume))
+            return
+        self._clip_rejection(start)
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
             source.drop(source.offset)
-        elif isinstance(outcome, IsText):
-            if outcome.rejection is not None:
-                self._clip_rejection(outcome.rejection.span[0])
-                self._rejections.append(outcome.rejection)
-            source.rewind(outcome.resume)
-            self._content.text(source.settle(outcome.resume))
         else:
             source.rewind(outcome.end)
             self._content.token(source.settle(outcome.end))
@@ -166,8 +177,12 @@ class ExtractionStream:
             if isinstance(part, str):
                 self._content.message(part)
             else:
-                self._clip_rejection(part.span[0])
                 self._content.call(part)
+
+    def _reject(self, rejection: Rejection | None) -> None:
+        if rejection is not None:
+            self._clip_rejection(rejection.span[0])
+            self._rejections.append(rejection)
 
     def _clip_rejection(self, start: int) -> None:
         """End the last rejection before what was found inside its last token (rule 6)."""
@@ -178,3 +193,9 @@ class ExtractionStream:
     def _settle_text(self, end: int) -> None:
         self._source.pos = end - self._source.base
         self._content.text(self._source.settle(end))
+
+
+def _quoted(parts: Parts, span: Span) -> IsText:
+    name = next((part.name for part in parts if not isinstance(part, str)), None)
+    rejection = Rejection(span, RejectionReason.QUOTED, "directly between two single backticks", name)
+    return IsText(span[1], rejection)

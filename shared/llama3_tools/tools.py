@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,15 @@ class Tool:
     """What the tool does, for the prompt."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """The JSON Schema of its arguments; empty for a tool that takes none."""
+
+    def __post_init__(self) -> None:
+        """Check the declaration, and copy the schema, which is the caller's to change.
+
+        Raises:
+            ToolDefinitionError: no name, or a schema that is no object.
+        """
+        _require_declaration(self.name, self.parameters)
+        object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
 
     @property
     def requires_arguments(self) -> bool:
@@ -76,10 +86,16 @@ def _read(tool: object, where: str) -> Tool:
     function = tool.get("function", tool)
     if not isinstance(function, Mapping):
         raise ToolDefinitionError(f"{where}['function'] is a {type(function).__name__}: expected {_EXPECTED}")
-    name, parameters = function.get("name"), function.get("parameters") or {}
+    name: Any = function.get("name")  # Tool checks it
+    try:
+        return Tool(name, str(function.get("description") or ""), function.get("parameters") or {})
+    except ToolDefinitionError as error:
+        raise ToolDefinitionError(f"{where}: {error}") from None
+
+
+def _require_declaration(name: object, parameters: object) -> None:
     if not isinstance(name, str) or not name:
-        raise ToolDefinitionError(f"{where} has no name: expected {_EXPECTED}")
+        raise ToolDefinitionError(f"a tool has a name, a string that is not empty: expected {_EXPECTED}")
     if not isinstance(parameters, Mapping):
         found = type(parameters).__name__
-        raise ToolDefinitionError(f"{where} ({name}): 'parameters' is a {found}, not a JSON Schema object")
-    return Tool(name, str(function.get("description") or ""), parameters)
+        raise ToolDefinitionError(f"the 'parameters' of {name} are a {found}, not a JSON Schema object")

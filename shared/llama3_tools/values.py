@@ -18,6 +18,7 @@ __all__ = [
     "TextDelta",
     "ToolCall",
     "ToolCallReady",
+    "shortened",
 ]
 
 Span: TypeAlias = tuple[int, int]
@@ -56,21 +57,22 @@ class ToolCall:
 
     name: str
     """The tool's name, never empty."""
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] = field(hash=False)
     """The arguments, decoded. Integers of any size keep their value."""
     arguments_json: str
     """The arguments as the model wrote them: one JSON object, every digit kept (rule 8)."""
     id: str = field(compare=False)
     """`call_` and 24 hex digits (rule 13). An id that the model wrote is ignored."""
     span: Span
-    """Where the call stands in the model output, without its wrapper."""
+    """Where the call stands in the model output: its JSON without the wrappers, or the whole `<function=…>` tag."""
     format: str
     """The wire format that it was read by, such as `json` or `tool_call`."""
 
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
         start, end = self.span
-        return f"<ToolCall {self.name}({_shortened(self.arguments_json)}) {self.format} {start}:{end}>"
+        name = shortened(self.name if self.name.isprintable() else repr(self.name))
+        return f"<ToolCall {name}({shortened(self.arguments_json)}) {self.format} {start}:{end}>"
 
     def to_openai(self) -> OpenAIToolCall:
         """Give the call in OpenAI's chat format, the arguments as the model's own JSON text."""
@@ -144,7 +146,7 @@ class Rejection:
     def __repr__(self) -> str:
         """Show where, why, and the detail."""
         start, end = self.span
-        name = "" if self.name is None else f" of {self.name!r}"
+        name = "" if self.name is None else f" of {shortened(self.name)!r}"
         return f"<Rejection {start}:{end}{name} {self.reason}: {self.detail}>"
 
 
@@ -198,13 +200,14 @@ class Extraction:
 
     def __repr__(self) -> str:
         """Show the content (shortened) and each call and rejection on a line of its own."""
-        content = None if self.content is None else _shortened(self.content)
+        content = None if self.content is None else shortened(self.content)
         lines = [f"Extraction(content={content!r}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
         return "\n".join(lines) + ")"
 
 
-def _shortened(text: str, limit: int = 120) -> str:
+def shortened(text: str, limit: int = 120) -> str:
+    """Give text of at most about `limit` characters, saying how long it was: what a model writes may be long."""
     if len(text) <= limit:
         return text
     return f"{text[: limit - 20]}… ({len(text)} characters)"

@@ -62,6 +62,7 @@ REFUSED = {
     "both keys, two values": ('{"name": "f", "parameters": {"a": 1}, "arguments": {}}', "conflicting_arguments"),
     "true is not 1": ('{"name": "f", "parameters": {"a": 1}, "arguments": {"a": true}}', "conflicting_arguments"),
     "1.0 is not 1": ('{"name": "f", "parameters": {"a": [1]}, "arguments": {"a": [1.0]}}', "conflicting_arguments"),
+    "a schema without a description": (f'{{"name": "f", "parameters": {SCHEMA}}}', "schema_echo"),
     "a schema": (f'{{"name": "f", "description": "d", "parameters": {SCHEMA}}}', "schema_echo"),
     "an OpenAI schema": (
         f'{{"type": "function", "function": {{"name": "f", "description": "d", "parameters": {SCHEMA}}}}}',
@@ -69,7 +70,8 @@ REFUSED = {
     ),
     "function without type": ('{"function": "f", "parameters": {}}', "not_a_call"),
     "function of another type": ('{"type": "object", "function": "f", "parameters": {}}', "not_a_call"),
-    "a function without arguments": ('{"function": {"name": "f"}, "parameters": {}}', "missing_arguments"),
+    "a function without arguments": ('{"function": {"name": "f"}}', "missing_arguments"),
+    "arguments beside the function": ('{"function": {"name": "f"}, "parameters": {}}', "invalid_arguments"),
     "a function without a name": ('{"type": "function", "function": {"arguments": {}}}', "not_a_call"),
     "an invented wrapper": ('{"query": {"type": "function", "name": "f", "parameters": {}}}', "not_a_call"),
     "a list inside": ('{"calls": [{"name": "f", "parameters": {}}]}', "not_a_call"),
@@ -186,6 +188,10 @@ def test_rule_11_no_declared_tool_means_no_call():
         ('{"message": "Hi", "tool_calls": []}', "Hi", ""),
         ('{"message": " Hi\\n", "tool_call": null}', "Hi", ""),
         ('{"message": "", "tool_call": null}', None, ""),
+        ('{"tool_call": null}', None, ""),
+        ('<tool_call>{"tool_call": null}</tool_call>', None, ""),
+        (f'{{"role": "assistant", "name": "bot", "content": "Hi", "tool_calls": [{CALL_A}]}}', "Hi", "a"),
+        (f'{{"type": "function", "function": "x", "tool_calls": [{CALL_A}]}}', None, "a"),
         (f'One {{"message": "two", "tool_call": {CALL_A}}}; three {CALL_B}', "One two three", "ab"),
         (f'```json\n{{"message": "Hi", "tool_call": {CALL_A}}}\n```', "Hi", "a"),
         (f'<|python_tag|>{{"message": "Hi", "tool_call": {CALL_A}}}<|eom_id|>', "Hi", "a"),
@@ -216,6 +222,13 @@ def test_rule_12_anything_else_under_those_keys_is_text(text: str):
     extraction = extract_in_every_chunking(text)
     assert extraction.content == text
     assert not extraction.tools_called
+
+
+def test_rule_1_a_tool_may_have_a_parameter_called_properties():
+    text = '{"name": "create", "parameters": {"type": "object", "properties": {"colour": "red"}}}'
+    create = {"name": "create", "parameters": {"type": "object", "properties": {"type": {}, "properties": {}}}}
+    assert extract_in_every_chunking(text, tools=[create]).tools_called
+    assert not extract_in_every_chunking(text, tools=[{"name": "create"}]).tools_called
 
 
 def test_rule_13_ids_are_call_and_24_hex_digits_each_its_own():

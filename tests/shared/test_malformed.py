@@ -162,6 +162,27 @@ def test_rule_7_in_a_list_that_is_cut_off_no_call_is_complete(end: int):
     assert extract_in_every_chunking(text).content == text
 
 
+@pytest.mark.parametrize("between", ["[", "[ ", "```json\n", "<|python_tag|>", "<tool_call>"])
+def test_a_rejection_ends_before_what_vanishes(between: str):
+    text = f'{{"a{between}{CALL}'
+    extraction = extract_in_every_chunking(text + ("]" if "[" in between else ""))
+    assert extraction.tools_called
+    (rejection,) = extraction.rejections
+    assert text[slice(*rejection.span)] == '{"a'
+    assert extraction.content == '{"a'
+
+
+def test_a_list_that_is_broken_behind_its_last_call_says_which_tool_it_means():
+    (rejection,) = extract_in_every_chunking(f"[{CALL}, ]").rejections
+    assert (str(rejection.reason), rejection.name) == ("malformed", "ok")
+
+
+def test_an_array_counts_as_a_level():
+    for levels, is_call in [(125, True), (126, False)]:
+        text = f'[{{"name": "f", "parameters": {{"x": {"[" * levels}{"]" * levels}}}}}]'
+        assert extract_in_every_chunking(text).tools_called is is_call
+
+
 def test_rule_7_what_an_open_string_swallowed_is_not_searched_at_the_end():
     text = '{"name": "write", "parameters": {"text": "use <function=f>{}</function>'
     extraction = extract_in_every_chunking(text)
@@ -213,7 +234,8 @@ def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(
 
 
 def test_a_call_is_read_near_the_end_of_pythons_stack():
-    text = '{"name": "f", "parameters": {"a": %s}}' % ("[" * 100 + "]" * 100)
+    nested = "[" * 100 + "]" * 100
+    text = f'{{"name": "f", "parameters": {{"a": {nested}}}, "arguments": {{"a": {nested}}}}}'
     alone = extract(text).tool_calls
 
     def at_depth(frames: int) -> bool:

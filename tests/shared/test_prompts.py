@@ -70,6 +70,11 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
         render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
 
 
+def test_a_number_that_json_does_not_have_is_an_error():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render_tool_call("f", {"n": float("nan")})
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),

@@ -132,6 +132,18 @@ def test_a_stream_is_over_after_its_flush():
         stream.flush()
 
 
+def test_a_stream_that_an_exception_broke_off_says_so_rather_than_losing_text():
+    def fail() -> str:
+        raise LookupError("no more ids")
+
+    stream = Extractor(id_factory=fail).stream()
+    with pytest.raises(LookupError, match="no more ids"):
+        stream.feed(f"One {CALL} two")
+    for use in (lambda: stream.feed("x"), stream.flush):
+        with pytest.raises(StreamStateError, match="broke off with an exception, from id_factory"):
+            use()
+
+
 @pytest.mark.parametrize(
     ("chunk", "message"),
     [(b"x", "got bytes: decode it first"), (None, "got NoneType"), (["x"], "got list")],

@@ -63,6 +63,21 @@ def test_calls_are_equal_whatever_their_ids():
     assert extract(CALL).tool_calls[0].id != extract(CALL).tool_calls[0].id
 
 
+def test_values_can_be_hashed():
+    extraction = extract(CALL)
+    assert len({*extraction.tool_calls, *extract(CALL).tool_calls}) == 1
+    assert len({extraction, extract(CALL)}) == 1
+
+
+def test_what_a_model_writes_does_not_blow_up_a_repr_or_a_detail():
+    name = "f\x1b[31m\n" + "x" * 10_000
+    (call,) = extract(json.dumps({"name": name, "parameters": {}})).tool_calls
+    (rejection,) = extract(json.dumps({"name": name, "parameters": {}}), tools=[]).rejections
+    for shown in (repr(call), repr(rejection), rejection.detail):
+        assert len(shown) < 400
+        assert shown.isprintable()
+
+
 def test_values_are_frozen_and_can_be_pickled():
     extraction = extract(f'{CALL} {{"a": 1}}')
     with pytest.raises(AttributeError):
@@ -134,11 +149,11 @@ def test_a_tool_without_parameters_takes_none():
         (5, TypeError, "tools must be a list of tools, got int"),
         (["f"], TypeError, r"tools\[0\] is a str: expected an OpenAI tool dict"),
         ([BARE, print], TypeError, r"tools\[1\] is a builtin_function_or_method"),
-        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\] has no name"),
-        ([{"name": ""}], ToolDefinitionError, r"tools\[0\] has no name"),
-        ([{"name": 5}], ToolDefinitionError, r"tools\[0\] has no name"),
+        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
+        ([{"name": ""}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
+        ([{"name": 5}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
         ([{"type": "function", "function": "f"}], ToolDefinitionError, r"tools\[0\]\['function'\] is a str"),
-        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\] \(f\): 'parameters' is a str"),
+        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\]: the 'parameters' of f are a str"),
         ([BARE, BARE], ToolDefinitionError, r"tools\[1\]: the name 'f' is declared twice"),
     ],
 )
@@ -153,9 +168,31 @@ def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[
             declare(tools)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("",), "a tool has a name, a string that is not empty"),
+        ((5,), "a tool has a name"),
+        (("f", "", None), "the 'parameters' of f are a NoneType"),
+    ],
+)
+def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message: str):
+    with pytest.raises(ToolDefinitionError, match=message):
+        Tool(*arguments)
+
+
 def test_on_unknown_tool_is_one_of_two_words():
     with pytest.raises(ValueError, match='on_unknown_tool is "text" or "call", not \'drop\''):
         Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ValueError, match="not 'drop'"):
+        extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
+
+
+def test_a_declaration_is_the_extractors_own():
+    required = ["city"]
+    extractor = Extractor(tools=[{"name": "f", "parameters": {"type": "object", "required": required}}])
+    required.clear()
+    assert not extractor.extract('{"name": "f"}').tools_called
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,29 @@ def test_a_wrapper_around_anything_else_is_text(text: str, names: str, content: 
         # A fence that begins with prose or code is a listing: it is shown, not called.
         (f"```python\nrun({A})\n```", "", f"```python\nrun({A})\n```"),
         (f"```\nHere: {A}\n```", "", f"```\nHere: {A}\n```"),
-        (f"```json\n// a comment\n{A}\n``` {B}", "b", f"```json\n// a comment\n{A}\n```"),
-        (f"```json\n[1, 2]\n{A}\n```", "", f"```json\n[1, 2]\n{A}\n```"),
-        # One that begins with a call, or with JSON that failed to be one, hides no call.
+        (f"```\n[1, 2]\n{A}\n``` {B}", "b", f"```\n[1, 2]\n{A}\n```"),
+        # One of JSON is none, nor is one that begins with a candidate: what is in it is read as if it stood bare.
+        (f"```json\n// a comment\n{A}\n``` {B}", "ab", "```json\n// a comment ```"),
+        (f"```tool_call\nCalling: {A}\n``` {B}", "ab", "```tool_call\nCalling: ```"),
+        (f"```json\n[1, 2]\n{A}\n```", "a", "```json\n[1, 2] ```"),
+        (f'Return ```{{"a": 1}}```. Now: {A}', "a", 'Return ```{"a": 1}```. Now:'),
+        (f'Return ```{{"a": 1}}```-ish, and {A}', "a", 'Return ```{"a": 1}```-ish, and'),
+        (f'Return ```{{"a": 1}}```Then {A}', "a", 'Return ```{"a": 1}```Then'),
+        (
+            f'```json\n{{"a": 1}}\n\nNever closed.\n```js\n{A}\n``` {B}',
+            "b",
+            f'```json\n{{"a": 1}}\n\nNever closed.\n```js\n{A}\n```',
+        ),
+        (
+            f'````\n{{"a":1}}\n```json\n{{"b":1}}\n```\n````\nNow {A}',
+            "a",
+            '````\n{"a":1}\n```json\n{"b":1}\n```\n````\nNow',
+        ),
+        (f'````\n{{"a":1}}\n```json\n{{"b":1}}\n````\nNow {A}', "a", '````\n{"a":1}\n```json\n{"b":1}\n````\nNow'),
+        # Three backticks within a line that no candidate follows are prose.
+        (f"The marker ``` opens a fence. {A}", "a", "The marker ``` opens a fence."),
+        (f"Run ```pip install x``` and {A}", "a", "Run ```pip install x``` and"),
+        (f"  ```\nlisting: {A}\n  ```\n{B}", "b", f"  ```\nlisting: {A}\n  ```".lstrip()),
         (f"```json\n{A}\nDone.\n``` {B}", "ab", "```json Done.\n```"),
         (f'```json\n{{"bad" }}\n{A}\n```\n{B}', "ab", '```json\n{"bad" } ```'),
         (f'```json\n{{"a": 1}}\n```\n```json\n{A}\n```', "a", '```json\n{"a": 1}\n```'),
@@ -152,7 +172,7 @@ def test_a_call_directly_between_two_single_backticks_is_quotation(text: str, is
     assert extraction.tools_called is is_call
     if not is_call:
         assert extraction.content == text
-        assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
+        assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("quoted", "a")]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +184,8 @@ def test_a_call_directly_between_two_single_backticks_is_quotation(text: str, is
         ('<function=get_weather>\n{"city":\n"Paris"}\n</function>\n', None),
         ('<function=get_weather>{"city": "Paris"}', None),
         ('<function=get_weather>{"city": "Paris"}</funct', None),
+        ('<function=get_weather>{"city": "Paris"}<|eot_id|>', None),
+        ('<function=get_weather>{"city": "Paris"}<|eom_id|>\n</function>', None),
         ('Sure: <function=get_weather>{"city": "Paris"}</function> Done.', "Sure: Done."),
         ('```\n<function=get_weather>{"city": "Paris"}</function>\n```', None),
     ],
@@ -192,6 +214,7 @@ def test_a_function_tag_takes_the_names_that_tools_have(name: str):
         ('<function=f>{"a": 1}}', ["malformed"], "f"),
         ('<function=f>{"a": 1} oops</function>', ["malformed"], "f"),
         ('<function=f>{"a": oops}</function>', ["malformed"], "f"),
+        ('<function=f>{"a": 1}<|eot_id|> oops', ["malformed"], "f"),
         ('<function=f>{"a": 1', ["truncated"], "f"),
         ('<function=f>{"a": "</function>', ["truncated"], "f"),
         (f'<function=f>{{"a": {"[" * 200}{"]" * 200}}}</function>', ["too_deep"], "f"),

@@ -11,44 +11,62 @@ from llama3_tools.source import Reading, Source
 
 __all__ = ["FENCE"]
 
-_CALL_LANGUAGES = frozenset({"", "json", "tool_call", "python"})
+_JSON_LANGUAGES = frozenset({"json", "tool_call"})
+_CODE_LANGUAGES = frozenset({"", "python"})
 _LANGUAGE = re.compile(r"[\w+#.-]{0,16}")  # longer than any of them: what runs on is another language
 _BACKTICKS = re.compile("`*")
 _MOST_BACKTICKS = 16
+_LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
 
 
 def _read_fence(source: Source, candidate: Candidate) -> Reading[Outcome]:
-    """Read a fence. One that begins with anything but a candidate is a listing, and so is another language's."""
+    """Read a fence: around calls it vanishes; one of code that begins with anything else is a listing.
+
+    A listing is quotation, as is a fence of another language. Any other fence is text, and so are its backticks;
+    what is inside is read as if it stood bare.
+    """
     ticks, is_bare = len(candidate.marker), not candidate.scope.wrappers
+    behind_ticks = source.offset + ticks
     source.pos += ticks
     if ticks > _MOST_BACKTICKS:
         return (yield from _read_rule(source)) if is_bare else IsText(source.offset)
     language = yield from _read_language(source)
+    if is_bare and _closes(source, ticks, language):
+        source.open_fences = {open_ticks for open_ticks in source.open_fences if open_ticks > ticks}
+        return IsText(behind_ticks)
     behind, closing = source.offset, "`" * ticks
-    if is_bare and not language and 0 < source.open_fence <= ticks:
-        source.open_fence = 0
-        return IsText(behind)
-    if language.lower() in _CALL_LANGUAGES:
+    may_hold_calls = language in _JSON_LANGUAGES or language in _CODE_LANGUAGES
+    if may_hold_calls:
         inside = yield from read_inside(source, candidate, "fence", closing)
         if inside.intact:
             return IsCall(inside.parts)
-        if inside.began_with_candidate and is_bare:
-            source.open_fence = ticks
+        is_listing = language in _CODE_LANGUAGES and not inside.began_with_candidate
+        if is_bare and not is_listing:
+            source.open_fences.add(ticks)
             return IsText(behind)
         source.rewind(behind)
-    if is_bare:
-        return (yield from read_quotation(source, closing))
-    return IsText(behind)
+    if not is_bare or (not language and not _LINE_START.search(source.before)):
+        return IsText(behind)  # three backticks in prose
+    return (yield from read_quotation(source, closing))
+
+
+def _closes(source: Source, ticks: int, language: str) -> bool:
+    """Tell whether backticks close a fence whose inside was read as text, rather than open one."""
+    if not source.open_fences or ticks < min(source.open_fences):
+        return False
+    opens = language in _JSON_LANGUAGES or language == "python" or source.text.startswith("\n", source.pos)
+    return not (language and opens)
 
 
 def _read_language(source: Source) -> Reading[str]:
+    """Read the language, in lower case; the character behind it has arrived then, unless the output ended."""
     while True:
         match = _LANGUAGE.match(source.text, source.pos)
         language = match[0] if match else ""
         end = source.pos + len(language)
         if end < len(source.text) or source.ended:
             source.pos = end
-            return language
+            return language.lower()
         yield None
 
 

@@ -13,7 +13,8 @@ __all__ = ["JSON_ARRAY", "JSON_OBJECT"]
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read the object or array at which the source stands."""
     start, calls, scope = source.offset, candidate.calls, candidate.scope
-    read = calls.read(source.json_text, source.pos, source.base, scope)
+    text = source.json_text
+    read = None if text is None else calls.read(text, source.pos, source.base, scope)
     if read is not None:
         source.pos = read.end
     else:

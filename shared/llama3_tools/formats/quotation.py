@@ -25,9 +25,8 @@ def read_quotation(source: Source, closing: str) -> Reading[Outcome]:
 
 
 def _read_think(source: Source, candidate: Candidate) -> Reading[Outcome]:
-    before = source.two_before(source.offset)
     source.pos += len(candidate.marker)
-    if before.endswith("`"):  # the tag itself is quoted: prose about it
+    if source.before.endswith("`"):  # the tag itself is quoted: prose about it
         return IsText(source.offset)
     return (yield from read_quotation(source, _CLOSING))
 

@@ -6,13 +6,14 @@ import re
 from typing import NamedTuple
 
 from llama3_tools.calls import Parts, Scope
+from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
+from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.source import Reading, Source
 
-__all__ = ["PYTHON_START", "TOOL", "TOOL_CALL", "Inside", "is_at", "read_inside", "skip_white_space"]
+__all__ = ["PYTHON_START", "TOOL", "TOOL_CALL", "Inside", "is_at", "read_inside", "skip_tokens", "skip_white_space"]
 
 _WHITE_SPACE = re.compile(r"\s*")
-_DELIMITERS = re.compile(r"[\s;,]*")
 
 
 class Inside(NamedTuple):
@@ -38,14 +39,15 @@ def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -
     outer = candidate.scope
     scope = Scope(outer.format if outer.wrappers else name, (*outer.wrappers, name))
     parts: Parts = []
-    began = False
+    found = began = False
     while True:
-        yield from _skip(source, _DELIMITERS if parts else _WHITE_SPACE)
+        yield from _skip(source, DELIMITERS if found else _WHITE_SPACE)
         if source.finished or (yield from is_at(source, closing)):
-            return Inside(parts, intact=bool(parts), began_with_candidate=began)
+            return Inside(parts, intact=found, began_with_candidate=began)
         outcome = yield from _read_one(source, candidate._replace(scope=scope))
         if isinstance(outcome, IsCall):
             parts += outcome.parts
+            found = True
         elif isinstance(outcome, IsToken):
             source.rewind(outcome.end)
         else:
@@ -69,6 +71,19 @@ def is_at(source: Source, literal: str) -> Reading[bool]:
 def skip_white_space(source: Source) -> Reading[None]:
     """Step over white space, for as long as more of it may come."""
     return _skip(source, _WHITE_SPACE)
+
+
+def skip_tokens(source: Source, candidate: Candidate) -> Reading[None]:
+    """Step over white space and protocol tokens."""
+    while True:
+        yield from skip_white_space(source)
+        match = candidate.openings.match(source.text, source.pos)
+        if match and match[0] is PROTOCOL_TOKEN:
+            source.pos += len(match[1])
+        elif match or source.ended or not candidate.openings.may_begin(source.text, source.pos):
+            return
+        else:
+            yield None
 
 
 def _skip(source: Source, pattern: re.Pattern[str]) -> Reading[None]:
