@@ -95,7 +95,7 @@ def _read(tool: object, where: str) -> Tool:
 
 def _require_declaration(name: object, parameters: object) -> None:
     if not isinstance(name, str) or not name:
-        raise ToolDefinitionError(f"a tool has a name, a string that is not empty: expected {_EXPECTED}")
+        raise ToolDefinitionError(f"no name, or none that is a string: expected {_EXPECTED}")
     if not isinstance(parameters, Mapping):
         found = type(parameters).__name__
-        raise ToolDefinitionError(f"the 'parameters' of {name} are a {found}, not a JSON Schema object")
+        raise ToolDefinitionError(f"the parameters of {name} are a {found}, not a JSON Schema object")

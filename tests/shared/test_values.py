@@ -149,11 +149,11 @@ def test_a_tool_without_parameters_takes_none():
         (5, TypeError, "tools must be a list of tools, got int"),
         (["f"], TypeError, r"tools\[0\] is a str: expected an OpenAI tool dict"),
         ([BARE, print], TypeError, r"tools\[1\] is a builtin_function_or_method"),
-        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
-        ([{"name": ""}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
-        ([{"name": 5}], ToolDefinitionError, r"tools\[0\]: a tool has a name"),
+        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\]: no name"),
+        ([{"name": ""}], ToolDefinitionError, r"tools\[0\]: no name"),
+        ([{"name": 5}], ToolDefinitionError, r"tools\[0\]: no name"),
         ([{"type": "function", "function": "f"}], ToolDefinitionError, r"tools\[0\]\['function'\] is a str"),
-        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\]: the 'parameters' of f are a str"),
+        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\]: the parameters of f are a str"),
         ([BARE, BARE], ToolDefinitionError, r"tools\[1\]: the name 'f' is declared twice"),
     ],
 )
@@ -171,9 +171,9 @@ def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("",), "a tool has a name, a string that is not empty"),
-        ((5,), "a tool has a name"),
-        (("f", "", None), "the 'parameters' of f are a NoneType"),
+        (("",), "no name, or none that is a string: expected an OpenAI tool dict"),
+        ((5,), "no name"),
+        (("f", "", None), "the parameters of f are a NoneType"),
     ],
 )
 def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message: str):

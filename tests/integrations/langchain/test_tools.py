@@ -124,7 +124,7 @@ class TestWhatIsNot:
             pytest.param(
                 [{"description": "x"}], r"tools\[0\] \(\{'description': 'x'\}\) cannot be read: ", id="no name"
             ),
-            pytest.param([{"type": "web_search"}], r"tools\[0\] has no name", id="a tool that servers run"),
+            pytest.param([{"type": "web_search"}], r"tools\[0\]: no name", id="a tool that servers run"),
             pytest.param(
                 [{"function": FUNCTION}, get_weather],
                 r"tools\[1\]: the name 'get_weather' is declared twice",
@@ -134,7 +134,7 @@ class TestWhatIsNot:
                 [functools.partial(get_weather)], r"tools\[0\] \(the partial\) cannot be read: ", id="a partial"
             ),
             pytest.param(
-                [{"name": "f", "parameters": ["x"]}], r"tools\[0\] \(f\): 'parameters' is a list", id="no schema"
+                [{"name": "f", "parameters": ["x"]}], r"tools\[0\]: the parameters of f are a list", id="no schema"
             ),
         ],
     )
