@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from endpoints.connect import Endpoint, connect
 from endpoints.live import MODEL, SETTINGS, LiveServer
 from endpoints.replay import replay_server
+from endpoints.script import Turn, scripted
+from endpoints.server import LoopbackServer
+from endpoints.wire import api
 
 __all__ = ["add_endpoint_options", "open_endpoint"]
 
@@ -18,7 +21,7 @@ __all__ = ["add_endpoint_options", "open_endpoint"]
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add `--base-url`, `--model`, `--live` and `--pause` to a command line."""
     group = parser.add_argument_group(
-        "endpoint", "Without any of these, recorded streams of a real model are replayed."
+        "endpoint", "Without any of these, an embedded one is started, which plays a model's answers."
     )
     group.add_argument(
         "--base-url", metavar="URL", help="an OpenAI-compatible endpoint (default: OPENAI_BASE_URL, where it is set)"
@@ -31,12 +34,15 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def open_endpoint(options: argparse.Namespace, say: Callable[[str], None]) -> Iterator[Endpoint]:
+def open_endpoint(
+    options: argparse.Namespace, say: Callable[[str], None], *, script: Iterable[Turn] | None = None
+) -> Iterator[Endpoint]:
     """Give the endpoint that the command line asks for, and stop it at the end if it was started here.
 
     Args:
         options: the command line, parsed.
         say: is told which endpoint it is, a line at a time.
+        script: what the embedded endpoint answers; `None` for the recordings.
 
     Raises:
         EndpointError: the endpoint cannot be used.
@@ -53,6 +59,11 @@ def open_endpoint(options: argparse.Namespace, say: Callable[[str], None]) -> It
         with LiveServer(progress=say) as live:
             say(f"Asking {MODEL}, a real if small model, at {live.base_url}.")
             yield replace(connect(live.base_url, options.model), settings=SETTINGS)
+        return
+    if script is not None:
+        with LoopbackServer(api(["script"], scripted(script))) as server:
+            say(f"Playing scripted answers at {server.base_url}, over real HTTP.")
+            yield replace(connect(server.base_url, options.model), is_replay=True)
         return
     with replay_server(pause=options.pause) as replay:
         say(f"Replaying recorded streams of SmolLM2-135M at {replay.base_url}, over real HTTP.")

@@ -1,0 +1,122 @@
+"""What the examples of LangChain agents share: the command line, the endpoint, and how an agent's stream is shown."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+from rich.console import Console
+
+from endpoints.connect import Endpoint, EndpointError, explain
+from endpoints.live import LiveServerError
+from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.script import Turn, cut_at
+
+__all__ = ["Ask", "chat_model", "get_weather", "run", "show", "subtract"]
+
+Ask = Callable[[Endpoint, str], Iterator[BaseMessage]]
+"""Asks an agent, and gives the messages and chunks of messages of its stream."""
+
+ANSWERS = (
+    """I will look up both.
+{"name": "get_weather", "parameters": {"city": "Oslo"}}; {"name": "get_weather", "parameters": {"city": "Rome"}}""",
+    'Now the difference. {"name": "subtract", "parameters": {"a": 24, "b": 7}}',
+    "Rome has 24 degrees and Oslo has 7, so Rome is 17 degrees warmer.",
+)
+"""What the embedded endpoint answers, one after another: two calls, a call of another tool, the answer."""
+
+QUESTION = "How much warmer is it in Rome than in Oslo?"
+
+
+def get_weather(city: str) -> str:
+    """Tell the weather of a city."""
+    return f"{city}: sunny, {7 if city == 'Oslo' else 24} degrees"
+
+
+def subtract(a: float, b: float) -> float:
+    """Subtract b from a."""
+    return a - b
+
+
+def chat_model(endpoint: Endpoint) -> ChatOpenAI:
+    """Give LangChain's client for the endpoint. Nothing in it knows of tools."""
+    return ChatOpenAI(
+        base_url=endpoint.base_url,
+        api_key=SecretStr(endpoint.api_key),
+        model=endpoint.model,
+        temperature=0,
+        extra_body=dict(endpoint.settings),
+    )
+
+
+def show(console: Console, messages: Iterable[BaseMessage]) -> None:
+    """Show a stream as it comes: text in green, calls in cyan, results dim, each on lines of their own."""
+    is_within_text = False
+
+    def line(text: str, style: str) -> None:
+        nonlocal is_within_text
+        console.print("\n" * is_within_text + text, style=style, soft_wrap=True)
+        is_within_text = False
+
+    try:
+        for message in messages:
+            if isinstance(message, ToolMessage):
+                line(f"result  {message.text}", "dim")
+                continue
+            if message.text:
+                console.print(message.text if is_within_text else f"text    {message.text}", style="green", end="")
+                is_within_text = True
+            for call in message.tool_calls if isinstance(message, AIMessage) else ():
+                line(f"call    {call['name']} {json.dumps(call['args'], ensure_ascii=False)}", "bold cyan")
+    finally:
+        if is_within_text:
+            console.print()
+
+
+def run(name: str, ask: Ask, description: str, arguments: Sequence[str] | None = None) -> int:
+    """Ask a question on the endpoint that the command line names, and show what comes.
+
+    Args:
+        name: of the program.
+        ask: asks the agent.
+        description: of the program, for `--help`.
+        arguments: those of the command line.
+
+    Returns:
+        The exit status: 0, or 1 where the endpoint could not be used.
+    """
+    parser = argparse.ArgumentParser(prog=f"{name}.py", description=description)
+    parser.add_argument("question", nargs="?", default=QUESTION, help="what to ask (default: %(default)s)")
+    add_endpoint_options(parser)
+    options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
+    console = Console(highlight=False, emoji=False, markup=False)
+    script = [Turn(pieces=cut_at(text, *range(4, len(text), 4)), pause=options.pause) for text in ANSWERS]
+    endpoint: Endpoint | None = None
+    try:
+        with open_endpoint(options, partial(console.print, soft_wrap=True), script=script) as endpoint:
+            console.print(f"\nQuestion: {options.question}\n", style="bold")
+            show(console, ask(endpoint, options.question))
+    except (EndpointError, LiveServerError) as error:
+        return _fail(name, str(error))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        explained = endpoint and explain(error, endpoint)
+        if not explained:
+            raise
+        return _fail(name, explained)
+    return 0
+
+
+def _fail(name: str, message: str) -> int:
+    print(f"{name}: {message}", file=sys.stderr)
+    return 1
