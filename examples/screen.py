@@ -1,4 +1,4 @@
-"""Shows an answer as it arrives: what the model sends on the left, what a program gets on the right."""
+"""Shows an answer as it arrives: what a model sends beside what a program gets, or what an agent does, in lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["SideBySide"]
+__all__ = ["SideBySide", "Transcript"]
 
 _WIDEST = 108
 """Columns. A wider table is harder to read."""
 
-_STYLES = {"text": "green", "call": "bold cyan", "not a call": "yellow"}
+_STYLES = {"text": "green", "call": "bold cyan", "not a call": "yellow", "result": "magenta"}
 """By what came out. Each also has its name in front, for terminals without colours."""
 
 
@@ -111,3 +111,46 @@ class SideBySide:
         if self._summary:
             parts.append(Text(self._summary, no_wrap=True, overflow="ellipsis"))
         return Group(*parts)
+
+
+@final
+class Transcript:
+    """What an agent does, as it happens: its text, its calls, what its tools give, each with its kind in front."""
+
+    def __init__(self, console: Console, question: str) -> None:
+        """Begin with a question.
+
+        Args:
+            console: where to.
+            question: what the agent was asked.
+        """
+        self._console = console
+        self._in_text = False
+        console.print(Text.assemble(("Question  ", "bold"), question), soft_wrap=True)
+
+    def text(self, delta: str) -> None:
+        """Take a piece of text. White space alone begins no line."""
+        if not self._in_text and not delta.strip():
+            return
+        if not self._in_text:
+            self._console.print(f"{'text':8}  ", end="", style=_STYLES["text"])
+            self._in_text = True
+        self._console.print(delta, end="", style=_STYLES["text"], soft_wrap=True)
+
+    def call(self, name: str, arguments: str) -> None:
+        """Take a call."""
+        self._line("call", f"{name} {arguments}")
+
+    def result(self, name: str, text: str) -> None:
+        """Take what a tool gave."""
+        self._line("result", f"{name}: {text}")
+
+    def end(self) -> None:
+        """End the line that is being written."""
+        if self._in_text:
+            self._console.print()
+            self._in_text = False
+
+    def _line(self, kind: str, text: str) -> None:
+        self.end()
+        self._console.print(f"{kind:8}  {text}", style=_STYLES[kind], soft_wrap=True)

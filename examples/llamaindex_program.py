@@ -1,0 +1,103 @@
+"""What the examples of LlamaIndex do around their agents: the command line, the endpoint, one line where that fails."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from llama_index.llms.openai_like import OpenAILike
+from rich.console import Console
+
+from endpoints.connect import Endpoint, EndpointError, explain
+from endpoints.live import LiveServerError
+from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.script import Turn, cut_at
+from llama3_tools import Llama3ToolsError
+from screen import Transcript
+
+__all__ = ["Program", "chat_model", "written"]
+
+
+def chat_model(endpoint: Endpoint) -> OpenAILike:
+    """Give LlamaIndex's client for the endpoint. Nothing in it knows of tools."""
+    return OpenAILike(
+        api_base=endpoint.base_url,
+        api_key=endpoint.api_key,
+        model=endpoint.model,
+        is_chat_model=True,
+        temperature=0,
+        max_retries=0,
+        additional_kwargs={"extra_body": dict(endpoint.settings)},
+    )
+
+
+def written(*answers: str) -> tuple[Turn, ...]:
+    """Make a script of answers, each streamed a few characters at a time."""
+    return tuple(Turn(pieces=cut_at(answer, *range(4, len(answer), 4))) for answer in answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """An example with an agent."""
+
+    file: str
+    """The example's `__file__`."""
+    description: str
+    """What it shows, in a line."""
+    question: str
+    """What it asks where the command line says nothing."""
+    script: Sequence[Turn]
+    """The answers that are played where there is no endpoint."""
+    ask: Callable[[Endpoint, str, Transcript], Awaitable[None]]
+    """Asks the agent, and shows what it does."""
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Run it, and give the exit status: 0, or 1 where the endpoint could not be used.
+
+        Args:
+            arguments: those of the command line.
+        """
+        parser = argparse.ArgumentParser(
+            description=self.description,
+            epilog="How to run it with Ollama, llama-server, vLLM and LM Studio: see the first lines of this file.",
+        )
+        parser.add_argument("question", nargs="?", default=self.question, help="what to ask (default: %(default)s)")
+        add_endpoint_options(parser)
+        options = parser.parse_args(arguments)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
+        console = Console(highlight=False, emoji=False, markup=False)
+        script = [replace(turn, pause=options.pause) for turn in self.script]
+        endpoint: Endpoint | None = None
+        try:
+            with open_endpoint(options, partial(console.print, soft_wrap=True), script=script) as endpoint:
+                transcript = Transcript(console, options.question)
+                try:
+                    asyncio.run(self._ask(endpoint, options.question, transcript))
+                finally:
+                    transcript.end()
+        except (EndpointError, LiveServerError) as error:
+            return self._fail(str(error))
+        except KeyboardInterrupt:
+            return 130
+        except Exception as error:
+            line = endpoint and explain(error, endpoint)
+            if not line and isinstance(error, Llama3ToolsError):
+                line = str(error)
+            if not line:
+                raise
+            return self._fail(line)
+        return 0
+
+    async def _ask(self, endpoint: Endpoint, question: str, transcript: Transcript) -> None:
+        await self.ask(endpoint, question, transcript)
+
+    def _fail(self, message: str) -> int:
+        print(f"{Path(self.file).stem}: {message}", file=sys.stderr)
+        return 1
