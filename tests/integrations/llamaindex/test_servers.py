@@ -16,6 +16,7 @@ from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, say
 from integrations.llamaindex.scripted import ScriptedLLM
 from llama_index_llama3_tools import Llama3ToolLLM, LLMRequestError
+from llama_index_llama3_tools.native import NativeCalls
 
 PARIS = {"city": "Paris"}
 PAGE = Answer((b"<!doctype html><title>Welcome</title>",), "text/html")
@@ -132,6 +133,10 @@ class TestNativeCalls:
         assert all(call_id.startswith("call_") for call_id in ids)
         assert calls(before.message) == calls(last.message)
         assert calls(whole.message)[0][0] == llm.get_tool_calls_from_response(whole)[0].tool_id
+
+    def test_a_message_without_a_call_stays_as_it_is(self) -> None:
+        message = ChatMessage(role="assistant", content="Hm.")
+        assert NativeCalls(only_first=False, names=None).settle(message, is_last=True) is message
 
     @pytest.mark.parametrize("arguments", ["", "{}"])
     def test_no_arguments_are_none(self, arguments: str) -> None:
