@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3ToolMiddleware", "RepairState"]
 
-_Response: TypeAlias = ModelResponse[Any]
+_Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
 
 class RepairState(AgentState[Any]):
@@ -38,7 +38,7 @@ class RepairState(AgentState[Any]):
     llama3_repairs: NotRequired[Annotated[int, PrivateStateAttr]]
 
 
-class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any, Any]):
+class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     """Lets an agent's model call tools where its calls come as text.
 
     It puts `Llama3ToolModel` around the model of each request. A malformed call is sent back to the model with what was
