@@ -7,15 +7,15 @@ text beside one; llama.cpp and vLLM refuse arguments that are no JSON; some know
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, InvalidToolCall, ToolMessage
 
 from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.messages import preserved_fields
-from llama3_tools import PromptFormat, render_tool_call
+from llama3_tools import PromptFormat, render_tool_call, render_tool_result
 
 __all__ = ["ToolRole", "flatten_tool_messages"]
 
@@ -31,14 +31,23 @@ _CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 """Where OpenAI's models keep calls a second time, from where they would be sent again."""
 
 
+class _Called(NamedTuple):
+    """What a result is known by."""
+
+    name: str | None
+    arguments: Mapping[str, Any] | None = None
+    """Where the name alone is not unique in its turn."""
+
+
 def flatten_tool_messages(
     messages: Iterable[BaseMessage], *, tool_role: ToolRole = "user", prompt_format: PromptFormat = "json"
 ) -> list[BaseMessage]:
     """Turn calls and results into text, so that no server's template breaks on them.
 
     A model's calls, malformed ones too, become part of its text, as the model writes them. Results become messages
-    of the role asked for, each with its tool's name; the results of one turn come in the order of its calls, and in
-    one message, except in the role `tool`, where each keeps its id. All other messages stay as they are.
+    of the role asked for, each with its tool's name, and with the arguments where its turn has two of one tool. The
+    results of one turn come in the order of its calls, and in one message, except in the role `tool`, where each keeps
+    its id. All other messages stay as they are.
 
     >>> from langchain_core.messages import AIMessage, ToolMessage
     >>> call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}
@@ -59,15 +68,15 @@ def flatten_tool_messages(
     if tool_role not in get_args(ToolRole):
         raise ValueError(f'tool_role is "user", "tool" or "ipython", not {tool_role!r}')
     flat: list[BaseMessage] = []
-    labels: dict[str, str] = {}
+    calls: dict[str, _Called] = {}
     for is_results, group in groupby(messages, key=lambda message: isinstance(message, ToolMessage)):
         if is_results:
             results = [message for message in group if isinstance(message, ToolMessage)]
-            flat += _results(results, labels, tool_role)
+            flat += _results(results, calls, tool_role)
             continue
         for message in group:
             if isinstance(message, AIMessage):
-                labels |= _labels(message, prompt_format)
+                calls |= _calls(message)
                 flat.append(_flattened(message, prompt_format))
             else:
                 flat.append(message)
@@ -112,23 +121,21 @@ def _with_text(content: Content, text: str) -> Content:
     return [*blocks, {"type": "text", "text": text}] if text else blocks
 
 
-def _labels(message: AIMessage, prompt_format: PromptFormat) -> dict[str, str]:
-    """Name the calls of a message by their ids: the tool's name, with the arguments where that alone is not unique."""
-    calls = message.tool_calls
-    names = [call["name"] for call in calls]
-    labels: dict[str, str] = {}
-    for call in calls:
-        if call["id"]:
-            is_alone = names.count(call["name"]) == 1
-            written = render_tool_call(call["name"], call["args"], prompt_format=prompt_format)
-            labels[call["id"]] = call["name"] if is_alone else written
-    return labels | {call["id"]: call["name"] or "unknown" for call in message.invalid_tool_calls if call["id"]}
+def _calls(message: AIMessage) -> dict[str, _Called]:
+    """Tell what the results of a message's calls are known by, by their ids."""
+    names = [call["name"] for call in message.tool_calls]
+    calls = {
+        call["id"]: _Called(call["name"], call["args"] if names.count(call["name"]) > 1 else None)
+        for call in message.tool_calls
+        if call["id"]
+    }
+    return calls | {call["id"]: _Called(call["name"]) for call in message.invalid_tool_calls if call["id"]}
 
 
-def _results(results: list[ToolMessage], labels: dict[str, str], tool_role: ToolRole) -> list[BaseMessage]:
-    order = {call_id: place for place, call_id in enumerate(labels)}
+def _results(results: list[ToolMessage], calls: Mapping[str, _Called], tool_role: ToolRole) -> list[BaseMessage]:
+    order = {call_id: place for place, call_id in enumerate(calls)}
     results = sorted(results, key=lambda result: order.get(result.tool_call_id, len(order)))
-    contents = [_result(result, labels.get(result.tool_call_id) or result.name or "the tool") for result in results]
+    contents = [_result(result, calls.get(result.tool_call_id)) for result in results]
     if tool_role == "tool":
         return [
             ToolMessage(content=content, tool_call_id=result.tool_call_id, name=result.name, id=result.id)
@@ -140,11 +147,18 @@ def _results(results: list[ToolMessage], labels: dict[str, str], tool_role: Tool
     return [HumanMessage(content=content, id=results[0].id)]
 
 
-def _result(result: ToolMessage, label: str) -> Content:
-    start = f"{'Error' if result.status == 'error' else 'Result'} of {label}:"
-    if isinstance(result.content, str) or all(block_text(block) is not None for block in result.content):
-        return f"{start} {result.text}"
-    blocks: list[Block] = [{"type": "text", "text": start}]
+def _result(result: ToolMessage, call: _Called | None) -> Content:
+    name, arguments = call or (None, None)
+    is_text = isinstance(result.content, str) or all(block_text(block) is not None for block in result.content)
+    text = render_tool_result(
+        name or result.name,
+        str(result.text) if is_text else "",
+        arguments=arguments,
+        is_error=result.status == "error",
+    )
+    if isinstance(result.content, str) or is_text:
+        return text
+    blocks: list[Block] = [{"type": "text", "text": text}]
     return [*blocks, *result.content]
 
 

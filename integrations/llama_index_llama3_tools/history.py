@@ -6,12 +6,12 @@ an error to calls whose arguments are no JSON, others to the role `tool`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from llama3_tools import PromptFormat, render_tool_call
+from llama3_tools import PromptFormat, render_tool_call, render_tool_result
 from llama_index_llama3_tools.messages import assistant_message
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
 
@@ -23,13 +23,22 @@ ToolResultRole: TypeAlias = Literal["tool", "user"]
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 
 
+class _Called(NamedTuple):
+    """What a result is known by."""
+
+    name: str | None
+    arguments: Mapping[str, Any] | str | None = None
+    """Where the name alone is not unique in its turn."""
+
+
 def flatten_messages(
     messages: Iterable[ChatMessage], *, tool_result_role: ToolResultRole = "tool", prompt_format: PromptFormat = "json"
 ) -> list[ChatMessage]:
     r"""Write the calls of a conversation, and their results, as text. Changes no message.
 
     Results come in the order of their calls, whatever the order in which the tools were done, and say which tool they
-    are from. Under the role of the user, neighbouring results are one message, so that the roles alternate.
+    are from; where a turn has two calls of one tool, also what it was called with. Under the role of the user,
+    neighbouring results are one message, so that the roles alternate.
 
     >>> from llama_index.core.base.llms.types import ToolCallBlock
     >>> call = ToolCallBlock(tool_call_id="1", tool_name="now", tool_kwargs={"zone": "UTC"})
@@ -47,7 +56,7 @@ def flatten_messages(
         prompt_format: the form in which the calls are written.
     """
     flattened: list[ChatMessage] = []
-    calls: dict[str, NativeCall] = {}
+    calls: dict[str, _Called] = {}
     results: list[ChatMessage] = []
     for message in messages:
         if message.role in _RESULTS:
@@ -57,7 +66,7 @@ def flatten_messages(
         results = []
         if message.role == MessageRole.ASSISTANT:
             made = native_calls(message)
-            calls |= {call.id: call for call in made}
+            calls |= _called(made)
             flattened.append(_assistant(message, made, prompt_format))
         else:
             flattened.append(message.model_copy())
@@ -74,7 +83,15 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
     return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
 
 
-def _results(messages: Sequence[ChatMessage], calls: dict[str, NativeCall], role: ToolResultRole) -> list[ChatMessage]:
+def _called(calls: Sequence[NativeCall]) -> dict[str, _Called]:
+    """Tell what the results of a turn's calls are known by, by their ids."""
+    names = [call.name for call in calls]
+    return {
+        call.id: _Called(call.name, call.arguments if names.count(call.name) > 1 else None) for call in calls if call.id
+    }
+
+
+def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role: ToolResultRole) -> list[ChatMessage]:
     """Write the results of one turn, in the order of its calls. Ids may be used again, so the last call counts."""
     order = {call_id: place for place, call_id in enumerate(calls)}
     in_order = sorted(messages, key=lambda message: order.get(_call_id(message), len(order)))
@@ -83,13 +100,13 @@ def _results(messages: Sequence[ChatMessage], calls: dict[str, NativeCall], role
         return written
     blocks = [block for message in written for block in message.blocks]
     if all(isinstance(block, TextBlock) for block in blocks):
-        blocks = [TextBlock(text="\n".join(message.content or "" for message in written))]
+        blocks = [TextBlock(text="\n\n".join(message.content or "" for message in written))]
     return [ChatMessage(role=MessageRole.USER, blocks=blocks)]
 
 
-def _result(message: ChatMessage, call: NativeCall | None, role: ToolResultRole) -> ChatMessage:
-    name = call.name if call else str(message.additional_kwargs.get("name") or "a tool")
-    text = f"Result of {name}: {message.content or ''}"
+def _result(message: ChatMessage, call: _Called | None, role: ToolResultRole) -> ChatMessage:
+    known = call or _Called(message.additional_kwargs.get("name"))
+    text = render_tool_result(known.name, message.content or "", arguments=known.arguments)
     blocks = [TextBlock(text=text), *(block for block in message.blocks if not isinstance(block, TextBlock))]
     return message.model_copy(update={"role": MessageRole(role), "blocks": blocks})
 

@@ -9,7 +9,7 @@
 from llama3_tools._version import __version__
 from llama3_tools.errors import Llama3ToolsError, MissingExtraError, StreamStateError, ToolDefinitionError
 from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
-from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_call, render_tool_prompt
+from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_call, render_tool_prompt, render_tool_result
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
@@ -55,4 +55,5 @@ __all__ = [
     "new_call_id",
     "render_tool_call",
     "render_tool_prompt",
+    "render_tool_result",
 ]

@@ -1,4 +1,4 @@
-"""The text that a model is shown: its tools, and the calls it made before. In the words Llama 3.1 was trained on.
+"""The text that a model is shown: its tools, its calls and their results. In the words Llama 3.1 was trained on.
 
 What is rendered here is what the extractor reads, for tools with the names that tools have: letters, digits, `_.:/-`.
 """
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.tools import ToolLike, declare_tools
 
-__all__ = ["PromptFormat", "ToolChoice", "render_tool_call", "render_tool_prompt"]
+__all__ = ["PromptFormat", "ToolChoice", "render_tool_call", "render_tool_prompt", "render_tool_result"]
 
 PromptFormat: TypeAlias = Literal["json", "function"]
 """The form in which a model is asked to call: `{"name": …, "parameters": …}`, or `<function=NAME>{…}</function>`."""
@@ -100,10 +100,42 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
         ValueError: `prompt_format` is none of the formats, or the arguments hold a number that JSON does not have.
     """
     _require_format(prompt_format)
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    written = _written(arguments)
     if prompt_format == "function":
         return f"<function={name}>{written}</function>"
     return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
+
+
+def render_tool_result(
+    name: str | None, result: str, *, arguments: Mapping[str, Any] | str | None = None, is_error: bool = False
+) -> str:
+    """Render what a tool gave, to show it to the model: with the tool's name, and not in the form of a call.
+
+    >>> render_tool_result("get_weather", "Sun")
+    'Result of get_weather: Sun'
+    >>> render_tool_result("get_weather", "Rain", arguments={"city": "Oslo"})
+    'Result of get_weather {"city": "Oslo"}: Rain'
+    >>> render_tool_result("get_weather", "no such city", is_error=True)
+    'Error of get_weather: no such city'
+
+    Args:
+        name: the tool's name; `None` where it is not known.
+        result: what it gave; empty where that follows in another form, such as an image.
+        arguments: what it was called with, to tell two results of one tool apart; as text, they are taken as they are.
+        is_error: whether it failed.
+
+    Raises:
+        ValueError: the arguments hold a number that JSON does not have.
+    """
+    kind = "Error" if is_error else "Result"
+    call = name or "a tool"
+    if arguments is not None:
+        call = f"{call} {_written(arguments)}"
+    return f"{kind} of {call}: {result}" if result else f"{kind} of {call}:"
+
+
+def _written(arguments: Mapping[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
 
 
 def _require_format(prompt_format: str) -> None:

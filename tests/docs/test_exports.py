@@ -39,6 +39,7 @@ EXPORTS = {
         "new_call_id",
         "render_tool_call",
         "render_tool_prompt",
+        "render_tool_result",
     },
     "langchain_llama3_tools": {
         "LangChainToolChoice",

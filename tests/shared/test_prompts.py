@@ -18,6 +18,7 @@ from llama3_tools import (
     extract,
     render_tool_call,
     render_tool_prompt,
+    render_tool_result,
 )
 
 BARE = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}
@@ -73,6 +74,27 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
 def test_a_number_that_json_does_not_have_is_an_error():
     with pytest.raises(ValueError, match="not JSON compliant"):
         render_tool_call("f", {"n": float("nan")})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render_tool_result("f", "Sun", arguments={"n": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("given", "rendered"),
+    [
+        ({}, "Result of f: Sun"),
+        ({"name": None}, "Result of a tool: Sun"),
+        ({"name": ""}, "Result of a tool: Sun"),
+        ({"result": ""}, "Result of f:"),
+        ({"result": " two\nlines "}, "Result of f:  two\nlines "),
+        ({"is_error": True}, "Error of f: Sun"),
+        ({"arguments": {}}, "Result of f {}: Sun"),
+        ({"arguments": {"a": "東京"}}, 'Result of f {"a": "東京"}: Sun'),
+        ({"arguments": '{"a": '}, 'Result of f {"a": : Sun'),
+        ({"arguments": {"a": 1}, "is_error": True}, 'Error of f {"a": 1}: Sun'),
+    ],
+)
+def test_a_result_names_its_tool(given: dict[str, Any], rendered: str):
+    assert render_tool_result(**{"name": "f", "result": "Sun", **given}) == rendered
 
 
 json_values = st.recursive(
@@ -94,3 +116,13 @@ def test_what_is_rendered_is_read_back(name: str, arguments: dict[str, Any], pro
     assert extraction.content == "One two"
     (call, _) = extraction.tool_calls
     assert render_tool_call(name, call.arguments_json, prompt_format=prompt_format) == written
+
+
+@given(st.dictionaries(st.text(), json_values, max_size=4))
+def test_two_results_of_one_tool_are_told_apart_and_are_no_calls(arguments: dict[str, Any]):
+    tools = [Tool("f")]
+    results = [render_tool_result("f", "Sun", arguments=given) for given in (arguments, {**arguments, "more": 1})]
+    assert len(set(results)) == 2 or "more" in arguments
+    for result in results:
+        extraction = extract(result, tools=tools)
+        assert (extraction.content, extraction.tool_calls) == (result, ())

@@ -121,8 +121,7 @@ class TestResults:
             ToolMessage("one", tool_call_id="1"),
             ToolMessage("two", tool_call_id="2"),
         ]
-        first, second = ('{"name": "f", "parameters": {"a": 1}}', '{"name": "f", "parameters": {"a": 2}}')
-        assert flatten_tool_messages(turn)[1].content == f"Result of {first}: one\n\nResult of {second}: two"
+        assert flatten_tool_messages(turn)[1].content == 'Result of f {"a": 1}: one\n\nResult of f {"a": 2}: two'
 
     def test_an_error_is_called_one(self) -> None:
         turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
@@ -135,7 +134,7 @@ class TestResults:
 
     def test_without_its_call_it_is_known_by_its_own_name(self) -> None:
         results = [ToolMessage("a", tool_call_id="1", name="f"), ToolMessage("b", tool_call_id="2")]
-        assert contents(flatten_tool_messages(results)) == [("human", "Result of f: a\n\nResult of the tool: b")]
+        assert contents(flatten_tool_messages(results)) == [("human", "Result of f: a\n\nResult of a tool: b")]
 
     def test_other_blocks_than_text_are_kept(self) -> None:
         turn = [

@@ -119,7 +119,8 @@ class TestTurns:
         assert [role for role, _ in last] == ["user", "assistant", "user", "assistant", "user"]
         assert last[1][1] == turns[0]
         assert last[2][1] == (
-            f"Result of {PARIS}: sunny in Paris\n\nResult of {call('get_weather', city='Oslo')}: sunny in Oslo"
+            'Result of get_weather {"city": "Paris"}: sunny in Paris\n\n'
+            'Result of get_weather {"city": "Oslo"}: sunny in Oslo'
         )
         assert last[4][1] == "Result of add: 5\n\nResult of get_weather: sunny in Paris"
         ids = [made["id"] for message in messages if isinstance(message, AIMessage) for made in message.tool_calls]

@@ -78,9 +78,26 @@ def test_results_say_their_tool_and_come_in_the_order_of_the_calls() -> None:
     as_user = shown(messages, tool_result_role="user")
     assert as_user[1:] == [
         ("assistant", f'{WEATHER}; {{"name": "get_time", "parameters": {{}}}}'),
-        ("user", "\n".join(expected[:2])),
+        ("user", "\n\n".join(expected[:2])),
         ("assistant", '{"name": "now", "parameters": {}}'),
-        ("user", "\n".join(expected[2:])),
+        ("user", "\n\n".join(expected[2:])),
+    ]
+
+
+def test_two_results_of_one_tool_are_told_apart() -> None:
+    messages = [
+        assistant(call("1"), call("2", "now", {}), call("3", kwargs='{"city": "Oslo"}')),
+        result("3", "Rain"),
+        result("2", "12:30"),
+        result("1", "Sun"),
+        assistant(call("4")),
+        result("4", "Sun again"),
+    ]
+    assert [content for role, content in shown(messages) if role == "tool"] == [
+        'Result of get_weather {"city": "Paris"}: Sun',
+        "Result of now: 12:30",
+        'Result of get_weather {"city": "Oslo"}: Rain',
+        "Result of get_weather: Sun again",
     ]
 
 
