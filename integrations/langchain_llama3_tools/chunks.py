@@ -44,7 +44,7 @@ class MessageChunks:
         self._reader = ContentReader(extractor)
         self._invalid_calls = invalid_calls
         self._index = 0
-        self._ids: list[str] = []
+        self._ids: dict[str, None] = {}
         self._name: str | None = None
         self._in_blocks = False
         self._lists_calls = False
@@ -110,11 +110,11 @@ class MessageChunks:
         self._name = chunk.name or self._name
         is_new = chunk.id is not None and chunk.id not in self._ids
         if chunk.id is not None and is_new:
-            self._ids.append(chunk.id)
+            self._ids[chunk.id] = None
         return is_new or bool(chunk.additional_kwargs or chunk.response_metadata or chunk.usage_metadata)
 
     def _identity(self) -> dict[str, Any]:
-        return {"id": self._ids[0] if self._ids else None, "name": self._name}
+        return {"id": next(iter(self._ids), None), "name": self._name}
 
     def _content(self, blocks: list[Block]) -> Content:
         return blocks if self._in_blocks else joined_text(blocks)

@@ -1,6 +1,6 @@
 """Malformed calls: collected on the message, left as text, or raised.
 
-Their text is part of the content in any case (DESIGN rule 6).
+Their text is part of the content in any case (rule 6).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_tool_prompt
+from llama3_tools.errors import require_str
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
@@ -106,8 +107,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         'now'
 
         Raises:
+            TypeError: `text` is not a `str`.
             OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
         """
+        require_str(text, "parse() takes the model's text; for a message there is invoke()")
         return self.parse_result([Generation(text=text)])
 
     async def aparse(self, text: str) -> AIMessage:

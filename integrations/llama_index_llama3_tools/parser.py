@@ -154,6 +154,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         >>> Llama3JsonToolOutputParser([{"name": "now"}]).format("What time is it?")[-18:]
         '\n\nWhat time is it?'
         """
+        _require_query(query)
         prompt = self._tool_prompt()
         return query if prompt is None else prompt_before(prompt, query)
 
@@ -161,7 +162,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         """Put the tool prompt into the first user message, as Llama 3.1 knows it; without tools all stays as it is.
 
         The messages given are not changed. Where there is no user message, the prompt ends the first message.
+
+        Raises:
+            TypeError: `messages` is no list of messages.
         """
+        _require_messages(messages)
         prompt = self._tool_prompt()
         return list(messages) if prompt is None else with_tool_prompt(messages, prompt)
 
@@ -208,9 +213,25 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             self._check(turn.output, turn.extraction)
 
 
+def _require_query(given: object) -> None:
+    if not isinstance(given, str):
+        hint = ": use format_messages" if isinstance(given, (ChatMessage, list)) else ""
+        raise TypeError(f"format takes a query, a str, got {type(given).__name__}{hint}")
+
+
+def _require_messages(given: object) -> None:
+    if isinstance(given, str):
+        raise TypeError("format_messages takes a list of ChatMessage, got str: use format")
+    if isinstance(given, ChatMessage) or not isinstance(given, Sequence):
+        raise TypeError(f"format_messages takes a list of ChatMessage, got {type(given).__name__}")
+    for index, message in enumerate(given):
+        if not isinstance(message, ChatMessage):
+            raise TypeError(f"messages[{index}] is a {type(message).__name__}, not a ChatMessage")
+
+
 def _require_stream(given: object, kind: type, method: str) -> None:
     # A response is iterable: over its fields.
-    if isinstance(given, (ChatResponse, CompletionResponse, str)) or not isinstance(given, kind):
+    if isinstance(given, (ChatResponse, CompletionResponse, ChatMessage, str)) or not isinstance(given, kind):
         name = type(given).__name__
         raise TypeError(f"{method} takes what llm.{method}_chat gives, a stream of responses, got {name}{_hint(given)}")
 

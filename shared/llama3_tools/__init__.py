@@ -1,5 +1,7 @@
 """What a local Llama 3 writes, as content and tool calls.
 
+The rules that docstrings and tests cite by number are in `docs/concepts.md`.
+
 >>> from llama3_tools import extract
 >>> extraction = extract('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
 >>> extraction.content, extraction.tool_calls[0].arguments

@@ -1,4 +1,4 @@
-"""From JSON to calls: one object, an array, an envelope (DESIGN rules 2, 11, 12 and 13). For every wire format."""
+"""From JSON to calls: one object, an array, an envelope (rules 2, 11, 12 and 13). For every wire format."""
 
 from __future__ import annotations
 

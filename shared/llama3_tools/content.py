@@ -1,4 +1,4 @@
-"""What becomes of text: the content (DESIGN rules 3, 4, 5 and 10) and the events that carry it.
+"""What becomes of text: the content (rules 3, 4, 5 and 10) and the events that carry it.
 
 Text goes in as it is settled, in pieces of any size; calls go in when they are complete. What may still turn
 out to be the space, the protocol tokens or the delimiters around a call is held back until the next piece tells.

@@ -20,7 +20,7 @@ OnUnknownTool: TypeAlias = Literal["text", "call"]
 
 
 def new_call_id() -> str:
-    """Make an id for a tool call: `call_` and 24 random hex digits (DESIGN rule 13).
+    """Make an id for a tool call: `call_` and 24 random hex digits (rule 13).
 
     >>> len(new_call_id())
     29
@@ -59,12 +59,14 @@ class Extractor:
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            TypeError: `tools` is no list of tools.
+            TypeError: `tools` is no list of tools, or `id_factory` is no function.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: `on_unknown_tool` is neither of the two.
         """
         if on_unknown_tool not in get_args(OnUnknownTool):
             raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
+        if not callable(id_factory):
+            raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
         declared = None if tools is None else declare_tools(tools)
         self._calls = CallReader(declared, on_unknown_tool, id_factory)
 

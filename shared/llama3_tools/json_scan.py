@@ -1,7 +1,7 @@
 """Reading one JSON value token by token, across chunks: how far it reaches, and where it stops being JSON.
 
-This is the slow and exact half: it knows at every character whether the text can still be strict JSON (DESIGN
-rule 8), which token was the last that could (rule 6), and whether the value can still be a call.
+This is the slow and exact half: it knows at every character whether the text can still be strict JSON (rule 8),
+which token was the last that could (rule 6), and whether the value can still be a call.
 """
 
 from __future__ import annotations

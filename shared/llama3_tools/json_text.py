@@ -1,7 +1,7 @@
 """JSON that is all there: an object, or an array of objects, read by the standard library's scanner in C.
 
 It gives up (`None`) on whatever is cut off, malformed or merely unusual: `json_scan` has the last word on what is
-strict JSON (DESIGN rule 8). It accepts nothing that `json_scan` would not, as long as it is not given the surrogates
+strict JSON (rule 8). It accepts nothing that `json_scan` would not, as long as it is not given the surrogates
 that Python's scanner lets through: `Source.json_text` sees to that.
 """
 

@@ -1,4 +1,4 @@
-"""Which JSON object is a call, and in which shape (DESIGN rule 1)."""
+"""Which JSON object is a call, and in which shape (rule 1)."""
 
 from __future__ import annotations
 

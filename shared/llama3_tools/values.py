@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias, TypedDict
@@ -20,6 +21,8 @@ __all__ = [
     "ToolCallReady",
     "shortened",
 ]
+
+_LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
 
 Span: TypeAlias = tuple[int, int]
 """Start and end (exclusive) of a piece of the model output, in characters."""
@@ -50,7 +53,7 @@ class OpenAIMessage(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call that the model wrote out completely (DESIGN rule 1).
+    """A tool call that the model wrote out completely (rule 1).
 
     Two calls are equal when all but their ids are: ids are made here, anew for each extraction.
     """
@@ -71,8 +74,9 @@ class ToolCall:
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
         start, end = self.span
+        arguments = _LINE_BREAKS.sub(" ", self.arguments_json)  # which stand outside of its strings
         name = shortened(self.name if self.name.isprintable() else repr(self.name))
-        return f"<ToolCall {name}({shortened(self.arguments_json)}) {self.format} {start}:{end}>"
+        return f"<ToolCall {name}({shortened(arguments)}) {self.format} {start}:{end}>"
 
     def to_openai(self) -> OpenAIToolCall:
         """Give the call in OpenAI's chat format, the arguments as the model's own JSON text."""

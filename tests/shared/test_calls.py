@@ -1,4 +1,4 @@
-"""Which JSON is a call: DESIGN rules 1, 2, 11, 12 and 13."""
+"""Which JSON is a call: rules 1, 2, 11, 12 and 13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is malformed, cut off or not strict JSON: DESIGN rules 6, 7 and 8."""
+"""What is malformed, cut off or not strict JSON: rules 6, 7 and 8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to the text around calls: DESIGN rules 3, 4, 5 and 10."""
+"""What happens to the text around calls: rules 3, 4, 5 and 10."""
 
 from __future__ import annotations
 

@@ -58,6 +58,11 @@ def test_a_repr_is_for_people():
     assert len(repr(extract("x" * 10_000))) < 200
 
 
+def test_a_call_that_was_written_in_many_lines_is_shown_in_one():
+    (call,) = extract('{\n  "name": "f",\n  "parameters": {\n    "n": "a  b",\r\n\t"m": 1\n  }\n}').tool_calls
+    assert repr(call) == '<ToolCall f({ "n": "a  b", "m": 1 }) json 0:66>'
+
+
 def test_calls_are_equal_whatever_their_ids():
     assert extract(CALL).tool_calls == extract(CALL).tool_calls
     assert extract(CALL).tool_calls[0].id != extract(CALL).tool_calls[0].id
@@ -186,6 +191,11 @@ def test_on_unknown_tool_is_one_of_two_words():
         Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'drop'"):
         extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
+
+
+def test_an_id_factory_is_a_function():
+    with pytest.raises(TypeError, match="id_factory is called without arguments for each id; None cannot be called"):
+        Extractor(id_factory=None)  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_declaration_is_the_extractors_own():

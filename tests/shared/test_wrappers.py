@@ -1,4 +1,4 @@
-"""What stands around calls, and what is quoted: DESIGN rule 9."""
+"""What stands around calls, and what is quoted: rule 9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code fences: around calls they vanish, around anything else they are text (DESIGN rule 9)."""
+"""Code fences: around calls they vanish, around anything else they are text (rule 9)."""
 
 from __future__ import annotations
 

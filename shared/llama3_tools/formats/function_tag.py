@@ -1,4 +1,4 @@
-"""`<function=NAME>{…}</function>`: the name in the tag, the arguments inside (DESIGN rule 9)."""
+"""`<function=NAME>{…}</function>`: the name in the tag, the arguments inside (rule 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bare JSON: an object that is a call, an array of calls, or an envelope (DESIGN rules 1, 2 and 12)."""
+"""Bare JSON: an object that is a call, an array of calls, or an envelope (rules 1, 2 and 12)."""
 
 from __future__ import annotations
 

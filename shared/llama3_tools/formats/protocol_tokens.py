@@ -1,4 +1,4 @@
-"""Protocol tokens: what a server should have cut off around a message (DESIGN rule 10)."""
+"""Protocol tokens: what a server should have cut off around a message (rule 10)."""
 
 from __future__ import annotations
 

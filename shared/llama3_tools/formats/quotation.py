@@ -1,4 +1,4 @@
-"""Quotation: what is shown, not called (DESIGN rule 9). It flows on as text and is never scanned."""
+"""Quotation: what is shown, not called (rule 9). It flows on as text and is never scanned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrappers: what stands around calls and vanishes with them (DESIGN rule 9)."""
+"""Wrappers: what stands around calls and vanishes with them (rule 9)."""
 
 from __future__ import annotations
 

@@ -209,3 +209,9 @@ async def test_anything_else_is_an_error_that_says_what_was_expected(given: Any,
     with pytest.raises(TypeError) as raised:
         list(Llama3JsonToolOutputParser().stream(given))
     assert str(raised.value) == error
+
+
+@pytest.mark.parametrize("given", [AIMessage(CALL), None, b"text"])
+def test_parse_takes_text_alone(given: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"parse\(\) takes the model's text; for a message there is invoke\(\), got "):
+        Llama3JsonToolOutputParser().parse(given)

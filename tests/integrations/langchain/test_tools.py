@@ -154,7 +154,7 @@ class TestWhatIsNot:
 
 
 class TestDeclaredTools:
-    """What a declaration changes (DESIGN rule 11)."""
+    """What a declaration changes (rule 11)."""
 
     UNKNOWN = 'Sure. {"name": "rm", "parameters": {}}'
 
