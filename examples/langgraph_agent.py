@@ -1,6 +1,6 @@
 """A graph of one's own on a local Llama 3: a node with `Llama3ToolModel`, a `ToolNode`, and the edges between them.
 
-Run it as it is, with nothing else than `pip install 'llama3-tools[demo]'`: an embedded endpoint plays a model's part.
+Run it as it is, from a clone, after `pip install '.[demo]'`: an embedded endpoint plays a model's part.
 
     python langgraph_agent.py
 

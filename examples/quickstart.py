@@ -1,6 +1,6 @@
 """Shows what llama3-tools does: a model's raw text beside the content and the calls that come out of it.
 
-Run it as it is, with nothing else than `pip install 'llama3-tools[demo]'`: it replays recorded streams of a real model.
+Run it as it is, from a clone, after `pip install '.[demo]'`: it replays recorded streams of a real model.
 
     python quickstart.py
 
