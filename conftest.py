@@ -4,7 +4,7 @@ All that a snippet prints stands in it behind `#>`, in the order of printing; `â
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place, and answers every request with `ANSWER`.
+place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from sybil.parsers.markdown import CodeBlockParser
 
 ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.'
 
+LAST = "The sun shines in Paris."
+
 _ENDPOINT = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/v1")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
@@ -31,11 +33,19 @@ _run = PythonEvaluator()
 def documented_endpoint() -> Iterator[str]:
     """The base URL of the server that stands in for those that the documentation names."""
     from endpoints.script import Turn, cut_at, scripted  # noqa: PLC0415 - only snippets need it
-    from endpoints.server import LoopbackServer  # noqa: PLC0415 - the same
+    from endpoints.server import Answer, LoopbackServer, Request  # noqa: PLC0415 - the same
     from endpoints.wire import api  # noqa: PLC0415 - the same
 
-    turn = Turn(pieces=cut_at(ANSWER, *range(4, len(ANSWER), 4)))
-    server = LoopbackServer(api(["llama3.1"], scripted(itertools.repeat(turn))))
+    first, last = (
+        scripted(itertools.repeat(Turn(pieces=cut_at(text, *range(4, len(text), 4))))) for text in (ANSWER, LAST)
+    )
+
+    def model(request: Request) -> Answer:
+        messages = request.body.get("messages")
+        is_told = isinstance(messages, list) and "Result of" in str(messages[-1])
+        return (last if is_told else first)(request)
+
+    server = LoopbackServer(api(["llama3.1"], model))
     with server, pytest.MonkeyPatch.context() as environment:
         for name in ("NO_PROXY", "no_proxy"):
             environment.setenv(name, "127.0.0.1")
