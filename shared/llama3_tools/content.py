@@ -103,12 +103,13 @@ class Content:
     def end(self) -> None:
         """Take the end of the output: protocol tokens vanish; white space stays only where no call was."""
         tail = self._tail
-        while tail and (isinstance(tail[-1], _Token) or (self.calls_seen and tail[-1].isspace())):
-            tail.pop()
         if not self.calls_seen:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
-        elif self._place is _Place.DELIMITERS and tail:
-            self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
+        elif self._place is _Place.DELIMITERS:
+            while tail and (isinstance(tail[-1], _Token) or tail[-1].isspace()):
+                tail.pop()
+            if tail:
+                self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
 
     def take_events(self) -> list[Event]:
         """Give the events since the last time, neighbouring text in one delta."""

@@ -16,7 +16,7 @@ from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_jso
 from llama3_tools.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason
 
-__all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "scan_value"]
+__all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "read_object", "scan_value"]
 
 
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"'\\]{1,128})["']""")
@@ -104,6 +104,26 @@ def scan_value(source: Source, judge: Judge | None = None, *, calls_only: bool =
     return _Scanner(source, judge, calls_only=calls_only).scan()
 
 
+def read_object(source: Source, *, calls_only: bool = False) -> Reading[JsonObject | Scan]:
+    """Read the object at which the source stands: parsed, or the scan that says why it is no strict JSON.
+
+    Args:
+        source: where to read. Afterwards it stands behind what was read.
+        calls_only: stop where the object cannot be a call any more, rather than at its end.
+    """
+    text, start = source.json_text, source.offset
+    parsed = None if text is None else parse_object(text, source.pos)
+    if parsed is not None:
+        source.pos = parsed.end
+        return parsed
+    scan = yield from scan_value(source, calls_only=calls_only)
+    if scan.refusal is not None:
+        return scan
+    parsed = parse_object(source.slice(start, scan.end), 0, checked=True)
+    assert parsed is not None  # noqa: S101  # the scan found a strict JSON object
+    return parsed
+
+
 def attempted_name(text: str) -> str | None:
     """Give the name of the tool that a broken candidate seems to call, if it seems to call one.
 
@@ -126,14 +146,12 @@ def parse_whole(text: str) -> JsonObject | None:
     source = Source()
     source.feed(text)
     source.ended = True
-    source.pos = start = skip_json_space(text, 0)
-    if not text.startswith("{", start):
+    source.pos = skip_json_space(text, 0)
+    if not text.startswith("{", source.pos):
         return None
-    parsed = parse_object(source.json_text, start) if source.json_text is not None else None
-    if parsed is None:
-        scan = run_to_end(scan_value(source))
-        parsed = parse_object(text, start, checked=True) if scan.refusal is None else None
-    return parsed if parsed and skip_json_space(text, parsed.end) == len(text) else None
+    parsed = run_to_end(read_object(source))
+    is_whole = skip_json_space(text, source.pos) == len(text)
+    return parsed if is_whole and isinstance(parsed, JsonObject) else None
 
 
 class _Scanner:

@@ -6,7 +6,6 @@ the content, what was no call to the rejections. It does no I/O and knows no for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator
 from dataclasses import replace
 
@@ -20,7 +19,6 @@ from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, S
 __all__ = ["ExtractionStream"]
 
 _BARE = Scope("json")
-_SINGLE_BACKTICK = re.compile(r"(?<!`)`\Z")
 
 
 class ExtractionStream:
@@ -81,7 +79,7 @@ class ExtractionStream:
         """Take the end of the output, and hand out what was held back for it.
 
         Raises:
-            StreamStateError: the stream was flushed before.
+            StreamStateError: the stream was flushed before, or broke off with an exception of `id_factory`.
         """
         if self._extraction is not None:
             raise StreamStateError("flush() twice: the turn is over; call Extractor.stream() for the next one")
@@ -138,7 +136,7 @@ class ExtractionStream:
         """Let a reader read, settle what it settles on the way, and file what comes out."""
         source = self._source
         start = source.offset
-        after_backtick = _SINGLE_BACKTICK.search(source.before) is not None
+        after_backtick = source.before.endswith("`") and not source.before.endswith("``")
         while True:
             try:
                 settled = next(reading)
