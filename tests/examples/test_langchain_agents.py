@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +13,7 @@ import langgraph_agent
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
+from programs import run_program
 
 CALL = '{"name": "subtract", "parameters": {"a": 5, "b": 3}}'
 
@@ -30,15 +28,7 @@ both = pytest.mark.parametrize(
     "program", [langchain_agent.__file__, langgraph_agent.__file__], ids=lambda path: Path(path).stem
 )
 def test_as_it_is_it_plays_a_script(program: str) -> None:
-    result = subprocess.run(
-        [sys.executable, "-W", "error", program, "--pause", "0"],
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    result = run_program(program, "--pause", "0")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines()[1:] == [
         "",

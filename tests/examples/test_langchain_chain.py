@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import openai
 import pytest
 
@@ -13,20 +9,13 @@ import langchain_chain
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
+from programs import run_program
 
 CALL = '{"name": "subtract", "parameters": {"a": 5, "b": 3}}'
 
 
 def test_as_it_is_it_plays_a_script() -> None:
-    result = subprocess.run(
-        [sys.executable, "-W", "error", langchain_chain.__file__, "--pause", "0"],
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    result = run_program(langchain_chain.__file__, "--pause", "0")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines()[1:] == [
         "",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import openai
@@ -17,6 +14,7 @@ from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, api
 from llamaindex_program import Program, written
+from programs import run_program
 
 PROGRAMS = [llamaindex_agent.PROGRAM, llamaindex_workflow.PROGRAM, llamaindex_react.PROGRAM]
 PAGE = Answer((b"<!doctype html>",), "text/html")
@@ -38,15 +36,7 @@ def lines(output: str, kind: str) -> list[str]:
 
 
 def test_it_runs_as_it_is(program: Program) -> None:
-    result = subprocess.run(
-        [sys.executable, program.file, "--pause", "0"],
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    result = run_program(program.file, "--pause", "0", warnings_are_errors=False)  # LlamaIndex has its own
     assert (result.returncode, result.stderr) == (0, "")
     assert f"Question  {program.question}" in result.stdout
     assert lines(result.stdout, "call")

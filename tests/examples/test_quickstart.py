@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 import openai
@@ -17,6 +15,7 @@ from endpoints.questions import SHOWN
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Responder
 from endpoints.wire import answer_error, answer_events, api
+from programs import run_program
 
 PAGE = Answer((b"<!doctype html>",), "text/html")
 FRAMEWORKS = 2
@@ -39,15 +38,7 @@ def serve() -> Iterator[Serve]:
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", quickstart.__file__, *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return run_program(quickstart.__file__, *arguments, **environment)
 
 
 def cells(output: str, column: int) -> str:
