@@ -106,10 +106,9 @@ class Content:
         if not self.calls_seen:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
         elif self._place is _Place.DELIMITERS:
-            while tail and (isinstance(tail[-1], _Token) or tail[-1].isspace()):
+            while isinstance(tail[-1], _Token) or tail[-1].isspace():  # the first holds a delimiter
                 tail.pop()
-            if tail:
-                self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
+            self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
 
     def take_events(self) -> list[Event]:
         """Give the events since the last time, neighbouring text in one delta."""
