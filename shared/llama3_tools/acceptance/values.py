@@ -1,0 +1,277 @@
+"""The values of the kit: suites and cases, what a case expects, and the judgement of one response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from llama3_tools.extractor import Extractor
+from llama3_tools.tools import Tool
+from llama3_tools.values import Extraction
+
+__all__ = [
+    "DIRECT_ANSWER_TOOLS",
+    "ArgumentRule",
+    "Case",
+    "CaseResult",
+    "Equality",
+    "ExpectedCall",
+    "FoundCall",
+    "Judgement",
+    "Judgements",
+    "Mode",
+    "Policies",
+    "Prompt",
+    "Source",
+    "Suite",
+    "Verdict",
+]
+
+DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
+"""The tools that a model may do without by default: what they give, it can say itself."""
+
+Equality: TypeAlias = Literal["exact", "folded"]
+"""When two strings are equal: character for character, or with case and white space folded."""
+
+Mode: TypeAlias = Literal["exact", "partial"]
+"""Whether a call may have arguments that were not expected: never, or any."""
+
+Source: TypeAlias = Literal["native", "text", "none"]
+"""Where calls were found: in the response's `tool_calls`, in its text, or nowhere."""
+
+
+class Verdict(str, Enum):
+    """What a response is worth: passed, or the one reason that it failed for."""
+
+    PASSED = "passed"
+    """All that was expected, and nothing else."""
+    NO_RESPONSE = "no_response"
+    """The endpoint gave no response, or one with neither text nor calls where an answer was expected."""
+    MALFORMED = "malformed"
+    """A call was meant, and what the model wrote for it is no call."""
+    TRUNCATED = "truncated"
+    """The output ended inside a call."""
+    CALL_IN_TEXT = "call_in_text"
+    """JSON in the text, in strict mode."""
+    UNKNOWN_TOOL = "unknown_tool"
+    """A call of a tool that the suite does not declare."""
+    DIRECT_ANSWER_NOT_ALLOWED = "direct_answer_not_allowed"
+    """An answer in words where a call was expected."""
+    MISSING_CALL = "missing_call"
+    """Fewer calls than expected."""
+    UNEXPECTED_CALL = "unexpected_call"
+    """More calls than expected, or any where none was."""
+    WRONG_TOOL = "wrong_tool"
+    """A call of another tool that the suite declares."""
+    WRONG_ORDER = "wrong_order"
+    """The right calls in another order, where the order matters."""
+    MISSING_ARGUMENT = "missing_argument"
+    """The right tool, without an argument that was expected."""
+    UNEXPECTED_ARGUMENT = "unexpected_argument"
+    """The right tool, with an argument that was not expected."""
+    WRONG_TYPE = "wrong_type"
+    """An argument of another JSON type than every value that is accepted."""
+    WRONG_VALUE = "wrong_value"
+    """An argument of the right type, with a value that is not accepted."""
+
+    def __str__(self) -> str:
+        """Give the bare word, as it is written in suites and reports."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentRule:
+    """What is expected of one argument.
+
+    >>> ArgumentRule((20,), tolerance=0.5)
+    ArgumentRule(any_of=(20,), optional=False, equal='exact', tolerance=0.5, unordered=False)
+    """
+
+    any_of: tuple[Any, ...] = field(hash=False)
+    """The values that are accepted, as JSON has them."""
+    optional: bool = False
+    """Whether the argument may be left out."""
+    equal: Equality = "exact"
+    """How strings are compared, also those inside lists and objects."""
+    tolerance: float = 0
+    """By how much a number may differ, also one inside lists and objects."""
+    unordered: bool = False
+    """Whether the order of lists does not matter."""
+
+    def __post_init__(self) -> None:
+        """Check the rule.
+
+        Raises:
+            ValueError: no accepted value, another `equal` than the two, or a tolerance below zero.
+        """
+        if not self.any_of:
+            raise ValueError("any_of is empty: no value could ever be accepted")
+        if self.equal not in ("exact", "folded"):
+            raise ValueError(f'equal is "exact" or "folded", not {self.equal!r}')
+        if not self.tolerance >= 0:
+            raise ValueError(f"tolerance is a number that is not below zero, not {self.tolerance!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """A call that a case expects."""
+
+    tool: str
+    """The name of the tool."""
+    arguments: Mapping[str, ArgumentRule] = field(default_factory=dict, hash=False)
+    """The arguments that are expected, by name."""
+    ignore: frozenset[str] = frozenset()
+    """Names of arguments that may be there or not, with any value."""
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What the tool takes for an argument that is left out: to write it and to leave it out is then the same."""
+    mode: Mode = "exact"
+    """Whether arguments that are named neither here nor in `ignore` are allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One command, and what the model should make of it."""
+
+    id: str
+    """Its name, unique in its suite."""
+    command: str
+    """What the user says."""
+    alternatives: tuple[tuple[ExpectedCall, ...], ...] = ((),)
+    """The ways to pass, each with all of its calls; one without calls is an answer in words."""
+    ordered: bool = False
+    """Whether the calls have to come in the order in which they are expected."""
+    direct_answer: bool | None = None
+    """Whether an answer in words may stand in for the calls; `None`: as the suite's policies have it."""
+    history: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    """The messages before the command, in OpenAI's chat format."""
+    tags: tuple[str, ...] = ()
+    """Words to group cases by."""
+    line: int = 0
+    """Where the case stands in its file, from 1 on; 0 for a case that is in no file."""
+
+    @property
+    def tool(self) -> str | None:
+        """The tool that tables count the case under: the first one expected; `None` where no call is."""
+        return next((call.tool for calls in self.alternatives for call in calls), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What a suite is lenient about. Each is on by default, and each can be turned off."""
+
+    text_calls: bool = True
+    """A call in the text counts where `tool_calls` is empty."""
+    direct_answers: frozenset[str] = DIRECT_ANSWER_TOOLS
+    """The tools in whose place an answer in words passes, unless a case says otherwise; empty: none."""
+    allow_direct_answers: bool = True
+    """Off: an answer in words never stands in for a call, whatever the list and the cases say."""
+    stringified_lists: bool = True
+    """A string that holds a list is compared as that list."""
+    strict: bool = False
+    """JSON in the text is a failure, be it a call or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """How a suite's commands are put to the model."""
+
+    system: str | None = None
+    """The system message; `None` for none."""
+    format: str = "json"
+    """A format of `render_tool_prompt`, or `"native"`: the tools go to the server in `tools`, not into the prompt."""
+    tools_in: Literal["user", "system"] = "user"
+    """The message that the tools are put in front of: the first of the user's, as Meta does it, or the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Tools, cases, and how the responses are judged."""
+
+    name: str
+    """What reports call it."""
+    tools: tuple[Tool, ...]
+    """The tools that the model may call. Without any, every name may be called."""
+    cases: tuple[Case, ...]
+    """The cases, in the order of the file."""
+    policies: Policies = Policies()
+    """What is let pass."""
+    prompt: Prompt = Prompt()
+    """How the commands are put to the model."""
+    path: Path | None = None
+    """The file that it was read from."""
+    extractor: Extractor = field(init=False, repr=False, compare=False)
+    """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words."""
+
+    def __post_init__(self) -> None:
+        """Make the extractor, once for all cases."""
+        extractor = Extractor(tools=self.tools or None, on_unknown_tool="call")
+        object.__setattr__(self, "extractor", extractor)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCall:
+    """A call that the model made."""
+
+    name: str
+    """The tool's name, as the model wrote it."""
+    arguments: dict[str, Any] | None = field(hash=False)
+    """The arguments; `None` where a server sent text for them that is no JSON object."""
+    arguments_json: str = ""
+    """The arguments as the model wrote them, or as the framework has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one response is worth."""
+
+    verdict: Verdict
+    """Passed, or the reason."""
+    detail: str = ""
+    """One sentence with what was expected and what was found. A response that passed may have one, too."""
+    calls: tuple[FoundCall, ...] = ()
+    """The calls that were judged; after coercion, with the coerced arguments."""
+    source: Source = "none"
+    """Where they were found."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is `PASSED`."""
+        return self.verdict is Verdict.PASSED
+
+
+class Judgements(NamedTuple):
+    """One response, judged twice."""
+
+    parsed: Judgement
+    """What the model did: the arguments as it wrote them."""
+    coerced: Judgement
+    """The same with the arguments coerced to the types that their tool declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One response to one case: what came, and what it is worth."""
+
+    case_id: str
+    """The id of the case."""
+    repeat: int
+    """Which of the case's repeats it is, from 0 on."""
+    output: str
+    """The text of the response, as it came."""
+    native_calls: tuple[FoundCall, ...]
+    """The calls that the server sent as such."""
+    parsed: Judgement
+    """What the model did."""
+    coerced: Judgement
+    """The same after coercion."""
+    extraction: Extraction | None = None
+    """The text, taken apart; `None` where there was no response."""
+    latency: float = 0
+    """Seconds from the request to the whole response."""
+    usage: Mapping[str, int] | None = field(default=None, hash=False)
+    """Tokens, as the server counted them."""
+    error: str | None = None
+    """Why there was no response."""
