@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.schemas import schema_flaw
 
 __all__ = ["Tool", "ToolLike", "declare_tools"]
 
@@ -36,7 +37,7 @@ class Tool:
         """Check the declaration, and copy the schema, which is the caller's to change.
 
         Raises:
-            ToolDefinitionError: no name, or a schema that is no object.
+            ToolDefinitionError: no name, or parameters that are no JSON Schema of an object.
         """
         _require_declaration(self.name, self.parameters)
         object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
@@ -67,7 +68,7 @@ def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, a schema that is no object, or a name that another one has.
+        ToolDefinitionError: a declaration has no name, one that another has, or parameters that are no JSON Schema.
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise TypeError(f"tools must be a list of tools, got {type(tools).__name__}: expected {_EXPECTED}, in a list")
@@ -87,8 +88,9 @@ def _read(tool: object, where: str) -> Tool:
     if not isinstance(function, Mapping):
         raise ToolDefinitionError(f"{where}['function'] is a {type(function).__name__}: expected {_EXPECTED}")
     name: Any = function.get("name")  # Tool checks it
+    parameters = function.get("parameters")
     try:
-        return Tool(name, str(function.get("description") or ""), function.get("parameters") or {})
+        return Tool(name, str(function.get("description") or ""), {} if parameters is None else parameters)
     except ToolDefinitionError as error:
         raise ToolDefinitionError(f"{where}: {error}") from None
 
@@ -99,3 +101,6 @@ def _require_declaration(name: object, parameters: object) -> None:
     if not isinstance(parameters, Mapping):
         found = type(parameters).__name__
         raise ToolDefinitionError(f"the parameters of {name} are a {found}, not a JSON Schema object")
+    flaw = schema_flaw(parameters)
+    if flaw is not None:
+        raise ToolDefinitionError(f"the parameters of {name} are no JSON Schema: {flaw}")

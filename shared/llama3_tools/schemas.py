@@ -1,0 +1,83 @@
+"""Whether something has the shape of a JSON Schema, as far as a model and a server have to read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["schema_flaw"]
+
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_WITH_ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
+"""The keywords that hold a schema."""
+_WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+"""The keywords that hold a list of schemas; `items` did too, in older drafts."""
+_WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+"""The keywords that hold schemas by name."""
+
+
+def schema_flaw(schema: Mapping[str, Any]) -> str | None:
+    """Tell what is wrong with the schema of a tool's arguments, and where; `None` where nothing is.
+
+    Only the shape is checked, of what the drafts of JSON Schema agree on: keywords that are not known may be there.
+
+    >>> schema_flaw({"type": "object", "properties": {"city": {"type": "strng"}}})
+    'type at properties.city is "strng", not "array", "boolean", "integer", "null", "number", "object" or "string"'
+
+    Args:
+        schema: the schema of an object.
+    """
+    try:
+        json.dumps(dict(schema))
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"it cannot be written as JSON: {error}"
+    kind = schema.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        return f'type is {_shown(kind)}, not "object": arguments have names'
+    schemas: list[tuple[str, object]] = [("", schema)]
+    for path, inner in schemas:  # it grows meanwhile
+        if isinstance(inner, bool):  # `True` takes anything, `False` nothing
+            continue
+        if not isinstance(inner, Mapping):
+            return f"{path} is {_shown(inner)}, not a schema"
+        flaw = next(_flaws(inner), None)
+        if flaw is not None:
+            (keyword, expected), where = flaw, f" at {path}" if path else ""
+            return f"{keyword}{where} is {_shown(inner[keyword])}, not {expected}"
+        schemas += [(f"{path}.{place}" if path else place, below) for place, below in _below(inner)]
+    return None
+
+
+def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the keywords whose value is wrong, each with what it has to be."""
+    if "type" in schema:
+        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        if not kinds or any(kind not in _TYPES for kind in kinds):
+            *most, last = (f'"{name}"' for name in _TYPES)
+            yield "type", f"{', '.join(most)} or {last}"
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        yield "required", "a list of names"
+    for keyword in _WITH_SEVERAL:
+        if not isinstance(schema.get(keyword, []), list):
+            yield keyword, "a list of schemas"
+    for keyword in _WITH_NAMED:
+        if not isinstance(schema.get(keyword, {}), Mapping):
+            yield keyword, "an object that holds a schema for each name"
+
+
+def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Give the schemas right inside one, each with its place."""
+    for keyword in (*_WITH_ONE, *_WITH_SEVERAL):
+        below = schema.get(keyword, True)
+        if isinstance(below, list) and keyword in {"items", *_WITH_SEVERAL}:
+            yield from ((f"{keyword}[{index}]", item) for index, item in enumerate(below))
+        else:
+            yield keyword, below
+    for keyword in _WITH_NAMED:
+        yield from ((f"{keyword}.{name}", item) for name, item in schema.get(keyword, {}).items())
+
+
+def _shown(value: object) -> str:
+    return f"{json.dumps(value, ensure_ascii=False):.60}"

@@ -1,0 +1,114 @@
+"""The schemas of tools: whatever JSON Schema allows is taken, and what is none is named when the tool is declared."""
+
+from __future__ import annotations
+
+import datetime as dt
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from llama3_tools import Extractor, Tool, ToolDefinitionError, declare_tools, render_tool_prompt
+
+TYPES = '"array", "boolean", "integer", "null", "number", "object" or "string"'
+
+
+def of(**city: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {"city": city}}
+
+
+def holding(keyword: str, value: object) -> dict[str, Any]:
+    return {"properties": {"a": {keyword: value}}}
+
+
+CIRCULAR: dict[str, Any] = {"type": "object"}
+CIRCULAR["properties"] = {"me": CIRCULAR}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        {"properties": {}},
+        {"type": ["object", "null"], "properties": {}},
+        {"type": "object", "properties": {"a": True, "b": False, "c": {}}, "required": ["a"]},
+        {"type": "object", "properties": {"type": {"type": "string"}, "required": {"type": "boolean"}}},
+        {"$defs": {"Tree": {"properties": {"of": {"$ref": "#/$defs/Tree"}}}}, "$ref": "#/$defs/Tree"},
+        {"anyOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "additionalProperties": {"type": "number"}},
+        of(type=["string", "null"], default=None, enum=["a", None], format="city", minLength=1),
+        of(type="array", items={"type": "array", "items": {"type": "integer"}}),
+        of(type="array", items=[{"type": "integer"}, True]),
+        of(type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}),
+        of(default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]),
+        MappingProxyType({"type": "object"}),
+    ],
+)
+def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
+    tool = Tool("f", "", schema)
+    assert tool.parameters == schema
+    assert declare_tools([tool.to_openai()])["f"].to_openai() == tool.to_openai()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "flaw"),
+    [
+        ([], "are a list, not a JSON Schema object"),
+        ("", "are a str, not a JSON Schema object"),
+        (False, "are a bool, not a JSON Schema object"),
+        ([{"name": "city"}], "are a list, not a JSON Schema object"),
+        ({"type": "objct"}, 'are no JSON Schema: type is "objct", not "object": arguments have names'),
+        ({"type": "string"}, 'type is "string", not "object"'),
+        ({"type": None}, 'type is null, not "object"'),
+        ({"type": ["object", "nothing"]}, f'type is ["object", "nothing"], not {TYPES}'),
+        ({"properties": ["city"]}, 'properties is ["city"], not an object that holds a schema for each name'),
+        ({"properties": {"city": "string"}}, 'properties.city is "string", not a schema'),
+        ({"properties": {"city": ["string"]}}, 'properties.city is ["string"], not a schema'),
+        ({"properties": {"city": None}}, "properties.city is null, not a schema"),
+        (of(type="str"), f'type at properties.city is "str", not {TYPES}'),
+        (of(type="STRING"), "type at properties.city"),
+        (of(type=[]), "type at properties.city is [], not"),
+        (of(type={"a": 1}), 'type at properties.city is {"a": 1}, not'),
+        (of(type=str), "it cannot be written as JSON: Object of type type is not JSON serializable"),
+        (of(default=dt.date(2026, 1, 1)), "it cannot be written as JSON: Object of type date is not"),
+        (CIRCULAR, "it cannot be written as JSON: Circular reference detected"),
+        ({"required": "city"}, 'required is "city", not a list of names'),
+        ({"required": [1]}, "required is [1], not a list of names"),
+        (of(type="string", required=True), "required at properties.city is true, not a list of names"),
+        (holding("items", {"type": "strng"}), 'type at properties.a.items is "strng"'),
+        (holding("items", [True, {"type": "strng"}]), 'type at properties.a.items[1] is "strng"'),
+        (holding("items", "string"), 'properties.a.items is "string", not a schema'),
+        (holding("not", []), "properties.a.not is [], not a schema"),
+        (holding("additionalProperties", "no"), 'properties.a.additionalProperties is "no", not a schema'),
+        (holding("prefixItems", [{"type": 5}]), "type at properties.a.prefixItems[0] is 5"),
+        (holding("patternProperties", {"^a": 5}), "properties.a.patternProperties.^a is 5, not a schema"),
+        *((holding(name, [5]), f"properties.a.{name}[0] is 5, not a schema") for name in ("anyOf", "oneOf", "allOf")),
+        (holding("anyOf", {}), "anyOf at properties.a is {}, not a list of schemas"),
+        ({"$defs": {"A": {"type": "A"}}}, 'type at $defs.A is "A"'),
+        ({"definitions": []}, "definitions is [], not an object that holds a schema for each name"),
+    ],
+)
+def test_what_is_no_json_schema_is_named_with_its_tool_and_its_place(parameters: object, flaw: str):
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    for declare in (declare_tools, lambda tools: Extractor(tools=tools), render_tool_prompt):
+        with pytest.raises(ToolDefinitionError) as error:
+            declare([{"name": "g"}, tool])
+        assert str(error.value).startswith("tools[1]: the parameters of f are ")
+        assert flaw in str(error.value)
+    with pytest.raises(ToolDefinitionError) as error:
+        Tool("f", "", parameters)  # type: ignore[arg-type]  # the table is of many types
+    assert str(error.value).startswith("the parameters of f are ")
+    assert flaw in str(error.value)
+
+
+def test_what_is_found_is_shown_up_to_a_limit():
+    with pytest.raises(ToolDefinitionError, match=r'city is "a{59}, not a schema'):
+        Tool("f", "", {"properties": {"city": "a" * 1000}})
+
+
+def test_a_schema_may_be_deep():
+    shared: dict[str, Any] = {"type": "string"}
+    for _ in range(200):
+        shared = {"type": "array", "items": shared}
+    deep = {"type": "object", "properties": {"a": shared}}
+    assert Tool("f", "", deep).parameters == deep
