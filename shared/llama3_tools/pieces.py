@@ -1,0 +1,180 @@
+"""A model output cut into pieces, each with what became of it: to show a person why something was or was not called."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from llama3_tools.calls import CallReader
+from llama3_tools.extractor import Extractor
+from llama3_tools.formats import DEFAULT_OPENINGS
+from llama3_tools.formats.base import Openings
+from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
+from llama3_tools.source import Source
+from llama3_tools.stream import ExtractionStream
+from llama3_tools.values import Extraction, Span
+
+__all__ = ["Piece", "PieceExtractor", "PieceKind", "Pieces"]
+
+_TOKEN = re.compile(PROTOCOL_TOKEN.marker.whole)
+_SPACE_AND_TOKENS = re.compile(rf"(?:\s|{_TOKEN.pattern})*")
+_DELIMITER = re.compile(rf"(?:;{_SPACE_AND_TOKENS.pattern})?")
+_DELIMITERS = re.compile(rf"(?:[\s;,]|{_TOKEN.pattern})*")
+_LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_TOKEN.pattern}))*")
+
+
+class PieceKind(str, Enum):
+    """What became of a piece of the output."""
+
+    TEXT = "text"
+    """It is content."""
+    CALL = "call"
+    """It is a tool call."""
+    REJECTED = "rejected"
+    """It is content, and it looked like a call: there is a rejection for it."""
+    REMOVED = "removed"
+    """It is neither: a wrapper, a delimiter, a protocol token, or the space around a call (rules 3, 4, 9 and 10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of the output. The pieces of an output, joined, are the output."""
+
+    kind: PieceKind
+    """What became of it."""
+    text: str
+    """The piece as the model wrote it."""
+    index: int | None = None
+    """Which of the extraction's calls or rejections it is, or a part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """An output in pieces, and what was extracted from it."""
+
+    extraction: Extraction
+    """The calls, the content and the rejections."""
+    pieces: tuple[Piece, ...]
+    """The whole output, in order."""
+
+
+class PieceExtractor(Extractor):
+    """An extractor that can tell what became of each character.
+
+    >>> whole = PieceExtractor().pieces('Sure. <tool_call>{"name": "f", "arguments": {}}</tool_call>')
+    >>> for piece in whole.pieces:
+    ...     print(f"{piece.kind.value:8} {piece.text}")
+    text     Sure.
+    removed   <tool_call>
+    call     {"name": "f", "arguments": {}}
+    removed  </tool_call>
+    """
+
+    __slots__ = ()
+
+    def pieces(self, text: str) -> Pieces:
+        """Take one whole model output apart, and cut it into pieces."""
+        stream = _Recording(self._calls, DEFAULT_OPENINGS)
+        stream.feed(text)
+        stream.flush()
+        extraction = stream.extraction
+        return Pieces(extraction, tuple(_cut(text, extraction, stream.dropped)))
+
+
+class _Recording(ExtractionStream):
+    """A stream that remembers where calls and their wrappers stood."""
+
+    __slots__ = ("dropped",)
+
+    def __init__(self, calls: CallReader, openings: Openings) -> None:
+        super().__init__(calls, openings)
+        self.dropped: list[Span] = []
+        self._source = _RecordingSource(self.dropped)
+
+
+class _RecordingSource(Source):
+    __slots__ = ("_dropped",)
+
+    def __init__(self, dropped: list[Span]) -> None:
+        super().__init__()
+        self._dropped = dropped
+
+    def drop(self, end: int) -> None:
+        self._dropped.append((self.mark, end))
+        super().drop(end)
+
+
+def _cut(text: str, extraction: Extraction, dropped: list[Span]) -> Iterator[Piece]:
+    """Give the pieces in order: what was dropped, with the calls in it, and what stands between."""
+    marks = [(call.span, PieceKind.CALL, index) for index, call in enumerate(extraction.tool_calls)]
+    marks += [(rejection.span, PieceKind.REJECTED, index) for index, rejection in enumerate(extraction.rejections)]
+    marks.sort(key=lambda mark: mark[0], reverse=True)
+    tried = [rejection.span[1] for rejection in extraction.rejections]
+    for start, end, kind in _regions(text, dropped, tried):
+        at = start
+        while marks and marks[-1][0][0] < end:
+            (mark_start, mark_end), mark_kind, index = marks.pop()
+            if at < mark_start:
+                yield Piece(kind, text[at:mark_start])
+            yield Piece(mark_kind, text[mark_start:mark_end], index)
+            at = mark_end
+        if at < end:
+            yield Piece(kind, text[at:end])
+
+
+def _regions(text: str, dropped: list[Span], tried: list[int]) -> Iterator[tuple[int, int, PieceKind]]:
+    """Give what was kept and what was not, in order.
+
+    Args:
+        text: the output.
+        dropped: where calls and their wrappers stood.
+        tried: where rejections end. Nothing is removed inside them.
+    """
+    at = 0
+    for start, end in [*dropped, (len(text), len(text))]:
+        kept_start = _without_head(text, at, start, dropped)
+        tries = bisect_right(tried, start)
+        floor = max(kept_start, tried[tries - 1]) if tries else kept_start
+        kept_end = _without_tail(text, floor, start, keep_space=not dropped)
+        yield at, kept_start, PieceKind.REMOVED
+        yield kept_start, kept_end, PieceKind.TEXT
+        yield kept_end, end, PieceKind.REMOVED
+        at = end
+
+
+def _without_head(text: str, start: int, end: int, dropped: list[Span]) -> int:
+    """Give where the text between two calls begins to be content (rules 3, 4, 5 and 10)."""
+    follows, precedes = start > 0, end < len(text)
+    if follows and precedes and _DELIMITERS.fullmatch(text, start, end):
+        return end
+    start = _behind(_SPACE_AND_TOKENS if dropped else _LEADING_TOKENS, text, start, end)
+    return _behind(_DELIMITER, text, start, end) if follows else start
+
+
+def _behind(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
+    match = pattern.match(text, start, end)
+    return match.end() if match else start
+
+
+def _without_tail(text: str, start: int, end: int, *, keep_space: bool) -> int:
+    """Give where the text ends before the protocol tokens and the space at its end."""
+    while True:
+        bare = end
+        while bare > start and text[bare - 1].isspace():
+            bare -= 1
+        token = next((at for at in _last_two(text, start, bare) if _TOKEN.fullmatch(text, at, bare)), None)
+        if token is None:
+            return end if keep_space else bare
+        end = token
+
+
+def _last_two(text: str, start: int, end: int) -> Iterator[int]:
+    """Give where the last two `<|` stand: a header has two of them."""
+    for _ in range(2):
+        end = text.rfind("<|", start, end)
+        if end < 0:
+            return
+        yield end

@@ -1,0 +1,97 @@
+"""An output in pieces: each character once, each with what became of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
+
+CALL = '{"name": "f", "parameters": {}}'
+TEXT, CALLED, REJECTED, REMOVED = PieceKind.TEXT, PieceKind.CALL, PieceKind.REJECTED, PieceKind.REMOVED
+
+CASES = [
+    ("Hello.\n", [(TEXT, "Hello.\n")]),
+    ("", []),
+    (CALL, [(CALLED, CALL)]),
+    (f"Hm. {CALL}\nDone.", [(TEXT, "Hm."), (REMOVED, " "), (CALLED, CALL), (REMOVED, "\n"), (TEXT, "Done.")]),
+    (f"{CALL}; ,\n{CALL}", [(CALLED, CALL), (REMOVED, "; ,\n"), (CALLED, CALL)]),
+    (f"{CALL}; a; b", [(CALLED, CALL), (REMOVED, "; "), (TEXT, "a; b")]),
+    (f"; {CALL}", [(TEXT, ";"), (REMOVED, " "), (CALLED, CALL)]),
+    (f"[{CALL}, {CALL}]", [(REMOVED, "["), (CALLED, CALL), (REMOVED, ", "), (CALLED, CALL), (REMOVED, "]")]),
+    (f"```json\n{CALL}\n```", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```")]),
+    (
+        f"<|python_tag|>{CALL}<|eom_id|> ",
+        [(REMOVED, "<|python_tag|>"), (CALLED, CALL), (REMOVED, "<|eom_id|> ")],
+    ),
+    (
+        "<|start_header_id|>assistant<|end_header_id|>\n\nA <|eot_id|> ends it.<|eot_id|>",
+        [
+            (REMOVED, "<|start_header_id|>assistant<|end_header_id|>"),
+            (TEXT, "\n\nA <|eot_id|> ends it."),
+            (REMOVED, "<|eot_id|>"),
+        ],
+    ),
+    (
+        f"A <|start_header_id|>assistant<|end_header_id|> {CALL}",
+        [(TEXT, "A"), (REMOVED, " <|start_header_id|>assistant<|end_header_id|> "), (CALLED, CALL)],
+    ),
+    (
+        f'{{"message": "Sure.", "tool_call": {CALL}}}',
+        [(REMOVED, '{"message": "Sure.", "tool_call": '), (CALLED, CALL), (REMOVED, "}")],
+    ),
+    (
+        f'{{"name": "f", "parameters": {{oops}}}} {CALL}',
+        [(REJECTED, '{"name": "f", "parameters": {'), (TEXT, "oops}}"), (REMOVED, " "), (CALLED, CALL)],
+    ),
+    (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_each_piece_says_what_became_of_it(text: str, expected: list[tuple[PieceKind, str]]) -> None:
+    assert [(piece.kind, piece.text) for piece in PieceExtractor().pieces(text).pieces] == expected
+
+
+def content_of(pieces: tuple[Piece, ...]) -> str | None:
+    """The content by rule 4: what is text, each segment stripped, the segments joined by one space."""
+    if all(piece.kind is not CALLED for piece in pieces):
+        return "".join(piece.text for piece in pieces if piece.kind is not REMOVED)
+    segments = [""]
+    for piece in pieces:
+        if piece.kind in {CALLED, REMOVED}:
+            segments.append("")
+        else:
+            segments[-1] += piece.text
+    return " ".join(segment.strip() for segment in segments if segment.strip()) or None
+
+
+def check(text: str) -> None:
+    whole = PieceExtractor().pieces(text)
+    pieces = whole.pieces
+    assert "".join(piece.text for piece in pieces) == text
+    assert "" not in [piece.text for piece in pieces]
+    spans = [call.span for call in whole.extraction.tool_calls]
+    assert [piece.text for piece in pieces if piece.kind is CALLED] == [text[start:end] for start, end in spans]
+    assert {piece.index for piece in pieces if piece.kind is REJECTED} == set(range(len(whole.extraction.rejections)))
+    if all(call.format != "envelope" for call in whole.extraction.tool_calls) and '"tool_call' not in text:
+        assert (content_of(pieces) or "").strip() == (whole.extraction.content or "").strip()
+
+
+FRAGMENTS = [
+    CALL, f"[{CALL}]", "<tool_call>", "</tool_call>", "```json\n", "\n```", "`", ";", ",", " ", "\n", "a", "{",
+    '"', "}",
+    "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>", '{"name": "f", "parameters": {"a',
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
+def test_the_pieces_of_any_output_are_the_output_and_its_content(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize("run", [" ", "<|eot_id|>", "<|eot_id|> ", CALL, '{"name": '])
+def test_long_runs_are_cut_in_linear_time(run: str) -> None:
+    """A quadratic cut of these would take minutes."""
+    check(f"a{run * 20_000}")
