@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
-from llama3_tools import render_tool_prompt
+from llama3_tools import render_response_prompt, render_tool_prompt
 
 __all__ = [
     "EXAMPLES",
@@ -22,7 +22,9 @@ __all__ = [
     "Writer",
     "chat_messages",
     "completion_prompt",
+    "strict_messages",
     "write_bare",
+    "write_envelope",
 ]
 
 Call: TypeAlias = tuple[str, Mapping[str, object]]
@@ -130,21 +132,52 @@ def write_bare(example: Example) -> str:
     return " ".join(filter(None, (example.text, calls)))
 
 
+def write_envelope(example: Example) -> str:
+    """Write an answer as one object with a message and its call or calls.
+
+    >>> print(write_envelope(EXAMPLES[2]))
+    {"message": "", "tool_call": {"name": "get_weather", "arguments": {"city": "Lisbon"}}}
+    """
+    calls = [{"name": name, "arguments": arguments} for name, arguments in example.calls]
+    answer: dict[str, object] = {"message": example.text}
+    if len(calls) > 1:
+        answer["tool_calls"] = calls
+    else:
+        answer["tool_call"] = calls[0] if calls else None
+    return json.dumps(answer, ensure_ascii=False)
+
+
 def chat_messages(
-    question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare
+    question: str,
+    *,
+    examples: Sequence[Example] = EXAMPLES,
+    write: Writer = write_bare,
+    prompt: str | None = None,
 ) -> list[Message]:
     """Put a question to the assistant: the tool prompt before the first user message, the examples, the question.
 
     >>> chat_messages("What is the weather in Oslo?")[-1]
     {'role': 'user', 'content': 'What is the weather in Oslo?'}
     """
+    if prompt is None:
+        prompt = render_tool_prompt(TOOLS)
     messages: list[Message] = []
     for example in examples:
         messages.append({"role": "user", "content": example.question})
         messages.append({"role": "assistant", "content": write(example)})
     messages.append({"role": "user", "content": question})
-    messages[0]["content"] = f"{render_tool_prompt(TOOLS)}\n\n{messages[0]['content']}"
+    messages[0]["content"] = f"{prompt}\n\n{messages[0]['content']}"
     return messages
+
+
+def strict_messages(question: str) -> list[Message]:
+    """Put a question to the assistant that is to be answered in the strict response format, with one call or none.
+
+    >>> strict_messages("What is the weather in Oslo?")[1]["content"]
+    '{"message": "You are welcome! Ask me whenever you need something.", "tool_call": null}'
+    """
+    examples = [example for example in EXAMPLES if len(example.calls) < 2]  # noqa: PLR2004 (one call or none)
+    return chat_messages(question, examples=examples, write=write_envelope, prompt=render_response_prompt(TOOLS))
 
 
 def completion_prompt(question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare) -> str:

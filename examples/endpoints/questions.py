@@ -82,16 +82,6 @@ def _function(example: Example) -> str:
     return " ".join(filter(None, (example.text, calls)))
 
 
-def _envelope(example: Example) -> str:
-    calls = [{"name": name, "arguments": arguments} for name, arguments in example.calls]
-    answer: dict[str, object] = {"message": example.text}
-    if len(calls) > 1:
-        answer["tool_calls"] = calls
-    else:
-        answer["tool_call"] = calls[0] if calls else None
-    return json.dumps(answer, ensure_ascii=False)
-
-
 SHOWN = (
     Question(
         name="text-then-call",
@@ -196,19 +186,19 @@ QUESTIONS = (
         name="envelope-call",
         about="A call and an empty message in one object",
         question="Set a timer for 25 minutes for the bread.",
-        write=_envelope,
+        write=write_envelope,
     ),
     Question(
         name="envelope-message-and-call",
         about="A message and a call in one object",
         question="Look up the opening hours of the Louvre.",
-        write=_envelope,
+        write=write_envelope,
     ),
     Question(
         name="envelope-text",
         about="A message and no call in one object",
         question="What is the capital of Australia?",
-        write=_envelope,
+        write=write_envelope,
     ),
     Question(
         name="schema-echo",

@@ -9,9 +9,25 @@ The rules that docstrings and tests cite by number are in `docs/concepts.md`.
 """
 
 from llama3_tools._version import __version__
-from llama3_tools.errors import Llama3ToolsError, MissingExtraError, StreamStateError, ToolDefinitionError
+from llama3_tools.errors import (
+    Llama3ToolsError,
+    MissingExtraError,
+    ResponseFormatError,
+    ResponseFormatProblem,
+    StreamStateError,
+    ToolDefinitionError,
+)
 from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
-from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_call, render_tool_prompt, render_tool_result
+from llama3_tools.prompts import (
+    PromptFormat,
+    ToolChoice,
+    render_response_prompt,
+    render_tool_call,
+    render_tool_prompt,
+    render_tool_result,
+)
+from llama3_tools.response_format import parse_response
+from llama3_tools.response_schema import response_json_schema
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
@@ -42,6 +58,8 @@ __all__ = [
     "PromptFormat",
     "Rejection",
     "RejectionReason",
+    "ResponseFormatError",
+    "ResponseFormatProblem",
     "Span",
     "StreamStateError",
     "TextDelta",
@@ -55,7 +73,10 @@ __all__ = [
     "declare_tools",
     "extract",
     "new_call_id",
+    "parse_response",
+    "render_response_prompt",
     "render_tool_call",
     "render_tool_prompt",
     "render_tool_result",
+    "response_json_schema",
 ]

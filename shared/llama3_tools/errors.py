@@ -4,16 +4,27 @@
 
     Llama3ToolsError
     ├── ToolDefinitionError (ValueError)    a tool declaration nobody can read
+    ├── ResponseFormatError (ValueError)    an output that is not the strict response object
     ├── StreamStateError (RuntimeError)     a stream fed after its flush, or asked too early
     └── MissingExtraError (ImportError)     an integration whose framework is not installed
 
-No model output is an error: whatever a model writes comes back as content, calls and rejections.
+No model output is an error, whatever a model writes: it comes back as content, calls and rejections. But for those who
+ask for the strict response format, and so for an error where the output is anything else.
 Arguments of the wrong Python type raise the built-in `TypeError`.
 """
 
 from __future__ import annotations
 
-__all__ = ["Llama3ToolsError", "MissingExtraError", "StreamStateError", "ToolDefinitionError"]
+from enum import Enum
+
+__all__ = [
+    "Llama3ToolsError",
+    "MissingExtraError",
+    "ResponseFormatError",
+    "ResponseFormatProblem",
+    "StreamStateError",
+    "ToolDefinitionError",
+]
 
 
 class Llama3ToolsError(Exception):
@@ -22,6 +33,85 @@ class Llama3ToolsError(Exception):
 
 class ToolDefinitionError(Llama3ToolsError, ValueError):
     """A tool declaration that is not an OpenAI tool dict, or that contradicts another one."""
+
+
+class ResponseFormatProblem(str, Enum):
+    """What is wrong with an output that should have been the strict response object. The outermost thing is named."""
+
+    EMPTY = "empty"
+    """Nothing, or white space alone."""
+    NO_JSON = "no_json"
+    """Text, and no JSON object in it."""
+    TEXT_BEFORE = "text_before"
+    """Text, then a JSON object."""
+    TEXT_AFTER = "text_after"
+    """A JSON object, then text."""
+    EMBEDDED = "embedded"
+    """A JSON object with text on both sides."""
+    FENCED = "fenced"
+    """A JSON object in a code fence."""
+    PROTOCOL_TOKEN = "protocol_token"  # noqa: S105 (a token of the model's)
+    """`<|eot_id|>` or another token around the object, which the server should have cut off."""
+    TWO_OBJECTS = "two_objects"
+    """One JSON object after another."""
+    MALFORMED = "malformed"
+    """Not strict JSON (rule 8), or a key that stands twice."""
+    TRUNCATED = "truncated"
+    """The output ended inside the object."""
+    TOO_DEEP = "too_deep"
+    """Nested deeper than rules allow for a call."""
+    MISSING_KEY = "missing_key"
+    """The object lacks a key of the format."""
+    UNKNOWN_KEY = "unknown_key"
+    """The object has a key that the format has not."""
+    WRONG_TYPE = "wrong_type"
+    """A value has another type than the format has there; or the output is JSON, but no object."""
+    INVALID_CALL = "invalid_call"
+    """The call is not an object with a `name` and an `arguments` object, and nothing else."""
+    UNKNOWN_TOOL = "unknown_tool"
+    """The call names a tool that was not declared (rule 11)."""
+
+    def __str__(self) -> str:
+        """Give the bare word, as it is written in logs and JSON."""
+        return self.value
+
+
+class ResponseFormatError(Llama3ToolsError, ValueError):
+    """An output that is not the one JSON object of the strict response format.
+
+    >>> from llama3_tools import parse_response
+    >>> try:
+    ...     parse_response('Sure: {"message": "Hi", "tool_call": null}')
+    ... except ResponseFormatError as error:
+    ...     print(error.problem, error.offset)
+    text_before 0
+
+    Args:
+        problem: what is wrong, in one word.
+        detail: what was found, and where.
+        expected: the format, in words.
+        output: the model output, as it came.
+        offset: where in the output it goes wrong.
+    """
+
+    def __init__(
+        self, problem: ResponseFormatProblem, detail: str, *, expected: str, output: str, offset: int = 0
+    ) -> None:
+        super().__init__(f"{problem}: {detail}. Expected {expected}")
+        self.problem = problem
+        """What is wrong, in one word."""
+        self.detail = detail
+        """What was found, and where."""
+        self.expected = expected
+        """The format, in words that the model can act on."""
+        self.output = output
+        """The model output, as it came: nothing of it is lost."""
+        self.offset = offset
+        """Where in the output it goes wrong, in characters."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the attributes; an exception pickles by its message otherwise."""
+        return _same_error, (type(self), self.problem, self.detail, self.expected, self.output, self.offset)
 
 
 class StreamStateError(Llama3ToolsError, RuntimeError):
@@ -37,3 +127,14 @@ def require_str(value: object, what: str) -> None:
     if not isinstance(value, str):
         hint = ": decode it first" if isinstance(value, (bytes, bytearray)) else ""
         raise TypeError(f"{what}, got {type(value).__name__}{hint}")
+
+
+def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)
+    kind: type[ResponseFormatError],
+    problem: ResponseFormatProblem,
+    detail: str,
+    expected: str,
+    output: str,
+    offset: int,
+) -> ResponseFormatError:
+    return kind(problem, detail, expected=expected, output=output, offset=offset)

@@ -10,9 +10,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import ToolDefinitionError
-from llama3_tools.tools import ToolLike, declare_tools
+from llama3_tools.tools import Tool, ToolLike, declare_tools
 
-__all__ = ["PromptFormat", "ToolChoice", "render_tool_call", "render_tool_prompt", "render_tool_result"]
+__all__ = [
+    "PromptFormat",
+    "ToolChoice",
+    "render_response_prompt",
+    "render_tool_call",
+    "render_tool_prompt",
+    "render_tool_result",
+]
 
 PromptFormat: TypeAlias = Literal["json", "function"]
 """The form in which a model is asked to call: `{"name": …, "parameters": …}`, or `<function=NAME>{…}</function>`."""
@@ -32,6 +39,12 @@ _FUNCTION_INSTRUCTION = (
     "If you choose to call a function ONLY reply in the following format with no prefix or suffix:\n\n"
     '<function=example_function_name>{"example_name": "example_value"}</function>'
 )
+_RESPONSE_INSTRUCTION = (
+    "Reply with one JSON object and nothing else: no text before or after it, no code fence. "
+    'Respond in the format {{"message": what you say to the user, which may be empty, {calls}}}. '
+    "Do not use variables."
+)
+_CALL_FORMAT = '{"name": function name, "arguments": dictionary of argument name and its value}'
 _REQUIRED = "Call a function in your reply."
 _NAMED = "Call the function {name!r} in your reply."
 
@@ -69,18 +82,43 @@ def render_tool_prompt(
     """
     _require_format(prompt_format)
     declared = declare_tools(tools)
-    rendered = [json.dumps(tool.to_openai(), indent=4, ensure_ascii=False) for tool in declared.values()]
+    rendered = _rendered(declared)
     if prompt_format == "json":
         parts = [_JSON_INSTRUCTION, *rendered]
     else:
         parts = ["You have access to the following functions:", *rendered, _FUNCTION_INSTRUCTION]
-    if tool_choice == "required":
-        parts.append(_REQUIRED)
-    elif tool_choice != "auto":
-        if tool_choice not in declared:
-            raise ToolDefinitionError(f"tool_choice {tool_choice!r} is not declared; declared: {', '.join(declared)}")
-        parts.append(_NAMED.format(name=tool_choice))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_choice(tool_choice, declared)])
+
+
+def render_response_prompt(
+    tools: Iterable[ToolLike] | None, *, multiple: bool = False, tool_choice: ToolChoice = "auto"
+) -> str:
+    """Render the prompt for the strict response format: the tools, and how to reply. It goes where a tool prompt goes.
+
+    >>> prompt = render_response_prompt([{"name": "now", "description": "The time"}])
+    >>> print(prompt.splitlines()[-1])
+    Reply with one JSON object and nothing else: ... "tool_call": null or {"name": function name, "arguments": ...
+
+    Args:
+        tools: the tools, as OpenAI tool dicts or `Tool`s. `None` for tools that the model is told of elsewhere.
+        multiple: the model may call several tools at once.
+        tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that is not declared.
+    """
+    declared = declare_tools([] if tools is None else tools)
+    parts = ["You may call the following functions:", *_rendered(declared)] if declared else []
+    if tools is not None and not declared:
+        calls = "[]" if multiple else "null"
+    elif multiple:
+        calls = f"[{_CALL_FORMAT} for each call]" if tool_choice != "auto" else f"[] or [{_CALL_FORMAT} for each call]"
+    else:
+        calls = _CALL_FORMAT if tool_choice != "auto" else f"null or {_CALL_FORMAT}"
+    key = "tool_calls" if multiple else "tool_call"
+    parts.append(_RESPONSE_INSTRUCTION.format(calls=f'"{key}": {calls}'))
+    return "\n\n".join([*parts, *_choice(tool_choice, declared)])
 
 
 def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_format: PromptFormat = "json") -> str:
@@ -132,6 +170,21 @@ def render_tool_result(
     if arguments is not None:
         call = f"{call} {_written(arguments)}"
     return f"{kind} of {call}: {result}" if result else f"{kind} of {call}:"
+
+
+def _rendered(declared: Mapping[str, Tool]) -> list[str]:
+    return [json.dumps(tool.to_openai(), indent=4, ensure_ascii=False) for tool in declared.values()]
+
+
+def _choice(tool_choice: ToolChoice, declared: Mapping[str, Tool]) -> list[str]:
+    """Say which tool has to be called, where one has to."""
+    if tool_choice == "auto":
+        return []
+    if tool_choice == "required":
+        return [_REQUIRED]
+    if tool_choice not in declared:
+        raise ToolDefinitionError(f"tool_choice {tool_choice!r} is not declared; declared: {', '.join(declared)}")
+    return [_NAMED.format(name=tool_choice)]
 
 
 def _written(arguments: Mapping[str, Any] | str) -> str:
