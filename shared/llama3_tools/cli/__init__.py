@@ -1,0 +1,25 @@
+"""The command `llama3-tools`. What it needs is an extra; without it, it says what to install."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+_PACKAGES = frozenset({"click", "rich"})
+
+
+def main() -> None:
+    """Run the command with the arguments of this process, and end the process.
+
+    Raises:
+        SystemExit: always, with the command's status: 0; 1 where cases failed; 2 where it could not run.
+    """
+    try:
+        from llama3_tools.cli.group import llama3_tools  # noqa: PLC0415 - the extra may be missing
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        print("llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'", file=sys.stderr)  # noqa: T201 - a command prints
+        raise SystemExit(2) from None
+    llama3_tools()

@@ -1,0 +1,123 @@
+"""`llama3-tools extract`: model outputs in, JSON lines out; or, with `--show`, why something was or was not called."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from llama3_tools.cli.screen import ColorChoice, color_option, console
+from llama3_tools.cli.show import show_pieces
+from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.extractor import OnUnknownTool
+from llama3_tools.pieces import PieceExtractor
+from llama3_tools.tools import ToolLike
+from llama3_tools.values import Extraction, ToolCall
+
+__all__ = ["extract"]
+
+_STDIN = "-"
+_LINE_BREAK = re.compile(r"[\r\n]")
+
+
+@click.command(short_help="Take model outputs apart.")
+@click.argument("files", nargs=-1, metavar="[FILE]…")
+@click.option(
+    "--tools", "tools_file", metavar="FILE", help="The tools that may be called: a JSON list of OpenAI tools."
+)
+@click.option(
+    "--on-unknown-tool",
+    type=click.Choice(["text", "call"]),
+    default="text",
+    show_default=True,
+    help="What becomes of a call of a tool that --tools does not declare.",
+)
+@click.option("--show", is_flag=True, help="Print each output in colour, with the reason for each rejection.")
+@color_option
+def extract(
+    files: tuple[str, ...], tools_file: str | None, on_unknown_tool: OnUnknownTool, *, show: bool, color: ColorChoice
+) -> None:
+    """Take model outputs apart into content and tool calls.
+
+    Each FILE holds one output; without any, or for `-`, it is read from standard input. Each gives one line of JSON.
+
+    The exit status is 0, or 2 if a file could not be read.
+    """
+    tools = None if tools_file is None else _read_tools(tools_file)
+    try:
+        extractor = PieceExtractor(tools=tools, on_unknown_tool=on_unknown_tool)
+    except (TypeError, ToolDefinitionError) as error:
+        raise click.UsageError(f"{tools_file}: {error}") from None
+    screen = console(color)
+    failed = False
+    for name in files or (_STDIN,):
+        try:
+            text = _read(name)
+        except (OSError, UnicodeDecodeError) as error:
+            click.echo(f"llama3-tools extract: {name}: {_why(error)}", err=True)
+            failed = True
+            continue
+        if show:
+            show_pieces(screen, name, extractor.pieces(text))
+        else:
+            click.echo(_line(name, text, extractor.extract(text)))
+    if failed:
+        sys.exit(2)
+
+
+def _read(name: str) -> str:
+    """Read an output as it is, line breaks included; a mark of the byte order is no part of it."""
+    data = sys.stdin.buffer.read() if name == _STDIN else Path(name).read_bytes()
+    return data.decode("utf-8-sig")
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8: the byte at offset {error.start} cannot be read"
+    return error.strerror or str(error)
+
+
+def _read_tools(name: str) -> Sequence[ToolLike]:
+    try:
+        tools: object = json.loads(_read(name))
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{name}: {_why(error)}") from None
+    except ValueError as error:
+        raise click.UsageError(f"{name}: not JSON: {error}") from None
+    if isinstance(tools, Mapping):
+        tools = tools.get("tools", [tools])  # a request's body, or one tool
+    if not isinstance(tools, list):
+        raise click.UsageError(f"{name}: expected a JSON list of OpenAI tools")
+    return tools
+
+
+def _line(name: str, text: str, extraction: Extraction) -> bytes:
+    """Give an extraction as one line of JSON."""
+    rejections = [
+        {
+            "reason": rejection.reason.value,
+            "detail": rejection.detail,
+            "name": rejection.name,
+            "span": rejection.span,
+            "text": text[slice(*rejection.span)],
+        }
+        for rejection in extraction.rejections
+    ]
+    calls = ", ".join(map(_call, extraction.tool_calls))
+    file, content, rejected = map(_json, (name, extraction.content, rejections))
+    return f'{{"file": {file}, "content": {content}, "tool_calls": [{calls}], "rejections": {rejected}}}'.encode()
+
+
+def _call(call: ToolCall) -> str:
+    """Give a call as JSON, its arguments as the model wrote them, which keeps every digit (rule 8)."""
+    arguments = _LINE_BREAK.sub(" ", call.arguments_json)  # in JSON, they only stand outside of strings
+    rest = _json({"id": call.id, "format": call.format, "span": call.span})
+    return f'{{"name": {_json(call.name)}, "arguments": {arguments}, {rest[1:]}'
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,154 @@
+"""`llama3-tools extract`, as it is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from llama3_tools.cli.group import llama3_tools
+
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+TOOLS = '[{"type": "function", "function": {"name": "clock"}}]'
+
+
+def extract(*arguments: str, stdin: str | bytes = "") -> Result:
+    return CliRunner().invoke(llama3_tools, ["extract", *arguments], input=stdin)
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def write(folder: Path, name: str, text: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_standard_input_gives_one_line_of_json() -> None:
+    (line,) = lines(extract(stdin=f"Let me see.\n{CALL} `{CALL}`"))
+    (call,) = line["tool_calls"]
+    assert call.pop("id").startswith("call_")
+    assert call == {"name": "get_weather", "arguments": {"city": "Paris"}, "format": "json", "span": [12, 68]}
+    assert line == {
+        "file": "-",
+        "content": f"Let me see. `{CALL}`",
+        "tool_calls": [call],
+        "rejections": [
+            {
+                "reason": "quoted",
+                "detail": "directly between two single backticks",
+                "name": "get_weather",
+                "span": [70, 126],
+                "text": CALL,
+            }
+        ],
+    }
+
+
+def test_each_file_gives_one_line_and_a_dash_is_standard_input(tmp_path: Path) -> None:
+    names = [write(tmp_path, "a.txt", "Hello."), "-", write(tmp_path, "b.txt", b"\xef\xbb\xbf" + CALL.encode())]
+    result = lines(extract(*names, stdin="Again.\r\n"))
+    assert [(line["file"], line["content"]) for line in result] == [
+        (names[0], "Hello."),
+        ("-", "Again.\r\n"),
+        (names[2], None),
+    ]
+
+
+def test_arguments_keep_their_digits_and_stay_on_one_line() -> None:
+    digits = "9" * 5000
+    result = extract(stdin=f'{{"name": "f", "parameters": {{\n  "n": {digits},\n "x": 1.10}}}}')
+    assert result.exit_code == 0
+    assert f'"arguments": {{   "n": {digits},  "x": 1.10}}' in result.stdout
+    assert result.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "called"),
+    [([], ["get_weather"]), (["--on-unknown-tool", "text"], []), (["--on-unknown-tool", "call"], ["get_weather"])],
+)
+def test_declared_tools_say_what_is_a_call(tmp_path: Path, arguments: Sequence[str], called: list[str]) -> None:
+    tools = ["--tools", write(tmp_path, "tools.json", TOOLS)] if arguments else []
+    (line,) = lines(extract(*tools, *arguments, stdin=CALL))
+    assert [call["name"] for call in line["tool_calls"]] == called
+
+
+@pytest.mark.parametrize("tools", [TOOLS, f'{{"tools": {TOOLS}}}', '{"name": "clock"}'])
+def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, tools: str) -> None:
+    (line,) = lines(extract("--tools", write(tmp_path, "tools.json", tools), stdin='{"name": "clock"}'))
+    assert [call["name"] for call in line["tool_calls"]] == ["clock"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        (None, "tools.json: No such file or directory"),
+        ("[", "tools.json: not JSON: Expecting value: line 1 column 2 (char 1)"),
+        (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
+        ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
+        ("[{}]", "tools.json: tools[0]: no name, or none that is a string"),
+        ("[7]", "tools.json: tools[0] is a int"),
+        ('[{"name": "f"}, {"name": "f"}]', "tools.json: tools[1]: the name 'f' is declared twice"),
+    ],
+)
+def test_tools_that_cannot_be_read_are_an_error(tmp_path: Path, tools: str | bytes | None, message: str) -> None:
+    name = str(tmp_path / "tools.json") if tools is None else write(tmp_path, "tools.json", tools)
+    result = extract("--tools", name, stdin=CALL)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    missing, binary = str(tmp_path / "none.txt"), write(tmp_path, "b.bin", b"ab\xff")
+    result = extract(missing, binary, write(tmp_path, "a.txt", "Hello."))
+    assert result.exit_code == 2
+    assert [json.loads(line)["content"] for line in result.stdout.splitlines()] == ["Hello."]
+    assert result.stderr.splitlines() == [
+        f"llama3-tools extract: {missing}: No such file or directory",
+        f"llama3-tools extract: {binary}: not UTF-8: the byte at offset 2 cannot be read",
+    ]
+
+
+BROKEN = '{"name": "f", "parameters": {oops}}'
+
+SHOWN = [
+    (f"Hm. <tool_call>{CALL}</tool_call>", "-: 1 call"),
+    (f"<tool_call>{CALL}</tool_call>", 'call     1:12  get_weather {"city": "Paris"}  read as tool_call'),
+    (f"<tool_call>{CALL}</tool_call>", "removed  1:1   '<tool_call>'"),
+    (f"a\nb {BROKEN}", "rejected  2:3  malformed: expected a key or '}' at offset 33, found 'o'"),
+    (f"`{CALL}`", "quoted: directly between two single backticks"),
+    (CALL[:-4], "let the model write more"),
+    (f"<think>{CALL}</think>", "holds what would be a call"),
+    ("I would {call} it.", "Nothing in it looks like a call"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), SHOWN)
+def test_show_says_what_became_of_each_piece_and_why(text: str, shown: str) -> None:
+    assert shown in extract("--show", stdin=text).stdout
+
+
+def test_show_names_a_tool_that_was_not_declared(tmp_path: Path) -> None:
+    shown = " ".join(extract("--show", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL).stdout.split())
+    assert "unknown_tool: 'get_weather' is not a declared tool; declared: clock" in shown
+    assert "--on-unknown-tool call" in shown
+
+
+def test_show_prints_in_colour_where_it_is_wanted() -> None:
+    assert f"\x1b[1;32m{CALL}" in extract("--show", "--color", "always", stdin=CALL).stdout
+    assert "\x1b" not in extract("--show", "--color", "never", stdin=CALL).stdout
+
+
+def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
+    hostile = 'a\x1b[2Jb\x9bc[bold]d[/] \u202e {"name": "f", "parameters": {"a": "\x7f"}} :smile:'
+    shown = extract("--show", "--color", "never", stdin=hostile).stdout
+    assert "a␛[2Jb\\x9bc[bold]d[/] \\u202e" in shown
+    assert '"␡"' in shown
+    assert ":smile:" in shown

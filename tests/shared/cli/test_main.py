@@ -1,0 +1,46 @@
+"""The command itself: its name, its help, and what it says where its packages are missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from llama3_tools import __version__
+from llama3_tools.cli.group import llama3_tools
+
+BLOCKED = """
+import sys
+sys.path[:] = {path!r}
+sys.modules[{package!r}] = None
+from llama3_tools.cli import main
+main()
+"""
+
+
+def test_the_version_is_the_packages() -> None:
+    assert CliRunner().invoke(llama3_tools, ["--version"]).output == f"llama3-tools {__version__}\n"
+
+
+def test_the_help_lists_the_subcommands() -> None:
+    assert "extract" in CliRunner().invoke(llama3_tools, ["-h"]).output
+
+
+@pytest.mark.parametrize("package", ["click", "rich"])
+def test_without_its_packages_the_command_says_what_to_install(package: str) -> None:
+    program = BLOCKED.format(path=sys.path, package=package)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'\n"
+
+
+def test_the_module_runs_as_the_command() -> None:
+    command = [sys.executable, "-m", "llama3_tools.cli", "extract"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        command, input="Grüß Gott".encode(), env=environment, capture_output=True, timeout=60, check=True
+    )
+    assert done.stdout.decode() == '{"file": "-", "content": "Grüß Gott", "tool_calls": [], "rejections": []}\n'
