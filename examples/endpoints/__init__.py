@@ -1,6 +1,7 @@
 """OpenAI-compatible endpoints on loopback, for the examples and the tests.
 
 - `assistant`: the little assistant that they all talk to, its tools and how it is shown to answer
+- `strict`: the same, asked for answers in the strict response format
 - `server`: the HTTP server, whatever it is that answers
 - `wire`: what an OpenAI-compatible server sends, as bytes
 - `script`: answers that you choose, cut where you choose

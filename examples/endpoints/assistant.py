@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
-from llama3_tools import render_response_prompt, render_tool_prompt
+from llama3_tools import render_tool_prompt
 
 __all__ = [
     "EXAMPLES",
@@ -22,7 +22,6 @@ __all__ = [
     "Writer",
     "chat_messages",
     "completion_prompt",
-    "strict_messages",
     "write_bare",
     "write_envelope",
 ]
@@ -168,16 +167,6 @@ def chat_messages(
     messages.append({"role": "user", "content": question})
     messages[0]["content"] = f"{prompt}\n\n{messages[0]['content']}"
     return messages
-
-
-def strict_messages(question: str) -> list[Message]:
-    """Put a question to the assistant that is to be answered in the strict response format, with one call or none.
-
-    >>> strict_messages("What is the weather in Oslo?")[1]["content"]
-    '{"message": "You are welcome! Ask me whenever you need something.", "tool_call": null}'
-    """
-    examples = [example for example in EXAMPLES if len(example.calls) < 2]  # noqa: PLR2004 (one call or none)
-    return chat_messages(question, examples=examples, write=write_envelope, prompt=render_response_prompt(TOOLS))
 
 
 def completion_prompt(question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare) -> str:

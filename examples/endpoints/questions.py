@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from endpoints import grammars
-from endpoints.assistant import EXAMPLES, Call, Example, Writer, chat_messages, completion_prompt, write_bare
+from endpoints.assistant import (
+    EXAMPLES,
+    Call,
+    Example,
+    Writer,
+    chat_messages,
+    completion_prompt,
+    write_bare,
+    write_envelope,
+)
+from endpoints.strict import response_format, strict_messages
 from endpoints.wire import CHAT, COMPLETIONS
 
-__all__ = ["QUESTIONS", "SHOWN", "Question"]
+__all__ = ["QUESTIONS", "SHOWN", "STRICT", "Question"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +41,8 @@ class Question:
     """The examples before the question."""
     grammar: str | None = None
     """What the answer is held to; `None` leaves it to the model."""
+    is_strict: bool = False
+    """Whether it asks for the strict response format, and holds the answer to it by a schema."""
     max_tokens: int = 160
     """Where the answer is cut off."""
 
@@ -38,7 +50,10 @@ class Question:
     def request(self) -> dict[str, object]:
         """The part of the request's body that differs from question to question."""
         body: dict[str, object] = {"max_tokens": self.max_tokens}
-        if self.path == CHAT:
+        if self.is_strict:
+            body["messages"] = strict_messages(self.question)
+            body["response_format"] = response_format("json_object")
+        elif self.path == CHAT:
             body["messages"] = chat_messages(self.question, examples=self.examples, write=self.write)
         else:
             body["prompt"] = completion_prompt(self.question, examples=self.examples, write=self.write)
@@ -106,8 +121,31 @@ SHOWN = (
 )
 """What the demo asks."""
 
+STRICT = (
+    Question(
+        name="strict-call",
+        about="The strict response format: a message and a call",
+        question="Look up the opening hours of the Louvre.",
+        is_strict=True,
+    ),
+    Question(
+        name="strict-integer",
+        about="The strict response format: an argument that is a number",
+        question="Set a timer for 25 minutes for the bread.",
+        is_strict=True,
+    ),
+    Question(
+        name="strict-text",
+        about="The strict response format: a message and no call",
+        question="Good evening!",
+        is_strict=True,
+    ),
+)
+"""What the example of the strict response format asks."""
+
 QUESTIONS = (
     *SHOWN,
+    *STRICT,
     Question(
         name="one-call",
         about="A call, and nothing else",
