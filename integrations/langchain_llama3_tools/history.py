@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 
 from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.messages import preserved_fields
+from langchain_llama3_tools.options import require_choice
 from llama3_tools import PromptFormat, render_tool_call, render_tool_result
 
 __all__ = ["ToolRole", "flatten_tool_messages"]
@@ -65,8 +66,7 @@ def flatten_tool_messages(
     Raises:
         ValueError: `tool_role` is none of the roles, or `prompt_format` none of the formats.
     """
-    if tool_role not in get_args(ToolRole):
-        raise ValueError(f'tool_role is "user", "tool" or "ipython", not {tool_role!r}')
+    require_choice("tool_role", tool_role, get_args(ToolRole))
     flat: list[BaseMessage] = []
     calls: dict[str, _Called] = {}
     for is_results, group in groupby(messages, key=lambda message: isinstance(message, ToolMessage)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
 from typing_extensions import NotRequired
@@ -11,8 +11,9 @@ from typing_extensions import NotRequired
 from langchain_llama3_tools.history import ToolRole
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall
 from langchain_llama3_tools.model import Llama3ToolModel
+from langchain_llama3_tools.options import require_choice
 from langchain_llama3_tools.prompting import ToolsIn
-from llama3_tools import MissingExtraError, OnUnknownTool, PromptFormat, new_call_id, render_tool_call
+from llama3_tools import Extractor, MissingExtraError, OnUnknownTool, PromptFormat, new_call_id, render_tool_call
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -87,9 +88,16 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            ValueError: `max_repairs` is negative.
+            TypeError: `max_repairs` is no number, or `id_factory` cannot be called.
+            ValueError: `max_repairs` is negative, or another option is none of its words.
         """
         super().__init__()
+        require_choice("tools_in", tools_in, get_args(ToolsIn))
+        require_choice("tool_role", tool_role, get_args(ToolRole))
+        require_choice("prompt_format", prompt_format, get_args(PromptFormat))
+        Extractor(on_unknown_tool=on_unknown_tool, id_factory=id_factory)  # which checks both
+        if type(max_repairs) is not int:
+            raise TypeError(f"max_repairs is a whole number, not {max_repairs!r}")
         if max_repairs < 0:
             raise ValueError(f"max_repairs is 0 or more, not {max_repairs}")
         self.max_repairs = max_repairs
