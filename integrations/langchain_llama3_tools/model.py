@@ -15,6 +15,7 @@ from langchain_core.runnables import Runnable
 from pydantic import ConfigDict, Field, field_validator
 
 from langchain_llama3_tools.chunks import MessageChunks, as_chunk
+from langchain_llama3_tools.hints import NO_RESPONSE, explained
 from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import V1Blocks, read_message
@@ -172,10 +173,11 @@ class Llama3ToolModel(BaseChatModel):
         # The base class tells the callbacks what is given back. Told by `llm.invoke` too, they would count it twice.
         turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        if llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
-            result = generate_from_stream(llm._stream(turn.messages, stop, **turn.kwargs))
-        else:
-            result = llm._generate(turn.messages, stop, **turn.kwargs)
+        with explained(llm, self.tool_role):
+            if llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
+                result = generate_from_stream(llm._stream(turn.messages, stop, **turn.kwargs))
+            else:
+                result = llm._generate(turn.messages, stop, **turn.kwargs)
         return turn.read(result)
 
     async def _agenerate(
@@ -187,10 +189,11 @@ class Llama3ToolModel(BaseChatModel):
     ) -> ChatResult:
         turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        if llm._should_stream(async_api=True, **turn.kwargs):
-            result = await agenerate_from_stream(llm._astream(turn.messages, stop, **turn.kwargs))
-        else:
-            result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
+        with explained(llm, self.tool_role):
+            if llm._should_stream(async_api=True, **turn.kwargs):
+                result = await agenerate_from_stream(llm._astream(turn.messages, stop, **turn.kwargs))
+            else:
+                result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
         return turn.read(result)
 
     def _stream(
@@ -203,11 +206,12 @@ class Llama3ToolModel(BaseChatModel):
         turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
         try:
-            if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
-                for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
-                    yield from turn.feed(chunk)
-            else:
-                yield from turn.feed(_whole(llm._generate(turn.messages, stop, **turn.kwargs)))
+            with explained(llm, self.tool_role):
+                if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
+                    for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
+                        yield from turn.feed(chunk)
+                else:
+                    yield from turn.feed(_whole(llm._generate(turn.messages, stop, **turn.kwargs)))
         except Exception:
             yield from turn.release()
             raise
@@ -223,13 +227,14 @@ class Llama3ToolModel(BaseChatModel):
         turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
         try:
-            if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
-                async for chunk in llm._astream(turn.messages, stop, **turn.kwargs):
-                    for read in turn.feed(chunk):
+            with explained(llm, self.tool_role):
+                if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
+                    async for chunk in llm._astream(turn.messages, stop, **turn.kwargs):
+                        for read in turn.feed(chunk):
+                            yield read
+                else:
+                    for read in turn.feed(_whole(await llm._agenerate(turn.messages, stop, **turn.kwargs))):
                         yield read
-            else:
-                for read in turn.feed(_whole(await llm._agenerate(turn.messages, stop, **turn.kwargs))):
-                    yield read
         except Exception:
             for read in turn.release():
                 yield read
@@ -264,6 +269,7 @@ class _Turn:
         self._chunks = MessageChunks(self._extractor, self._invalid_calls)
         self._blocks = V1Blocks() if model.output_version == "v1" else None
         self._told: ChatGenerationChunk | None = None
+        self._began = False
 
     def read(self, result: ChatResult) -> ChatResult:
         """Read a whole answer."""
@@ -278,6 +284,7 @@ class _Turn:
 
     def feed(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
         """Read the next chunk of an answer."""
+        self._began = True
         if not self._reads:
             yield chunk
             return
@@ -288,7 +295,13 @@ class _Turn:
         yield from self._generated(self._chunks.feed(message))
 
     def flush(self) -> Iterator[ChatGenerationChunk]:
-        """Read the end of an answer."""
+        """Read the end of an answer.
+
+        Raises:
+            ValueError: there was none.
+        """
+        if not self._began:
+            raise ValueError(NO_RESPONSE)
         if self._reads:
             yield from self._generated(self._chunks.flush())
 

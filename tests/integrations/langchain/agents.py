@@ -1,13 +1,17 @@
-"""What the tests of agents share: a scripted model behind a strict server, and the tools."""
+"""What the tests of agents share: a scripted model behind a strict server, the tools, and the ways to run an agent."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -15,6 +19,7 @@ from pydantic import SecretStr
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import CHAT, answer_error, api
+from langchain_llama3_tools import Llama3ToolMiddleware
 
 
 @tool
@@ -32,6 +37,10 @@ def add(a: int, b: int) -> int:
 def call(name: str, **arguments: object) -> str:
     """Write a call as Llama 3.1 does."""
     return json.dumps({"name": name, "parameters": arguments})
+
+
+PARIS = call("get_weather", city="Paris")
+QUESTION: Any = {"messages": [("user", "How is Paris?")]}
 
 
 @contextmanager
@@ -73,3 +82,42 @@ def conversations(server: LoopbackServer) -> list[list[tuple[str, str]]]:
     """Give the role and the text of each message that arrived, a list a request."""
     bodies: list[Any] = [request.body["messages"] for request in server.requests if request.path == CHAT]
     return [[(message["role"], message["content"]) for message in messages] for messages in bodies]
+
+
+def invoked(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401 (a graph and its state)
+    return agent.invoke(given, config)
+
+
+def awaited(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    return asyncio.run(agent.ainvoke(given, config))
+
+
+def streamed(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    return list(agent.stream(given, config, stream_mode=["messages", "values"]))[-1][1]
+
+
+def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+    async def run() -> Any:  # noqa: ANN401
+        return [item async for item in agent.astream(given, config, stream_mode=["messages", "values"])][-1][1]
+
+    return asyncio.run(run())
+
+
+in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, streamed_async])
+
+
+def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
+    """Give an agent with the middleware, and whatever goes before that."""
+    own = {key: options.pop(key) for key in inspect.signature(Llama3ToolMiddleware).parameters if key in options}
+    middleware = [*options.pop("before", ()), Llama3ToolMiddleware(**own)]
+    return create_agent(chat_openai(server), list(tools or (get_weather, add)), middleware=middleware, **options)
+
+
+def shown(messages: list[BaseMessage]) -> list[tuple[str, object]]:
+    """Give the type of each message, with the arguments of its calls, or its text."""
+    return [
+        (message.type, [made["args"] for made in message.tool_calls])
+        if isinstance(message, AIMessage) and message.tool_calls
+        else (message.type, message.text)
+        for message in messages
+    ]

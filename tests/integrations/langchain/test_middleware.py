@@ -12,18 +12,26 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.callbacks import UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
-from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from endpoints.script import Turn, cut_at
-from endpoints.server import LoopbackServer
-from integrations.langchain.agents import add, call, chat_openai, conversations, get_weather, serving
+from integrations.langchain.agents import (
+    PARIS,
+    QUESTION,
+    add,
+    agent_on,
+    call,
+    chat_openai,
+    conversations,
+    get_weather,
+    in_every_way,
+    serving,
+    shown,
+)
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
 
-QUESTION = {"messages": [("user", "How is Paris?")]}
-PARIS = call("get_weather", city="Paris")
 BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
 
 
@@ -37,43 +45,6 @@ class Forecast(BaseModel):
 FORECAST = call("Forecast", city="Paris", degrees=21)
 
 Run = Callable[..., list[BaseMessage]]
-
-
-def invoked(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401 (a graph and its state)
-    return agent.invoke(given, config)
-
-
-def awaited(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
-    return asyncio.run(agent.ainvoke(given, config))
-
-
-def streamed(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
-    return list(agent.stream(given, config, stream_mode=["messages", "values"]))[-1][1]
-
-
-def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
-    async def run() -> Any:  # noqa: ANN401
-        return [item async for item in agent.astream(given, config, stream_mode=["messages", "values"])][-1][1]
-
-    return asyncio.run(run())
-
-
-in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, streamed_async])
-
-
-def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
-    own = {key: options.pop(key) for key in ("max_repairs", "tool_role", "on_unknown_tool") if key in options}
-    middleware = [*options.pop("before", ()), Llama3ToolMiddleware(**own)]
-    return create_agent(chat_openai(server), list(tools or (get_weather, add)), middleware=middleware, **options)
-
-
-def shown(messages: list[BaseMessage]) -> list[tuple[str, object]]:
-    return [
-        (message.type, [made["args"] for made in message.tool_calls])
-        if isinstance(message, AIMessage) and message.tool_calls
-        else (message.type, message.text)
-        for message in messages
-    ]
 
 
 class TestTurns:
@@ -144,34 +115,6 @@ class TestTurns:
         with serving(Turn(pieces=(PARIS,), prompt_tokens=10), Turn(pieces=("Yes.",), prompt_tokens=20)) as server:
             agent_on(server).invoke(QUESTION, {"callbacks": [usage]})
         assert usage.usage_metadata["llama3.1"]["total_tokens"] == 32
-
-    def test_an_unknown_tool_is_answered_by_the_agent_and_the_model_recovers(self) -> None:
-        with serving(call("weather", city="Paris"), PARIS, "Sunny.") as server:
-            messages = agent_on(server).invoke(QUESTION)["messages"]
-        assert messages[2].text == "Error: weather is not a valid tool, try one of [get_weather, add]."
-        assert messages[-1].text == "Sunny."
-        assert conversations(server)[1][-1] == ("user", f"Error of weather: {messages[2].text}")
-
-    def test_or_left_as_text_where_that_is_wanted(self) -> None:
-        with serving(call("weather", city="Paris")) as server:
-            messages = agent_on(server, on_unknown_tool="text").invoke(QUESTION)["messages"]
-        assert shown(messages)[1:] == [("ai", call("weather", city="Paris"))]
-
-    def test_a_tool_that_is_called_with_wrong_arguments_says_so(self) -> None:
-        with serving(call("add", a="two"), call("add", a=2, b=2), "4") as server:
-            messages = agent_on(server).invoke(QUESTION)["messages"]
-        assert messages[2].status == "error"
-        assert messages[4].text == "4"
-        assert conversations(server)[1][-1][1].startswith("Error of add: Error invoking tool 'add'")
-
-    def test_a_tool_that_raises_raises_through_the_agent(self) -> None:
-        @tool
-        def fail() -> str:
-            """Fail."""
-            raise RuntimeError("no network")
-
-        with serving(call("fail")) as server, pytest.raises(RuntimeError, match="no network"):
-            agent_on(server, fail).invoke(QUESTION)
 
     def test_an_agent_without_tools_is_a_chat(self) -> None:
         with serving(PARIS) as server:
@@ -290,10 +233,6 @@ class TestRepairs:
         assert (update["jump_to"], complaint.name, complaint.status) == ("model", "unknown", "error")
         assert "was not run: no JSON. Write all" in complaint.content
         assert complaint.tool_call_id
-
-    def test_fewer_than_none_is_an_error(self) -> None:
-        with pytest.raises(ValueError, match="max_repairs is 0 or more, not -1"):
-            Llama3ToolMiddleware(max_repairs=-1)
 
 
 class TestAmongOthers:

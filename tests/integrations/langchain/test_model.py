@@ -23,7 +23,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import LLMResult
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr
 
 from chunkings import chunkings
 from endpoints.script import Turn, cut_at, scripted
@@ -195,36 +195,6 @@ class TestAnswers:
             assert streamed.text == message.text == "Let me check. One moment."
             assert streamed.tool_calls == message.tool_calls
 
-    def test_a_stream_that_breaks_gives_all_text_then_the_error(self) -> None:
-        class Breaking(ScriptedChatModel):
-            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 (the framework's signature)
-                yield from super()._stream(*args, **kwargs)
-                raise ConnectionError("gone")
-
-        arrived = []
-        llm = Breaking(chunks=[AIMessageChunk(content='Sure. {"name": "get_')])
-        with pytest.raises(ConnectionError, match="gone"):
-            arrived.extend(Llama3ToolModel(llm).bind_tools([get_weather]).stream("Hi"))
-        assert "".join(str(chunk.text) for chunk in arrived) == 'Sure. {"name": "get_'
-
-    async def test_the_same_of_an_asynchronous_one(self) -> None:
-        class Breaking(ScriptedChatModel):
-            async def _astream(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (the framework's signature)
-                for chunk in self._stream(*args, **kwargs):
-                    yield chunk
-                raise ConnectionError("gone")
-
-        arrived = []
-        llm = Breaking(chunks=[AIMessageChunk(content='Sure. {"name": "get_')])
-
-        async def collect() -> None:
-            async for chunk in Llama3ToolModel(llm).bind_tools([get_weather]).astream("Hi"):
-                arrived.append(chunk)  # noqa: PERF401 (a comprehension would lose what came before the error)
-
-        with pytest.raises(ConnectionError, match="gone"):
-            await collect()
-        assert "".join(str(chunk.text) for chunk in arrived) == 'Sure. {"name": "get_'
-
 
 class TestOptions:
     def test_a_call_of_an_unknown_tool_is_a_call_so_that_the_framework_answers(self) -> None:
@@ -241,23 +211,6 @@ class TestOptions:
         assert wrapped(CUT_OFF, on_invalid="text").bind_tools([get_weather]).invoke("Hi").invalid_tool_calls == []
         with pytest.raises(OutputParserException, match="truncated"):
             wrapped(CUT_OFF, on_invalid="raise").bind_tools([get_weather]).invoke("Hi")
-
-    @pytest.mark.parametrize(
-        ("llm", "message"),
-        [
-            ("llama3.1", "llm is a str: expected a chat model, such as ChatOpenAI"),
-            (FakeListChatModel(responses=[]) | str, "llm is a RunnableSequence: wrap the chat model itself"),
-            (FakeListChatModel(responses=[]).bind(stop=["x"]), "wrap the chat model itself"),
-        ],
-    )
-    def test_anything_but_a_chat_model_is_an_error_that_says_what_to_do(self, llm: Any, message: str) -> None:  # noqa: ANN401
-        with pytest.raises(ValidationError, match=message):
-            Llama3ToolModel(llm)
-
-    @pytest.mark.parametrize("option", [{"temperature": 0}, {"tools_in": "first"}, {"tool_role": "function"}])
-    def test_an_option_that_does_not_exist_is_an_error(self, option: dict[str, Any]) -> None:
-        with pytest.raises(ValidationError):
-            wrapped(**option)
 
 
 class TestRequests:
@@ -330,16 +283,6 @@ class TestRequests:
         for choice in ("search", {"type": "function", "function": {"name": "search"}}, {"type": "tool"}):
             with pytest.raises(ToolDefinitionError, match=r"none of .* and the tools: get_weather"):
                 wrapped().bind_tools([get_weather], tool_choice=choice)
-
-    def test_bad_tools_are_errors_when_they_are_bound(self) -> None:
-        with pytest.raises(ToolDefinitionError, match="declared twice"):
-            wrapped().bind_tools([get_weather, {"name": "get_weather", "description": "Another.", "parameters": {}}])
-        with pytest.raises(TypeError, match="put it in a list"):
-            wrapped().bind_tools(get_weather)  # type: ignore[arg-type]
-
-    def test_a_tool_that_is_there_twice_is_shown_once(self) -> None:
-        bound = wrapped().bind_tools([Person, Person.model_json_schema()])
-        assert len(bound.kwargs["tools"]) == 1  # type: ignore[attr-defined]
 
     def test_a_conversation_without_a_user_gets_one(self) -> None:
         messages = self.body([SystemMessage("Go on."), AIMessage("Once upon")])["messages"]

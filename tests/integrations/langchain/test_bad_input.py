@@ -1,0 +1,284 @@
+"""Tools and options that are wrong, tools that fail, and tools that do not exist: each says what to do, or recovers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents.middleware import wrap_tool_call
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import StructuredTool, ToolException, tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import BaseModel, ValidationError
+
+from integrations.langchain.agents import (
+    PARIS,
+    QUESTION,
+    add,
+    agent_on,
+    call,
+    chat_openai,
+    conversations,
+    get_weather,
+    in_every_way,
+    invoked,
+    serving,
+    shown,
+    streamed,
+)
+from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
+from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call
+
+
+@tool
+def fail(why: str) -> str:
+    """Fail."""
+    raise RuntimeError(why)
+
+
+def told(error: Exception, request: Any) -> ToolMessage:  # noqa: ANN401 (the framework's)
+    return ToolMessage(
+        f"{type(error).__name__}: {error}",
+        name=request.tool_call["name"],
+        tool_call_id=request.tool_call["id"],
+        status="error",
+    )
+
+
+@wrap_tool_call
+def tell(request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+    try:
+        return handler(request)
+    except RuntimeError as error:
+        return told(error, request)
+
+
+@wrap_tool_call
+async def tell_async(request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+    try:
+        return await handler(request)
+    except RuntimeError as error:
+        return told(error, request)
+
+
+class TestToolsThatFail:
+    FAILS = call("fail", why="no network")
+
+    @in_every_way
+    def test_an_error_ends_the_agent_as_it_is(self, run: Any) -> None:  # noqa: ANN401
+        with serving(self.FAILS) as server, pytest.raises(RuntimeError, match="no network"):
+            run(agent_on(server, fail))
+
+    @in_every_way
+    def test_unless_the_model_is_told_and_goes_on(self, run: Any) -> None:  # noqa: ANN401
+        telling = tell if run in {invoked, streamed} else tell_async
+        with serving(self.FAILS, "There is none.") as server:
+            messages = run(agent_on(server, fail, before=[telling]))["messages"]
+        assert conversations(server)[1][-1] == ("user", "Error of fail: RuntimeError: no network")
+        assert messages[-1].text == "There is none."
+
+    @in_every_way
+    def test_or_the_tool_tells_it_itself(self, run: Any) -> None:  # noqa: ANN401
+        def unreachable(why: str) -> str:
+            """Fail."""
+            raise ToolException(why)
+
+        telling = StructuredTool.from_function(unreachable, name="fail", handle_tool_error=True)
+        with serving(self.FAILS, "There is none.") as server:
+            messages = run(agent_on(server, telling))["messages"]
+        assert conversations(server)[1][-1] == ("user", "Error of fail: no network")
+        assert messages[-1].text == "There is none."
+
+    @in_every_way
+    def test_or_the_node_of_a_graph_does(self, run: Any) -> None:  # noqa: ANN401
+        with serving(self.FAILS, "There is none.") as server:
+            bound = Llama3ToolModel(chat_openai(server)).bind_tools([fail])
+            graph = StateGraph(MessagesState)
+            graph.add_node("model", lambda state: {"messages": [bound.invoke(state["messages"])]})
+            graph.add_node("tools", ToolNode([fail], handle_tool_errors=True))
+            graph.add_edge(START, "model")
+            graph.add_conditional_edges("model", tools_condition)
+            graph.add_edge("tools", "model")
+            messages = run(graph.compile())["messages"]
+        assert conversations(server)[1][-1][1].startswith("Error of fail: Error: RuntimeError('no network')")
+        assert messages[-1].text == "There is none."
+
+    @in_every_way
+    def test_one_that_is_called_with_wrong_arguments_says_so(self, run: Any) -> None:  # noqa: ANN401
+        with serving(call("add", a="two"), call("add", a=2, b=2), "4") as server:
+            messages = run(agent_on(server))["messages"]
+        assert messages[2].status == "error"
+        assert messages[4].text == "4"
+        assert conversations(server)[1][-1][1].startswith("Error of add: Error invoking tool 'add'")
+
+
+class TestToolsThatAreNot:
+    @in_every_way
+    @pytest.mark.parametrize("prompt_format", ["json", "function"])
+    def test_the_agent_answers_and_the_model_recovers(self, run: Any, prompt_format: PromptFormat) -> None:  # noqa: ANN401
+        unknown = render_tool_call("weather", {"city": "Paris"}, prompt_format=prompt_format)
+        known = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
+        with serving(unknown, known, "Sunny.") as server:
+            messages = run(agent_on(server, prompt_format=prompt_format))["messages"]
+        answer = "Error: weather is not a valid tool, try one of [get_weather, add]."
+        assert shown(messages)[1:] == [
+            ("ai", [{"city": "Paris"}]),
+            ("tool", answer),
+            ("ai", [{"city": "Paris"}]),
+            ("tool", "sunny in Paris"),
+            ("ai", "Sunny."),
+        ]
+        assert conversations(server)[1][1:] == [("assistant", unknown), ("user", f"Error of weather: {answer}")]
+
+    @in_every_way
+    def test_or_its_call_is_left_as_text_where_that_is_wanted(self, run: Any) -> None:  # noqa: ANN401
+        with serving(call("weather", city="Paris")) as server:
+            messages = run(agent_on(server, on_unknown_tool="text"))["messages"]
+        assert shown(messages)[1:] == [("ai", call("weather", city="Paris"))]
+
+
+class Forecast(BaseModel):
+    """The forecast."""
+
+    city: str
+
+
+def of_openai(name: str, parameters: object) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+MISSPELT = {"type": "objct", "properties": {}}
+
+
+class TestTools:
+    BAD = pytest.mark.parametrize(
+        ("bad", "message"),
+        [
+            pytest.param(
+                of_openai("get_weather", {"type": "object"}),
+                "the name 'get_weather' is declared twice",
+                id="a-name-twice",
+            ),
+            pytest.param(
+                of_openai("f", ["city"]), "the parameters of f are a list, not a JSON Schema object", id="a-list"
+            ),
+            pytest.param(
+                of_openai("f", "city"), "the parameters of f are a str, not a JSON Schema object", id="a-text"
+            ),
+            pytest.param(
+                of_openai("f", MISSPELT),
+                'the parameters of f are no JSON Schema: type is "objct", not "object": arguments have names',
+                id="a-misspelt-type",
+            ),
+            pytest.param(
+                of_openai("f", {"type": "object", "properties": ["city"]}),
+                'the parameters of f are no JSON Schema: properties is ["city"], not an object that holds',
+                id="a-list-of-properties",
+            ),
+            pytest.param(
+                StructuredTool.from_function(lambda: "", name="f", description="F.", args_schema=MISSPELT),
+                'the parameters of f are no JSON Schema: type is "objct"',
+                id="a-tool-object",
+            ),
+        ],
+    )
+
+    @BAD
+    def test_a_bad_one_is_an_error_when_it_is_bound(self, bad: Any, message: str) -> None:  # noqa: ANN401
+        with pytest.raises(ToolDefinitionError) as error:
+            Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([get_weather, bad])
+        assert str(error.value).startswith(f"tools[1]: {message}")
+
+    @BAD
+    @in_every_way
+    def test_with_an_agent_before_anything_is_sent(self, run: Any, bad: Any, message: str) -> None:  # noqa: ANN401
+        with serving() as server, pytest.raises(ToolDefinitionError) as error:
+            run(agent_on(server, get_weather, bad))
+        assert str(error.value).startswith(f"tools[1]: {message}")
+        assert server.requests == []
+
+    def test_an_answer_s_schema_of_a_tool_s_name_is_another_one(self) -> None:
+        @tool("Forecast")
+        def forecast(days: int) -> str:
+            """The forecast."""
+            return f"{days} days of rain"
+
+        with serving() as server, pytest.raises(ToolDefinitionError, match="'Forecast' is declared twice"):
+            agent_on(server, forecast, response_format=ToolStrategy(Forecast)).invoke(QUESTION)
+
+    def test_of_two_that_langchain_has_thrown_together_the_model_sees_the_one_that_runs(self) -> None:
+        @tool("get_weather")
+        def other(city: str) -> str:
+            """Another."""
+            return f"rain in {city}"
+
+        with serving(PARIS, "Rain.") as server:
+            messages = agent_on(server, get_weather, other).invoke(QUESTION)["messages"]
+        assert messages[2].text == "rain in Paris"
+        assert "Another." in conversations(server)[0][0][1]
+        assert "The weather of a city." not in conversations(server)[0][0][1]
+
+    def test_one_that_is_there_twice_is_shown_once(self) -> None:
+        bound = Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([Forecast, Forecast.model_json_schema()])
+        assert len(bound.kwargs["tools"]) == 1  # type: ignore[attr-defined]
+        with serving("Hi.") as server:
+            agent_on(server, get_weather, get_weather).invoke(QUESTION)
+        assert conversations(server)[0][0][1].count('"name": "get_weather"') == 1
+
+    def test_one_that_is_no_list_is_an_error_that_says_so(self) -> None:
+        with pytest.raises(TypeError, match="put it in a list"):
+            Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools(add)  # type: ignore[arg-type]
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("option", "error", "message"),
+        [
+            ({"tools_in": "first"}, ValueError, 'tools_in is "user" or "system", not \'first\''),
+            ({"tool_role": "function"}, ValueError, 'tool_role is "user", "tool" or "ipython", not \'function\''),
+            ({"prompt_format": "xml"}, ValueError, 'prompt_format is "json" or "function", not \'xml\''),
+            ({"prompt_format": None}, ValueError, 'prompt_format is "json" or "function", not None'),
+            ({"on_unknown_tool": "drop"}, ValueError, 'on_unknown_tool is "text" or "call", not \'drop\''),
+            ({"max_repairs": -1}, ValueError, "max_repairs is 0 or more, not -1"),
+            ({"max_repairs": "1"}, TypeError, "max_repairs is a whole number, not '1'"),
+            ({"max_repairs": True}, TypeError, "max_repairs is a whole number, not True"),
+            ({"id_factory": "call_1"}, TypeError, "id_factory is called without arguments for each id"),
+            ({"on_invalid": "text"}, TypeError, "unexpected keyword argument 'on_invalid'"),
+        ],
+    )
+    def test_of_the_middleware_when_it_is_made(self, option: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+        with pytest.raises(error) as raised:
+            Llama3ToolMiddleware(**option)
+        assert message in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [
+            ({"tools_in": "first"}, "tools_in\n  Input should be 'user' or 'system'"),
+            ({"tool_role": "function"}, "tool_role\n  Input should be 'user', 'tool' or 'ipython'"),
+            ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json' or 'function'"),
+            ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
+            ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
+            ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
+            ({"temperature": 0}, "temperature\n  Extra inputs are not permitted"),
+        ],
+    )
+    def test_of_the_model_too(self, option: Any, message: str) -> None:  # noqa: ANN401
+        with pytest.raises(ValidationError) as raised:
+            Llama3ToolModel(FakeListChatModel(responses=[]), **option)
+        assert message in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("llm", "message"),
+        [
+            ("llama3.1", "llm is a str: expected a chat model, such as ChatOpenAI"),
+            (FakeListChatModel(responses=[]) | str, "llm is a RunnableSequence: wrap the chat model itself"),
+            (FakeListChatModel(responses=[]).bind(stop=["x"]), "wrap the chat model itself"),
+        ],
+    )
+    def test_anything_but_a_chat_model_is_an_error_that_says_what_to_do(self, llm: Any, message: str) -> None:  # noqa: ANN401
+        with pytest.raises(ValidationError, match=message):
+            Llama3ToolModel(llm)

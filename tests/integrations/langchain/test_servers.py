@@ -1,0 +1,253 @@
+"""Servers that are not there, are none, or break off: one error that says what to do, and no text is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from endpoints.script import Turn, cut_at
+from endpoints.server import Answer, LoopbackServer
+from endpoints.wire import answer_error, answer_events, answer_json
+from integrations.langchain.agents import (
+    PARIS,
+    QUESTION,
+    chat_openai,
+    get_weather,
+    serving,
+)
+from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
+from langchain_llama3_tools.hints import explained
+
+PAGE = b"<!doctype html><title>Welcome</title>"
+NO_COMPLETION = "(the server answers, but not with a completion: does the address end in /v1, as most servers want it?)"
+BROKE_OFF = "(the answer broke off: the server's log may say why)"
+
+
+def model(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+    return Llama3ToolModel(llm, **options).bind_tools([get_weather])
+
+
+def agent(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (the same)
+    return create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
+
+
+def ask(asked: Any, way: str, arrived: list[str] | None = None) -> None:  # noqa: ANN401 (a model or an agent)
+    """Ask a model or an agent in one way; the text that arrives goes into the list, whatever happens then."""
+    is_agent = not hasattr(asked, "bound")
+    given, options = (QUESTION, {"stream_mode": "messages"}) if is_agent else ("How is Paris?", {})
+    arrived = [] if arrived is None else arrived
+
+    def note(item: Any) -> None:  # noqa: ANN401 (a chunk; of an agent, with metadata)
+        arrived.append(str((item[0] if is_agent else item).text))
+
+    async def astream() -> None:
+        async for item in asked.astream(given, **options):
+            note(item)
+
+    if way == "invoke":
+        asked.invoke(given)
+    elif way == "ainvoke":
+        asyncio.run(asked.ainvoke(given))
+    elif way == "astream":
+        asyncio.run(astream())
+    else:
+        for item in asked.stream(given, **options):
+            note(item)
+
+
+of_both = pytest.mark.parametrize("made", [model, agent])
+whole = pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+as_a_stream = pytest.mark.parametrize("way", ["stream", "astream"])
+in_each_way = pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+
+
+def llm_at(address: str, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (ChatOpenAI's options)
+    return ChatOpenAI(
+        **{"base_url": address, "api_key": SecretStr("none"), "model": "llama3.1", "max_retries": 0, **options}
+    )
+
+
+@of_both
+@in_each_way
+class TestEndpoints:
+    """Each error ends with its hint, and is of the type that it has without the wrapper."""
+
+    def test_nobody_there(self, made: Callable[..., Any], way: str) -> None:
+        with serving() as server:
+            address = server.base_url
+        with pytest.raises(openai.APIConnectionError) as error:
+            ask(made(llm_at(address)), way)
+        assert str(error.value).startswith(
+            f"Connection error. (no connection to {address}: is the server running there? "
+        )
+
+    def test_a_model_that_is_not_there(self, made: Callable[..., Any], way: str) -> None:
+        with serving() as server:
+            address = server.base_url
+            with pytest.raises(openai.NotFoundError) as error:
+                ask(made(llm_at(address, model="llama4")), way)
+        assert str(error.value).startswith(
+            "Error code: 404 - {'error': {'message': 'The model `llama4` does not exist.'"
+        )
+        assert str(error.value).endswith(
+            f" (the server has no model 'llama4': {address}/models lists those that it has)"
+        )
+
+    def test_an_address_without_its_path(self, made: Callable[..., Any], way: str) -> None:
+        with serving() as server, pytest.raises(openai.NotFoundError) as error:
+            ask(made(llm_at(server.base_url.removesuffix("/v1"))), way)
+        assert "There is no POST /chat/completions here." in str(error.value)
+        assert str(error.value).endswith(NO_COMPLETION)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            pytest.param(Answer((PAGE,), "text/html"), id="a-page"),
+            pytest.param(Answer((PAGE,), "text/html", status=404), id="a-page-that-says-404"),
+            pytest.param(Answer((PAGE,), "text/html", status=405), id="a-page-that-says-405"),
+            pytest.param(Answer((PAGE,)), id="a-page-called-json"),
+            pytest.param(Answer((b"data: ", PAGE, b"\n\n"), "text/event-stream"), id="a-page-as-events"),
+            pytest.param(answer_json({"status": "ok"}), id="another-api"),
+        ],
+    )
+    def test_something_else_than_a_completion(self, made: Callable[..., Any], way: str, answer: Answer) -> None:
+        with LoopbackServer(lambda _: answer) as server, pytest.raises(Exception, match=r"/v1") as error:
+            ask(made(llm_at(server.base_url)), way)
+        assert str(error.value).endswith(NO_COMPLETION)
+        assert str(error.value).count(NO_COMPLETION) == 1
+
+
+class TestHints:
+    """What is known by the text of an error alone."""
+
+    ROLE = 'the server knows no such role for results: tool_role="user"'
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Conversation roles must alternate user/assistant/user/assistant/...",
+            "Unexpected role: tool",
+            "Only user, assistant and system roles are supported!",
+        ],
+    )
+    def test_a_server_that_knows_no_such_role(self, text: str) -> None:
+        history = [
+            HumanMessage("How is Paris?"),
+            AIMessage("", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "1"}]),
+            ToolMessage("sunny", tool_call_id="1"),
+        ]
+        with LoopbackServer(lambda _: answer_error(400, text)) as server:
+            for role, hint in (("tool", f" ({self.ROLE})"), ("ipython", f" ({self.ROLE})"), ("user", "}}")):
+                with pytest.raises(openai.BadRequestError) as error:
+                    model(llm_at(server.base_url), tool_role=role).invoke(history)
+                assert text in str(error.value)
+                assert str(error.value).endswith(hint)
+
+    def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
+        proxy = Answer((PAGE,), "text/html", status=502)
+        with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
+            model(llm_at(server.base_url)).invoke("Hi")
+        assert str(error.value) == PAGE.decode()
+        told = answer_events(['{"error": {"message": "out of memory"}}'])
+        with LoopbackServer(lambda _: told) as server, pytest.raises(openai.APIError, match=r"^out of memory$"):
+            list(model(llm_at(server.base_url)).stream("Hi"))
+
+    def test_of_a_long_page_the_beginning_is_shown(self) -> None:
+        page = Answer((PAGE, b"x" * 9999), "text/html", status=404)
+        with LoopbackServer(lambda _: page) as server, pytest.raises(openai.NotFoundError) as error:
+            model(llm_at(server.base_url)).invoke("Hi")
+        assert str(error.value).startswith(PAGE.decode())
+        assert str(error.value).endswith(f"x… {NO_COMPLETION}")
+        assert len(str(error.value)) < 700
+
+    def test_a_slow_server(self) -> None:
+        with (
+            pytest.raises(openai.APITimeoutError, match=r"timed out\. \(nothing came in time: a larger timeout"),
+            self.on(),
+        ):
+            raise openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
+
+    def test_an_error_that_is_raised_again_says_it_once(self) -> None:
+        error = ValueError("Unexpected role: tool")
+        for _ in range(2):
+            with pytest.raises(ValueError, match="Unexpected role"), self.on():
+                raise error
+        assert str(error) == f"Unexpected role: tool ({self.ROLE})"
+
+    def test_an_error_that_writes_its_own_text_keeps_it(self) -> None:
+        class OwnTextError(Exception):
+            def __str__(self) -> str:
+                return "Unexpected role: tool (status code: 400)"
+
+        with pytest.raises(OwnTextError) as error, self.on():
+            raise OwnTextError("tool")
+        assert str(error.value) == "Unexpected role: tool (status code: 400)"
+        assert error.value.args == ("tool",)
+
+    def on(self) -> Any:  # noqa: ANN401 (a context)
+        return explained(FakeListChatModel(responses=[]), "tool")
+
+    def test_fallbacks_that_go_by_the_type_go_on_to_work(self) -> None:
+        with serving() as server:
+            nowhere = Llama3ToolModel(llm_at(server.base_url))
+        with serving("Hello.") as server:
+            there = Llama3ToolModel(llm_at(server.base_url))
+            both = nowhere.with_fallbacks([there], exceptions_to_handle=(openai.APIConnectionError,))
+            assert both.invoke("Hi").text == "Hello."
+
+
+@of_both
+class TestStreamsThatBreak:
+    @as_a_stream
+    @pytest.mark.parametrize(
+        "text",
+        ["Let me see.", 'Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth", '```json\n{"name": "g'],
+    )
+    def test_all_text_arrives_and_then_the_error(self, made: Callable[..., Any], way: str, text: str) -> None:
+        arrived: list[str] = []
+        broken = Turn(pieces=cut_at(text, *range(3, len(text), 3)), breaks=True)
+        with serving(broken) as server, pytest.raises(httpx.RemoteProtocolError) as error:
+            ask(made(chat_openai(server)), way, arrived)
+        assert "".join(arrived) == text
+        assert str(error.value).startswith("peer closed connection without sending complete message body")
+        assert str(error.value).endswith(BROKE_OFF)
+
+    def test_a_call_that_was_complete_is_there(self, made: Callable[..., Any]) -> None:
+        arrived: list[str] = []
+        broken = Turn(pieces=cut_at(f"Hm. {PARIS} And", 10), breaks=True)
+        with serving(broken) as server, pytest.raises(httpx.RemoteProtocolError):
+            ask(made(chat_openai(server)), "stream", arrived)
+        assert "".join(arrived) == "Hm. And"
+
+    @whole
+    def test_an_answer_in_one_piece(self, made: Callable[..., Any], way: str) -> None:
+        with (
+            serving(Turn(pieces=("Let me see.",), breaks=True)) as server,
+            pytest.raises(Exception, match="off") as error,
+        ):
+            ask(made(chat_openai(server)), way)
+        assert isinstance(error.value, openai.APIConnectionError)
+        assert str(error.value) == f"Connection error. {BROKE_OFF}"
+
+    @whole
+    def test_a_page_instead_of_the_stream_inside(self, made: Callable[..., Any], way: str) -> None:
+        page = Answer((PAGE,), "text/html")
+        with LoopbackServer(lambda _: page) as server, pytest.raises(ValueError, match=r"^No generation") as error:
+            ask(made(llm_at(server.base_url, streaming=True)), way)
+        assert str(error.value).endswith(NO_COMPLETION)
