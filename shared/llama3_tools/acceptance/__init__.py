@@ -1,1 +1,40 @@
-"""Tells whether a model calls your tools well enough: suites of commands, and the judgement of each response."""
+"""Tells whether a model calls your tools well enough: suites of commands, and the judgement of each response.
+
+The page `docs/acceptance.md` begins with a suite. Reading one needs the extra `acceptance`; judging needs nothing.
+"""
+
+from llama3_tools.acceptance.judging import judge
+from llama3_tools.acceptance.responses import Answer, read_response
+from llama3_tools.acceptance.suite import SuiteError, load_suite
+from llama3_tools.acceptance.values import (
+    ArgumentRule,
+    Case,
+    CaseResult,
+    ExpectedCall,
+    FoundCall,
+    Judgement,
+    Judgements,
+    Policies,
+    Prompt,
+    Suite,
+    Verdict,
+)
+
+__all__ = [
+    "Answer",
+    "ArgumentRule",
+    "Case",
+    "CaseResult",
+    "ExpectedCall",
+    "FoundCall",
+    "Judgement",
+    "Judgements",
+    "Policies",
+    "Prompt",
+    "Suite",
+    "SuiteError",
+    "Verdict",
+    "judge",
+    "load_suite",
+    "read_response",
+]

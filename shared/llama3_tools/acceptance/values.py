@@ -55,7 +55,7 @@ class Verdict(str, Enum):
     TRUNCATED = "truncated"
     """The output ended inside a call."""
     CALL_IN_TEXT = "call_in_text"
-    """JSON in the text, in strict mode."""
+    """A call in the text where only native ones count; in strict mode, any JSON there."""
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that the suite does not declare."""
     DIRECT_ANSWER_NOT_ALLOWED = "direct_answer_not_allowed"
@@ -163,7 +163,7 @@ class Policies:
     """What a suite is lenient about. Each is on by default, and each can be turned off."""
 
     text_calls: bool = True
-    """A call in the text counts where `tool_calls` is empty."""
+    """A call in the text counts where `tool_calls` is empty. Off: it is a failure, `CALL_IN_TEXT`."""
     direct_answers: frozenset[str] = DIRECT_ANSWER_TOOLS
     """The tools in whose place an answer in words passes, unless a case says otherwise; empty: none."""
     allow_direct_answers: bool = True

@@ -1,0 +1,187 @@
+"""Judges a response: which calls it holds, by the policies, and whether they are those that the case expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from llama3_tools.acceptance.matching import Difference, calls_differences, shown_call
+from llama3_tools.acceptance.responses import Answer, read_response
+from llama3_tools.acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
+from llama3_tools.arguments import coerce_arguments
+from llama3_tools.tools import Tool
+from llama3_tools.values import Extraction, Rejection, RejectionReason, shortened
+
+__all__ = ["judge"]
+
+_GRAVITY = list(Verdict)
+
+
+def judge(case: Case, response: object, suite: Suite) -> Judgements:
+    """Judge one response to one case: as the model wrote it, and with its arguments coerced to their declared types.
+
+    >>> from llama3_tools import Tool
+    >>> from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Suite, judge
+    >>> schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
+    >>> case = Case("tea", "Set a timer", ((ExpectedCall("timer", {"minutes": ArgumentRule((5,))}),),))
+    >>> suite = Suite("Timers", (Tool("timer", "Sets a timer", schema),), (case,))
+    >>> judgements = judge(case, 'Sure. {"name": "timer", "parameters": {"minutes": "5"}}', suite)
+    >>> judgements.parsed.detail, judgements.coerced.passed
+    ('timer: minutes is the string "5", expected 5', True)
+
+    Args:
+        case: what was asked and what is expected.
+        response: what came, of any kind that `read_response` takes.
+        suite: the tools and the policies; its `extractor` looks for calls in text.
+
+    Raises:
+        TypeError: `response` is of no kind that can be read.
+    """
+    answer = read_response(response)
+    extraction = suite.extractor.extract(answer.text)
+    judging = _Judging(case, suite, answer, extraction)
+    calls, source = judging.calls()
+    parsed = judging.judge(calls, source)
+    declared = {tool.name: tool for tool in suite.tools}
+    coerced = tuple(_coerced(call, declared.get(call.name)) for call in calls)
+    return Judgements(parsed, parsed if coerced == calls else judging.judge(coerced, source))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """All that is known about one response."""
+
+    case: Case
+    suite: Suite
+    answer: Answer
+    extraction: Extraction
+
+    def calls(self) -> tuple[tuple[FoundCall, ...], Source]:
+        """Give the calls to judge: the server's own; where there are none, those in the text."""
+        if self.answer.calls:
+            return self.answer.calls, "native"
+        found = tuple(FoundCall(call.name, call.arguments, call.arguments_json) for call in self.extraction.tool_calls)
+        return found, "text" if found else "none"
+
+    def judge(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
+        """Judge the calls, or the words where there are none."""
+        faults = (
+            self._json_in_text(source)
+            or self._unreadable(calls)
+            or (self._mismatch(calls) if calls else self._answer())
+        )
+        if not faults:
+            return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
+        return Judgement(faults[0].verdict, "; ".join(fault.detail for fault in faults), calls, source)
+
+    def _json_in_text(self, source: Source) -> list[Difference]:
+        """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
+        policies = self.suite.policies
+        found = [shortened(self.answer.text[slice(*span)]) for span in self._json_spans()]
+        if policies.strict and found:
+            return [Difference(Verdict.CALL_IN_TEXT, f"JSON in the text: {found[0]}")]
+        if source == "text" and not policies.text_calls:
+            return [Difference(Verdict.CALL_IN_TEXT, f"the call is in the text, and tool_calls is empty: {found[0]}")]
+        return []
+
+    def _json_spans(self) -> Iterator[tuple[int, int]]:
+        yield from (call.span for call in self.extraction.tool_calls)
+        broken = (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
+        for rejection in self.extraction.rejections:
+            if rejection.reason not in broken or self._is_attempt(rejection):
+                yield rejection.span
+
+    def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
+        faults = []
+        for call in calls:
+            if call.arguments is None:
+                detail = f"the arguments of {shortened(call.name)} are no JSON object: {shortened(call.arguments_json)}"
+                faults.append(Difference(Verdict.MALFORMED, detail))
+            elif self.suite.tools and all(tool.name != call.name for tool in self.suite.tools):
+                detail = f"called {shown_call(call)}, which is not declared; expected {_named(self.case)}"
+                faults.append(Difference(Verdict.UNKNOWN_TOOL, detail))
+        return faults
+
+    def _mismatch(self, calls: tuple[FoundCall, ...]) -> list[Difference]:
+        """Give what differs from the alternative that is the least different."""
+        everything = [
+            calls_differences(
+                [self._with_defaults(expected) for expected in alternative],
+                calls,
+                ordered=self.case.ordered,
+                stringified_lists=self.suite.policies.stringified_lists,
+            )
+            for alternative in self.case.alternatives
+        ]
+        least = min(everything, key=lambda found: [(-_GRAVITY.index(one.verdict), len(found)) for one in found[:1]])
+        if least and least[0].verdict is Verdict.MISSING_CALL:
+            return [*self._attempts(), *least]
+        return least
+
+    def _answer(self) -> list[Difference]:
+        """Fault an answer without calls, unless words are what is expected or allowed."""
+        attempts = self._attempts()
+        if attempts:
+            return attempts
+        words = (self.extraction.content or "").strip()
+        if self._may_answer_directly():
+            return [] if words else [Difference(Verdict.NO_RESPONSE, f"neither text nor a call{self._why_empty()}")]
+        if not words:
+            missing = f"neither text nor a call{self._why_empty()}; expected {_named(self.case)}"
+            return [Difference(Verdict.MISSING_CALL, missing)]
+        detail = f"answered in words, expected {_named(self.case)}: {shortened(words)}"
+        return [Difference(Verdict.DIRECT_ANSWER_NOT_ALLOWED, detail)]
+
+    def _may_answer_directly(self) -> bool:
+        policies, case = self.suite.policies, self.case
+        if () in case.alternatives:
+            return True
+        if not policies.allow_direct_answers:
+            return False
+        if case.direct_answer is not None:
+            return case.direct_answer
+        return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
+
+    def _attempts(self) -> list[Difference]:
+        attempts = []
+        for rejection in filter(self._is_attempt, self.extraction.rejections):
+            verdict = Verdict.TRUNCATED if rejection.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED
+            written = shortened(self.answer.text[slice(*rejection.span)])
+            attempts.append(Difference(verdict, f"a call that cannot be read ({rejection.detail}): {written}"))
+        return attempts
+
+    def _is_attempt(self, rejection: Rejection) -> bool:
+        """Whether a call was meant: also where it is too broken to have a name, but begins with that of a tool."""
+        if rejection.is_attempt or rejection.reason is RejectionReason.QUOTED:
+            return rejection.is_attempt
+        written = self.answer.text[slice(*rejection.span)]
+        return any(f'"{tool.name}"' in written for tool in self.suite.tools)
+
+    def _with_defaults(self, expected: ExpectedCall) -> ExpectedCall:
+        """Add what the tool's schema says it takes for the arguments that are left out."""
+        parameters = next((tool.parameters for tool in self.suite.tools if tool.name == expected.tool), {})
+        schemas = parameters.get("properties", {}).items()
+        defaults = {name: schema["default"] for name, schema in schemas if "default" in schema}
+        return replace(expected, defaults={**defaults, **expected.defaults})
+
+    def _remark(self, calls: tuple[FoundCall, ...]) -> str:
+        if not calls:
+            return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
+        return "; ".join(f"beside it, {fault.detail}" for fault in self._attempts())
+
+    def _why_empty(self) -> str:
+        if self.answer.reasoning:
+            return ", only reasoning"
+        return f" (finish_reason {self.answer.finish_reason})" if self.answer.finish_reason else ""
+
+
+def _coerced(call: FoundCall, tool: Tool | None) -> FoundCall:
+    if tool is None or call.arguments is None:
+        return call
+    return replace(call, arguments=dict(coerce_arguments(call.arguments, tool.parameters).arguments))
+
+
+def _named(case: Case) -> str:
+    """Name what a case expects, as a sentence does."""
+    named = (" and ".join(call.tool for call in calls) or "no call" for calls in case.alternatives)
+    return " or ".join(dict.fromkeys(named))

@@ -1,0 +1,98 @@
+"""YAML 1.2 with the line of every key and value. Needs PyYAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar, TypeAlias
+
+try:
+    import yaml
+except ImportError as error:
+    from llama3_tools.errors import MissingExtraError
+
+    raise MissingExtraError("suites need PyYAML: pip install 'llama3-tools[acceptance]'") from error
+
+__all__ = ["KeyPath", "YamlError", "read_yaml"]
+
+KeyPath: TypeAlias = "tuple[str | int, ...]"
+"""The keys and indices that lead to a value."""
+
+_TAG = "tag:yaml.org,2002:"
+_WORDS = (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+", list("-+0123456789")),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    ("merge", r"<<", ["<"]),
+)
+"""What a bare word means, and how it begins. `on`, `no`, `12:30` and a date are words, as they are in commands."""
+_CONSTRUCTED = {*(f"{_TAG}{name}" for name in ("null", "bool", "float", "str", "seq", "map")), None}
+
+
+class YamlError(ValueError):
+    """Text that is not YAML, or that says one thing twice."""
+
+    def __init__(self, line: int, path: KeyPath, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.path = path
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - as PyYAML declares it, and filled below
+    yaml_constructors: ClassVar[dict[Any, Any]] = {
+        tag: read for tag, read in yaml.SafeLoader.yaml_constructors.items() if tag in _CONSTRUCTED
+    }
+
+
+for _name, _pattern, _first in _WORDS:
+    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), _first)
+_Loader.add_constructor(f"{_TAG}int", lambda _, node: int(node.value))
+
+
+def read_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
+    r"""Read one document into data as JSON has it, and the lines, from 1 on: of an item its own, else that of its key.
+
+    >>> read_yaml("state: on\nrooms:\n- attic\n")
+    ({'state': 'on', 'rooms': ['attic']}, {(): 1, ('state',): 1, ('rooms',): 2, ('rooms', 0): 3})
+
+    Raises:
+        YamlError: it cannot be read, or a key stands twice in one mapping.
+    """
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        lines = dict(_lines(node, (), node.start_mark.line + 1, ()))
+        return loader.construct_document(node), lines
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = ", ".join(filter(None, (error.context, error.problem)))
+        raise YamlError(mark.line + 1 if mark else 1, (), f"not YAML: {message}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, int(error.position)) + 1
+        raise YamlError(line, (), f"not YAML: the character {chr(error.character)!r} is not allowed") from error
+    except RecursionError as error:
+        raise YamlError(1, (), "nested too deep") from error
+
+
+def _lines(node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ...]) -> Iterator[tuple[KeyPath, int]]:
+    if any(node is one for one in above):
+        raise YamlError(line, path, "the alias stands in what it refers to")
+    yield path, line
+    above = (*above, node)
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _lines(item, (*path, index), item.start_mark.line + 1, above)
+    if isinstance(node, yaml.MappingNode):
+        first: dict[str, int] = {}
+        for key, value in node.value:
+            at = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or key.tag not in (f"{_TAG}str", f"{_TAG}merge"):
+                raise YamlError(at, path, "a key is not a word: put it in quotes")
+            if key.value in first:
+                raise YamlError(at, (*path, key.value), f"written twice, first in line {first[key.value]}")
+            first[key.value] = at
+            yield from _lines(value, (*path, key.value), at, above)
