@@ -15,6 +15,7 @@ from langchain_core.messages import InvalidToolCall, ToolCallChunk
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 
 from langchain_llama3_tools.content import Run
+from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
 
 __all__ = [
@@ -62,16 +63,20 @@ class InvalidCalls:
     """Makes the ids: a message with an id of `None` breaks LangChain's tool node."""
     names: Collection[str] | None = None
     """The tools that count, where other names stay text; `None`: any."""
+    strict: StrictFormat | None = None
+    """What the whole text has to be; `None`: anything."""
 
     def collect(self, runs: Iterable[Run]) -> list[RejectedToolCall]:
         """Give the malformed calls that the message is to report.
 
         Raises:
-            OutputParserException: there are some, and `on_invalid` is `"raise"`.
+            OutputParserException: there are some, and `on_invalid` is `"raise"`; or the text is not what it has to be.
         """
+        runs = list(runs)
+        if self.strict is not None:
+            self.strict.check([run.text for run in runs])
         if self.on_invalid == "text":
             return []
-        runs = list(runs)
         attempts = [(run, rejection) for run in runs for rejection in self._attempts(run)]
         if self.on_invalid == "raise" and attempts:
             text = "".join(run.text for run in runs)

@@ -10,13 +10,15 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
+from typing_extensions import Self
 
 from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
+from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_tool_prompt
+from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
 from llama3_tools.errors import require_str
 
 __all__ = ["Llama3JsonToolOutputParser"]
@@ -56,6 +58,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     on_unknown_tool: OnUnknownTool = "text"
     """With `tools` given, what becomes of a call of any other name: it stays `"text"`, or is a `"call"` all the same,
     so that an agent can answer it."""
+    strict: bool = False
+    """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or with
+    `"tool_call": null`, and anything else raises `OutputParserException`. A stream comes at its end, all at once."""
+    multiple: bool = False
+    """With `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
     """Makes the id of each call; ids must be unique in a conversation. It is not serialized."""
 
@@ -63,12 +70,14 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     if TYPE_CHECKING:
 
-        def __init__(
+        def __init__(  # noqa: PLR0913 (options, each by its name)
             self,
             *,
             tools: Iterable[LangChainToolLike] | None = None,
             on_invalid: OnInvalid = "collect",
             on_unknown_tool: OnUnknownTool = "text",
+            strict: bool = False,
+            multiple: bool = False,
             id_factory: Callable[[], str] = new_call_id,
             name: str | None = None,
         ) -> None: ...
@@ -78,15 +87,22 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
         return None if tools is None else to_openai_tools(tools)
 
+    @model_validator(mode="after")
+    def _check_multiple(self) -> Self:
+        if self.multiple and not self.strict:
+            raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
+        return self
+
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, a model's message or mere text.
 
         Args:
             result: the generations; the first one counts.
-            partial: there is more to come, so that a call cut off at the end is not malformed.
+            partial: there is more to come, so that a call cut off at the end is not malformed, nor the format broken.
 
         Raises:
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
+                text.
         """
         generation = result[0]
         if isinstance(generation, ChatGeneration):
@@ -94,7 +110,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         extractor = self._extractor()
-        return read_message(message, extractor, self._invalid_calls(extractor, "text" if partial else self.on_invalid))
+        return read_message(message, extractor, self._invalid_calls(extractor, is_whole=not partial))
 
     async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, as `parse_result` does: it takes less time than a change of threads."""
@@ -108,7 +124,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
         Raises:
             TypeError: `text` is not a `str`.
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
+                text.
         """
         require_str(text, "parse() takes the model's text; for a message there is invoke()")
         return self.parse_result([Generation(text=text)])
@@ -122,7 +139,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
         Raises:
             TypeError: `input` is neither.
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
+                text.
         """
         return super().invoke(_checked(input), config, **kwargs)
 
@@ -150,9 +168,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def get_format_instructions(self) -> str:
         """Give Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
 
+        With `strict`, it is the prompt for the strict response format.
+
         >>> Llama3JsonToolOutputParser().get_format_instructions().splitlines()[-1][:62]
         'Respond in the format {"name": function name, "parameters": di'
         """
+        if self.strict:
+            return render_response_prompt(self.tools, multiple=self.multiple)
         return render_tool_prompt(self.tools or [])
 
     @classmethod
@@ -165,19 +187,32 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return "llama3_json_tools"
 
     def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
+        chunks = self._read(input)
+        yield from list(chunks) if self.strict else chunks  # the last character may break the format
+
+    async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
+        chunks = self._aread(input)
+        if self.strict:
+            for chunk in [chunk async for chunk in chunks]:
+                yield chunk
+        else:
+            async for chunk in chunks:
+                yield chunk
+
+    def _read(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
         chunks = self._chunks()
         try:
-            for output in input:
+            for output in outputs:
                 yield from chunks.feed(_checked(output))
         except Exception:
             yield from chunks.release()
             raise
         yield from chunks.flush()
 
-    async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
+    async def _aread(self, outputs: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
         chunks = self._chunks()
         try:
-            async for output in input:
+            async for output in outputs:
                 for chunk in chunks.feed(_checked(output)):
                     yield chunk
         except Exception:
@@ -189,13 +224,15 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _chunks(self) -> MessageChunks:
         extractor = self._extractor()
-        return MessageChunks(extractor, self._invalid_calls(extractor, self.on_invalid))
+        return MessageChunks(extractor, self._invalid_calls(extractor, is_whole=True))
 
     def _extractor(self) -> Extractor:
         return Extractor(tools=self.tools, on_unknown_tool=self.on_unknown_tool, id_factory=self.id_factory)
 
-    def _invalid_calls(self, extractor: Extractor, on_invalid: OnInvalid) -> InvalidCalls:
-        return InvalidCalls(on_invalid, self.id_factory, extractor.tools if self.on_unknown_tool == "text" else None)
+    def _invalid_calls(self, extractor: Extractor, *, is_whole: bool) -> InvalidCalls:
+        names = extractor.tools if self.on_unknown_tool == "text" else None
+        strict = StrictFormat(names, self.multiple) if self.strict and is_whole else None
+        return InvalidCalls(self.on_invalid if is_whole else "text", self.id_factory, names, strict)
 
 
 def _checked(output: object) -> str | BaseMessage:

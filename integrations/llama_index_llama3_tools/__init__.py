@@ -28,6 +28,7 @@ from llama_index_llama3_tools.llm import Llama3ToolLLM
 from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
+from llama_index_llama3_tools.strict import StrictResponseError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "Llama3ToolOutput",
     "LlamaIndexToolLike",
     "MalformedToolCallError",
+    "StrictResponseError",
 ]

@@ -9,12 +9,13 @@ from typing import Literal, get_args
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import Extraction, Extractor, OnUnknownTool, new_call_id, render_tool_prompt
+from llama3_tools import Extraction, Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
 from llama_index_llama3_tools.prompting import prompt_before, with_tool_prompt
 from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
+from llama_index_llama3_tools.strict import require_response_format
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
 
 __all__ = ["Llama3JsonToolOutputParser"]
@@ -42,27 +43,38 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         on_malformed: what a call that the model did not manage to write is: `"text"`, as the model wrote it and
             reported in `errors`, or a reason to `"raise"` a `MalformedToolCallError`. What a call of an unknown tool
             is, malformed or not, `on_unknown_tool` says.
+        strict: the whole output has to be one JSON object,
+            `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or with `"tool_call": null`, and anything
+            else raises a `StrictResponseError`. A stream comes at its end, all at once; the model is shown the format,
+            with or without tools.
+        multiple: with `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
-        ValueError: an option has a value that it does not know.
+        ValueError: an option has a value that it does not know, or `multiple` comes without `strict`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, each by its name)
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
         on_unknown_tool: OnUnknownTool = "text",
         on_malformed: OnMalformed = "text",
+        strict: bool = False,
+        multiple: bool = False,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         if on_malformed not in get_args(OnMalformed):
             raise ValueError(f"on_malformed must be 'text' or 'raise', got {on_malformed!r}")
+        if multiple and not strict:
+            raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
         declared = None if tools is None else declare_llama_index_tools(tools)
         self._on_malformed = on_malformed
         self._on_unknown_tool = on_unknown_tool
+        self._strict = strict
+        self._multiple = multiple
         self._extractor = Extractor(
             tools=None if declared is None else declared.values(),
             on_unknown_tool=on_unknown_tool,
@@ -83,6 +95,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `output` is not a text.
             MalformedToolCallError: a call is malformed, and `on_malformed="raise"`.
+            StrictResponseError: it is not the one object, and `strict=True`.
         """
         if not isinstance(output, str):
             raise TypeError(f"parse takes the model's text, a str, got {type(output).__name__}{_hint(output)}")
@@ -99,6 +112,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `response` is neither a `ChatResponse` nor a `CompletionResponse`.
             MalformedToolCallError: a call is malformed, and `on_malformed="raise"`.
+            StrictResponseError: its text is not the one object, and `strict=True`.
         """
         chat = as_chat_response(response)
         if has_native_calls(chat.message):
@@ -131,6 +145,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `responses` is no stream of responses.
             MalformedToolCallError: a call is malformed, and `on_malformed="raise"`; after the last response.
+            StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
         _require_stream(responses, Iterable, "stream")
         return self._stream(responses)
@@ -144,6 +159,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `responses` is no asynchronous stream of responses.
             MalformedToolCallError: a call is malformed, and `on_malformed="raise"`; after the last response.
+            StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
         _require_stream(responses, AsyncIterable, "astream")
         return self._astream(responses)
@@ -178,6 +194,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def _tool_prompt(self) -> str | None:
         tools = self._extractor.tools
+        if self._strict:
+            return render_response_prompt(None if tools is None else tools.values(), multiple=self._multiple)
         return render_tool_prompt(tools.values()) if tools else None
 
     def _extract(self, output: str) -> Extraction:
@@ -186,6 +204,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         return extraction
 
     def _check(self, output: str, extraction: Extraction) -> None:
+        if self._strict:
+            names = self._extractor.tools if self._on_unknown_tool == "text" else None
+            require_response_format(output, names=names, multiple=self._multiple)
         if self._on_malformed == "text":
             return
         errors = [error for error in failed_tool_calls(output, extraction) if self._may_be_called(error.name)]
@@ -198,12 +219,24 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
         turn = ResponseStream(self._extractor)
-        yield from stream_responses(responses, turn)
+        promoted = stream_responses(responses, turn)
+        if self._strict:  # the last character may break the format
+            held = list(promoted)
+            self._check_turn(turn)
+            yield from held
+            return
+        yield from promoted
         self._check_turn(turn)
 
     async def _astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
         turn = ResponseStream(self._extractor)
         async with aclosing(astream_responses(responses, turn)) as promoted:
+            if self._strict:
+                held = [response async for response in promoted]
+                self._check_turn(turn)
+                for response in held:
+                    yield response
+                return
             async for response in promoted:
                 yield response
         self._check_turn(turn)
