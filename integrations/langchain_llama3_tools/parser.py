@@ -59,8 +59,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """With `tools` given, what becomes of a call of any other name: it stays `"text"`, or is a `"call"` all the same,
     so that an agent can answer it."""
     strict: bool = False
-    """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or with
-    `"tool_call": null`, and anything else raises `OutputParserException`. A stream comes at its end, all at once."""
+    """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
+    with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
     multiple: bool = False
     """With `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)

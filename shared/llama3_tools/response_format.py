@@ -119,7 +119,7 @@ def _deviations(text: str, names: Collection[str] | None, *, multiple: bool) -> 
     source = _source(text, start)
     parsed = run_to_end(read_object(source))
     if isinstance(parsed, Scan):
-        yield _broken(parsed)
+        yield _broken(parsed, start)
         return
     rest = skip_json_space(text, source.pos)
     if rest < len(text):
@@ -160,22 +160,22 @@ def _no_object_first(text: str, start: int) -> _Deviation:
 
 
 def _find_object(text: str, start: int) -> tuple[int | None, int]:
-    """Find the first JSON object in text: where it begins and ends, at the end of the text if it is cut off there."""
+    """Find the first JSON object in text, cut off or too deep if need be: where it begins and ends."""
     source = _source(text, start)
     while (match := _OBJECT.search(text, source.pos)) is not None:
         source.pos = match.start()
         scan = run_to_end(scan_value(source))
-        if scan.refusal is None:
+        if scan.refusal is None or scan.refusal.reason in _PROBLEMS:
             return match.start(), scan.end
-        if scan.refusal.reason is RejectionReason.TRUNCATED:
-            return match.start(), len(text)
         source.pos = scan.resume  # which keeps the search linear (rule 6)
     return None, len(text)
 
 
-def _broken(scan: Scan) -> _Deviation:
+def _broken(scan: Scan, start: int) -> _Deviation:
     assert scan.refusal is not None  # noqa: S101  # an object that was not refused is parsed
     problem = _PROBLEMS.get(scan.refusal.reason, ResponseFormatProblem.MALFORMED)
+    if problem is ResponseFormatProblem.TOO_DEEP:
+        return _Deviation(problem, start, f"the object is {scan.refusal.detail}")
     return _Deviation(problem, scan.end, f"the object is no JSON: {scan.refusal.detail}")
 
 

@@ -1,0 +1,364 @@
+"""The strict response format: what is accepted, what each error says, its JSON Schema and its prompt."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from llama3_tools import (
+    ResponseFormatError,
+    ResponseFormatProblem,
+    ToolDefinitionError,
+    extract,
+    parse_response,
+    render_response_prompt,
+    response_json_schema,
+)
+
+WEATHER = {
+    "name": "get_weather",
+    "description": "The weather of a city",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+CLOCK = {"name": "clock"}
+TOOLS = [WEATHER, CLOCK]
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+NULL = '{"message": "Hi", "tool_call": null}'
+ONE = f'{{"message": "Hi", "tool_call": {CALL}}}'
+MANY = f'{{"message": "Hi", "tool_calls": [{CALL}, {CALL}]}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "multiple", "content", "names"),
+    [
+        pytest.param(NULL, False, "Hi", [], id="no call"),
+        pytest.param(ONE, False, "Hi", ["get_weather"], id="a call"),
+        pytest.param(MANY, True, "Hi", ["get_weather"] * 2, id="calls"),
+        pytest.param('{"message": "Hi", "tool_calls": []}', True, "Hi", [], id="an empty array"),
+        pytest.param(f'{{"message": "", "tool_call": {CALL}}}', False, None, ["get_weather"], id="an empty message"),
+        pytest.param(f'{{"tool_call": {CALL}, "message": "Hi"}}', False, "Hi", ["get_weather"], id="another order"),
+        pytest.param(f" \t\r\n{ONE}\n\n ", False, "Hi", ["get_weather"], id="JSON's white space at both ends"),
+        pytest.param(r'{"mess\u0061ge": "\u0048i", "tool_call": null}', False, "Hi", [], id="escapes"),
+        pytest.param(
+            '{"message": "a {\\"b\\": 1} ```", "tool_call": null}', False, 'a {"b": 1} ```', [], id="JSON inside"
+        ),
+    ],
+)
+def test_an_object_of_the_format_is_read_as_extract_reads_it(
+    text: str, content: str | None, names: list[str], *, multiple: bool
+):
+    extraction = parse_response(text, tools=TOOLS, multiple=multiple)
+    assert extraction.content == content
+    assert [call.name for call in extraction.tool_calls] == names
+    assert extraction == extract(text, tools=TOOLS)
+
+
+def one(call: str) -> str:
+    return f'{{"message": "", "tool_call": {call}}}'
+
+
+# The problem, the offset where it goes wrong, and words of the message.
+PROBLEMS: dict[str, tuple[str, str, int, str]] = {
+    "nothing": ("", "empty", 0, "the output is empty"),
+    "white space": (" \n", "empty", 0, "the output is empty"),
+    "prose": ("It is sunny.", "no_json", 0, "no JSON object"),
+    "prose with braces": ('The set {a, b} and {"a"} too.', "no_json", 0, "no JSON object"),
+    "text before": (f"Sure! {NULL}", "text_before", 0, "before the JSON object at offset 6"),
+    "text before an object that is cut off": (f"Sure! {ONE[:-9]}", "text_before", 0, "at offset 6"),
+    "braces before": (f'A {{"set"}} first: {NULL}', "text_before", 0, "at offset 17"),
+    "text after": (f"{NULL} Anything else?", "text_after", 37, "at offset 37"),
+    "a brace after": (f"{NULL}}}", "text_after", 36, "at offset 36"),
+    "embedded": (f"Sure! {NULL} Done.", "embedded", 0, "before and after the JSON object at offset 6"),
+    "a fence": (f"```json\n{NULL}\n```", "fenced", 0, "a code fence"),
+    "a fence of tildes": (f"~~~\n{NULL}\n~~~", "fenced", 0, "a code fence"),
+    "a fence in text": (f"Here:\n```\n{NULL}\n```\nDone.", "fenced", 6, "at offset 6"),
+    "a fence behind much text": (f"{'Well. ' * 99}```json\n{NULL}\n```", "fenced", 594, "at offset 594"),
+    "two objects": (f"{ONE}\n{NULL}", "two_objects", len(ONE) + 1, "a second JSON object"),
+    "two objects and a delimiter": (f"{NULL}; {NULL}", "two_objects", 38, "at offset 38"),
+    "a second object that is cut off": (f"{NULL} {NULL[:-3]}", "two_objects", 37, "at offset 37"),
+    "a protocol token before": (f"<|python_tag|>{NULL}", "protocol_token", 0, "<|python_tag|>"),
+    "a protocol token after": (f"{NULL}<|eot_id|>", "protocol_token", 36, "the server should have cut off"),
+    "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 30, "at offset 31"),
+    "malformed, no key": ("{x}", "malformed", 1, "at offset 1"),
+    "a raw line break in a string": ('{"message": "a\nb", "tool_call": null}', "malformed", 14, r"'\n'"),
+    "half a surrogate pair": (r'{"message": "\ud83d", "tool_call": null}', "malformed", 13, "escape"),
+    "a key twice": ('{"message": "a", "message": "b", "tool_call": null}', "malformed", 0, "'message' stands twice"),
+    "cut off": (ONE[:-9], "truncated", len(ONE) - 9, "an open string"),
+    "cut off before the end": (NULL[:-1], "truncated", len(NULL) - 1, "was due"),
+    "too deep": (
+        one('{"name": "f", "arguments": {"a": ' + "[" * 200 + "]" * 200 + "}}"),
+        "too_deep",
+        0,
+        "nested deeper than 128 levels",
+    ),
+    "an array": (f"[{NULL}]", "wrong_type", 0, "an array, not an object"),
+    "a string": ('"Hi"', "wrong_type", 0, "a string, not an object"),
+    "a number": (" 5", "wrong_type", 1, "a number, not an object"),
+    "an empty object": ("{}", "missing_key", 0, "'message' is missing in the object at offset 0, whose keys are: none"),
+    "a bare call": (CALL, "missing_key", 0, "whose keys are: name, arguments"),
+    "no tool_call": ('{"message": "Hi"}', "missing_key", 0, "'tool_call' is missing"),
+    "no message": (' {"tool_call": null}', "missing_key", 1, "'message' is missing in the object at offset 1"),
+    "the other form": (
+        MANY,
+        "missing_key",
+        0,
+        "'tool_call' is missing in the object at offset 0, whose keys are: message",
+    ),
+    "one key more": ('{"message": "", "tool_call": null, "thought": 1}', "unknown_key", 46, "'thought'"),
+    "message null": ('{"message": null, "tool_call": null}', "wrong_type", 12, "'message' at offset 12 is null"),
+    "tool_call a string": (one('"clock"'), "wrong_type", 29, "is a string, not an object or null"),
+    "tool_call an array": (one(f"[{CALL}]"), "wrong_type", 29, "is an array, not an object or null"),
+    "a call without arguments": (one('{"name": "clock"}'), "invalid_call", 29, "'arguments' is missing"),
+    "a call with parameters": (one('{"name": "clock", "parameters": {}}'), "invalid_call", 29, "name, parameters"),
+    "a call with an id": (one('{"name": "clock", "arguments": {}, "id": 1}'), "invalid_call", 70, "'id'"),
+    "a call with a key twice": (one('{"name": "a", "name": "clock", "arguments": {}}'), "invalid_call", 29, "twice"),
+    "a call without a name": (one('{"name": "", "arguments": {}}'), "invalid_call", 38, "an empty string"),
+    "a name that is none": (one('{"name": 5, "arguments": {}}'), "invalid_call", 38, "a number, not a name"),
+    "stringified arguments": (
+        one('{"name": "clock", "arguments": "{}"}'),
+        "invalid_call",
+        60,
+        "a string, not an object",
+    ),
+    "an unknown tool": (one('{"name": "rm", "arguments": {}}'), "unknown_tool", 38, "declared: get_weather, clock"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem", "offset", "words"), PROBLEMS.values(), ids=PROBLEMS)
+def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: str, offset: int, words: str):
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response(text, tools=TOOLS)
+    error = raised.value
+    assert (str(error.problem), error.offset) == (problem, offset)
+    assert error.output == text, "nothing of the output is lost"
+    assert str(error).startswith(f"{problem}: {error.detail}. Expected one JSON object and nothing else: {{")
+    assert words in error.detail
+
+
+def test_each_problem_has_a_case():
+    assert {problem for _, problem, _, _ in PROBLEMS.values()} == {str(problem) for problem in ResponseFormatProblem}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (ONE, "missing_key"),
+        ('{"message": "", "tool_calls": null}', "wrong_type"),
+        ('{"message": "", "tool_calls": {}}', "wrong_type"),
+        ('{"message": "", "tool_calls": [1]}', "wrong_type"),
+        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "clock"}}]}}', "invalid_call"),
+        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "rm", "arguments": {{}}}}]}}', "unknown_tool"),
+    ],
+)
+def test_with_multiple_the_calls_are_an_array(text: str, problem: str):
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response(text, tools=TOOLS, multiple=True)
+    assert raised.value.problem == problem
+    assert '"tool_calls": [' in raised.value.expected
+
+
+def test_without_tools_any_name_may_be_called_and_with_an_empty_list_none():
+    text = one('{"name": "rm", "arguments": {}}')
+    assert parse_response(text).tool_calls[0].name == "rm"
+    with pytest.raises(ResponseFormatError, match=r"unknown_tool: .*declared: none"):
+        parse_response(text, tools=[])
+
+
+def test_the_ids_come_from_the_factory():
+    assert parse_response(ONE, id_factory=lambda: "call_1").tool_calls[0].id == "call_1"
+
+
+def test_an_output_is_a_str():
+    with pytest.raises(TypeError, match="got bytes: decode it first"):
+        parse_response(b"{}")  # type: ignore[arg-type]
+
+
+def test_the_error_can_be_pickled():
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response("Hi")
+    copy = pickle.loads(pickle.dumps(raised.value))  # noqa: S301 (pickled in the line)
+    assert str(copy) == str(raised.value)
+    assert (copy.problem, copy.output, copy.offset) == (raised.value.problem, "Hi", 0)
+
+
+def test_many_braces_take_no_more_than_a_look_each():
+    """A search that began anew at each brace would take hours."""
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response("x" + '{"a": ' * 200_000)
+    assert raised.value.problem == "text_before"
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response("x" + '{"a" ' * 200_000)
+    assert raised.value.problem == "no_json"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3),
+    max_leaves=6,
+)
+calls = st.fixed_dictionaries(
+    {
+        "name": st.text(min_size=1, max_size=8),
+        "arguments": st.dictionaries(st.text(max_size=5), json_values, max_size=3),
+    }
+)
+
+
+@given(message=st.text(max_size=20), written=st.lists(calls, max_size=3), multiple=st.booleans())
+@example(message="", written=[{"name": "f", "arguments": {"type": "object", "properties": {}}}], multiple=False)
+def test_whatever_the_format_allows_is_read_and_extract_reads_the_same(
+    message: str, written: list[dict[str, Any]], *, multiple: bool
+):
+    """Strictness only rejects: what it lets through is read as by default, and no call of it is lost."""
+    written = written if multiple else written[:1]
+    key, value = ("tool_calls", written) if multiple else ("tool_call", written[0] if written else None)
+    text = json.dumps({"message": message, key: value})
+    extraction = parse_response(text, multiple=multiple)
+    assert extraction == extract(text)
+    assert (extraction.content or "") == message.strip()
+    found = [{"name": call.name, "arguments": call.arguments} for call in extraction.tool_calls]
+    assert found == written
+
+
+@given(st.text(alphabet='{}[]":, \\n`messagtol_c<|>x1', max_size=60) | st.text(max_size=30))
+def test_an_output_is_read_or_named_wrong(text: str):
+    """No output ends in another exception, and what is read says something."""
+    try:
+        extraction = parse_response(text)
+    except ResponseFormatError:
+        return
+    assert extraction == extract(text)
+
+
+class TestSchema:
+    @pytest.mark.parametrize("text", [NULL, ONE, one('{"name": "clock", "arguments": {}}')])
+    def test_it_takes_what_strict_takes(self, text: str):
+        jsonschema.validate(json.loads(text), response_json_schema(TOOLS))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            CALL,
+            MANY,
+            '{"message": "Hi"}',
+            '{"message": null, "tool_call": null}',
+            '{"message": "Hi", "tool_call": null, "more": 1}',
+            one('{"name": "rm", "arguments": {}}'),
+            one('{"name": "clock"}'),
+            one('{"name": "clock", "arguments": {}, "id": 1}'),
+            one('{"name": "clock", "arguments": {"city": "Paris"}}'),
+            one('{"name": "get_weather", "arguments": {}}'),
+            one('{"name": "get_weather", "arguments": {"city": 5}}'),
+        ],
+    )
+    def test_it_takes_nothing_else_and_each_tool_its_own_arguments_alone(self, text: str):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(text), response_json_schema(TOOLS))
+
+    @pytest.mark.parametrize(
+        ("options", "taken", "refused"),
+        [
+            ({"multiple": True}, ["[]", f"[{CALL}, {CALL}]"], ["null", CALL, "[1]"]),
+            ({"multiple": True, "tool_choice": "required"}, [f"[{CALL}]"], ["[]"]),
+            ({"tool_choice": "required"}, [CALL], ["null"]),
+            ({"tool_choice": "get_weather"}, [CALL], ["null", '{"name": "clock", "arguments": {}}']),
+        ],
+    )
+    def test_it_follows_the_options(self, options: dict[str, Any], taken: list[str], refused: list[str]):
+        key = "tool_calls" if options.get("multiple") else "tool_call"
+        validator = jsonschema.Draft202012Validator(response_json_schema(TOOLS, **options))
+        assert [text for text in taken if not validator.is_valid({"message": "", key: json.loads(text)})] == []
+        assert [text for text in refused if validator.is_valid({"message": "", key: json.loads(text)})] == []
+
+    @pytest.mark.parametrize("multiple", [False, True])
+    def test_without_tools_any_name_with_any_arguments_and_with_an_empty_list_no_call(self, *, multiple: bool):
+        call: Any = {"name": "rm", "arguments": {"path": "/"}}
+        none: Any = [] if multiple else None
+        value, key = ([call], "tool_calls") if multiple else (call, "tool_call")
+        any_tool = jsonschema.Draft202012Validator(response_json_schema(None, multiple=multiple))
+        no_tool = jsonschema.Draft202012Validator(response_json_schema([], multiple=multiple))
+        assert any_tool.is_valid({"message": "", key: value})
+        assert not no_tool.is_valid({"message": "", key: value})
+        assert no_tool.is_valid({"message": "", key: none})
+
+    def test_references_are_lifted_with_names_of_their_own(self):
+        def tool(name: str, kind: str) -> dict[str, Any]:
+            definitions = {"Item": {"type": kind}, "a/b": {"type": "object", "properties": {"up": {"$ref": "#"}}}}
+            properties = {
+                "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+                "same": {"$ref": "#/properties/items"},
+                "node": {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"type": "null"}]},
+                "$ref": {"enum": [{"$ref": "#/data"}]},
+            }
+            return {"name": name, "parameters": {"type": "object", "properties": properties, "$defs": definitions}}
+
+        tools = [tool("first", "string"), tool("second", "integer")]
+        schema = response_json_schema(tools)
+        validator = jsonschema.Draft202012Validator(schema)
+        assert set(schema["$defs"]) == {
+            *("first-Item", "first-items", "first-a_1b", "first"),
+            *("second-Item", "second-items", "second-a_1b", "second"),
+        }
+
+        def takes(name: str, **arguments: object) -> bool:
+            call = {"name": name, "arguments": arguments}
+            return validator.is_valid({"message": "", "tool_call": call})
+
+        assert takes("first", items=["a"], same=["b"], node={"up": {"items": ["c"]}})
+        assert takes("second", items=[1], same=[2], node=None)
+        assert not takes("first", items=[1])
+        assert not takes("second", same=["a"])
+        assert not takes("first", node={"up": {"items": [1]}})
+        assert takes("first", **{"$ref": {"$ref": "#/data"}})
+        assert not takes("first", **{"$ref": 5})
+
+    @pytest.mark.parametrize(
+        "reference", ["#/$defs/Gone", "#/required/7", "#anchor", "https://example.org/schema.json"]
+    )
+    def test_a_reference_to_something_else_is_an_error(self, reference: str):
+        parameters = {"type": "object", "properties": {"a": {"$ref": reference}}, "required": ["a"]}
+        with pytest.raises(ToolDefinitionError, match=r"parameters of f refer to .* not in them"):
+            response_json_schema([{"name": "f", "parameters": parameters}])
+
+    def test_the_tools_are_left_as_they_are(self):
+        tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"enum": [1]}}}}
+        response_json_schema([tool])["properties"]["tool_call"]["anyOf"][0]["properties"].clear()
+        schema = response_json_schema([tool])
+        schema["properties"]["tool_call"]["anyOf"][0]["properties"]["arguments"]["properties"]["a"]["enum"].append(2)
+        assert tool["parameters"]["properties"]["a"] == {"enum": [1]}  # type: ignore[index]
+
+
+class TestPrompt:
+    @pytest.mark.parametrize(
+        ("tools", "options", "words"),
+        [
+            (TOOLS, {}, '"tool_call": null or {"name": function name, "arguments": '),
+            (TOOLS, {"multiple": True}, '"tool_calls": [] or [{"name": function name, "arguments": '),
+            (TOOLS, {"tool_choice": "required"}, '"tool_call": {"name": '),
+            (TOOLS, {"tool_choice": "required", "multiple": True}, '"tool_calls": [{"name": '),
+            ([], {}, '"tool_call": null}'),
+            ([], {"multiple": True}, '"tool_calls": []}'),
+            (None, {}, '"tool_call": null or {"name": '),
+        ],
+    )
+    def test_it_says_the_form(self, tools: list[dict[str, Any]] | None, options: dict[str, Any], words: str):
+        assert words in render_response_prompt(tools, **options)
+
+    def test_it_shows_the_tools_and_which_one_to_call(self):
+        prompt = render_response_prompt(TOOLS, tool_choice="clock")
+        assert prompt.startswith("You may call the following functions:")
+        assert '"name": "get_weather"' in prompt
+        assert '"description": "The weather of a city"' in prompt
+        assert prompt.endswith("Call the function 'clock' in your reply.")
+        assert "functions" not in render_response_prompt(None)
+
+    def test_a_tool_choice_that_is_not_declared_is_an_error(self):
+        for render in (render_response_prompt, response_json_schema):
+            with pytest.raises(ToolDefinitionError, match="'rm' is not declared; declared: get_weather, clock"):
+                render(TOOLS, tool_choice="rm")
