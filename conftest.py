@@ -4,7 +4,7 @@ All that a snippet prints stands in it behind `#>`, in the order of printing; `â
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave.
+place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave, or its error.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
 LAST = "The sun shines in Paris."
 
 _ENDPOINT = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/v1")
+_TOLD = re.compile(r"\b(?:Result|Error) of ")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
 
@@ -42,7 +43,7 @@ def documented_endpoint() -> Iterator[str]:
 
     def model(request: Request) -> Answer:
         messages = request.body.get("messages")
-        is_told = isinstance(messages, list) and "Result of" in str(messages[-1])
+        is_told = isinstance(messages, list) and _TOLD.search(str(messages[-1])) is not None
         return (last if is_told else first)(request)
 
     server = LoopbackServer(api(["llama3.1"], model))
