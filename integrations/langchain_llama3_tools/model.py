@@ -65,7 +65,8 @@ class Llama3ToolModel(BaseChatModel):
     >>> message.content, message.tool_calls[0]["args"]
     ('Let me check.', {'city': 'Paris'})
 
-    Usage, ids, metadata, cache and callbacks are those of the model inside, counted once.
+    Usage, ids, metadata, cache and callbacks are those of the model inside, counted once. Errors are the model's own too;
+    where it is known what to do about one, its text ends with that.
     """
 
     llm: BaseChatModel
@@ -139,8 +140,8 @@ class Llama3ToolModel(BaseChatModel):
 
         Raises:
             TypeError: `tools` is no list of tools.
-            ToolDefinitionError: a tool cannot be converted, two that differ have one name, or `tool_choice` is none
-                of them.
+            ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two that differ have one
+                name, or `tool_choice` is none of them.
         """
         converted = to_openai_tools(tools, allow_repeats=True)
         choice = read_tool_choice(tool_choice, converted)

@@ -51,7 +51,8 @@ def render_llama3_tools(
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a tool cannot be converted, two have one name, or `tool_choice` is none of them.
+        ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two have one name, or
+            `tool_choice` is none of them.
         ValueError: `prompt_format` is none of the formats.
     """
     converted = to_openai_tools(tools)

@@ -33,7 +33,8 @@ def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool =
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a tool cannot be converted, has no name, or has the name of another one.
+        ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are no
+            JSON Schema.
     """
     _check_is_list(tools)
     converted = [_to_openai_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]

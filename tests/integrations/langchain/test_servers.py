@@ -15,8 +15,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from endpoints.script import Turn, cut_at
-from endpoints.server import Answer, LoopbackServer
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.langchain.agents import (
     PARIS,
@@ -44,7 +44,7 @@ def agent(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (the same)
 def ask(asked: Any, way: str, arrived: list[str] | None = None) -> None:  # noqa: ANN401 (a model or an agent)
     """Ask a model or an agent in one way; the text that arrives goes into the list, whatever happens then."""
     is_agent = not hasattr(asked, "bound")
-    given, options = (QUESTION, {"stream_mode": "messages"}) if is_agent else ("How is Paris?", {})
+    given, options = (QUESTION, {"stream_mode": "messages"}) if is_agent else (QUESTION["messages"], {})
     arrived = [] if arrived is None else arrived
 
     def note(item: Any) -> None:  # noqa: ANN401 (a chunk; of an agent, with metadata)
@@ -131,6 +131,31 @@ class TestEndpoints:
             ask(made(llm_at(server.base_url)), way)
         assert str(error.value).endswith(NO_COMPLETION)
         assert str(error.value).count(NO_COMPLETION) == 1
+
+
+@of_both
+@in_each_way
+def test_a_server_that_refuses_tools_and_calls_in_its_history_is_sent_neither(
+    made: Callable[..., Any], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = {"name": "get_weather", "args": '{"city": "Par', "id": "2", "error": None, "type": "invalid_tool_call"}
+    called = {"name": "get_weather", "args": {"city": "Paris"}, "id": "1"}
+    turn = [AIMessage("", tool_calls=[called], invalid_tool_calls=[broken]), ToolMessage("sunny", tool_call_id="1")]
+    monkeypatch.setitem(QUESTION, "messages", [HumanMessage("How is Paris?"), *turn])
+
+    def respond(request: Request) -> Answer:
+        messages: Any = request.body["messages"]
+        if "tools" in request.body:
+            return answer_error(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser')
+        if any("tool_calls" in message or message["role"] == "tool" for message in messages):
+            return answer_error(500, "Failed to parse tool call arguments as JSON")
+        return scripted([Turn(pieces=("Sunny.",))])(request)
+
+    with LoopbackServer(respond) as server:
+        ask(made(llm_at(server.base_url)), way)
+        with pytest.raises(openai.BadRequestError, match="--enable-auto-tool-choice"):
+            llm_at(server.base_url).bind_tools([get_weather]).invoke("How is Paris?")
+    assert len(server.requests) == 2
 
 
 class TestHints:
