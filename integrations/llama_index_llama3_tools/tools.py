@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
@@ -17,7 +18,7 @@ LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | T
 
 
 def declare_llama_index_tools(tools: Iterable[LlamaIndexToolLike]) -> dict[str, Tool]:
-    """Read LlamaIndex's tools into a mapping from name to `Tool`.
+    """Read LlamaIndex's tools into a mapping from name to `Tool`. One that is there twice is read once.
 
     >>> def add(a: int, b: int) -> int:
     ...     "Add two numbers."
@@ -27,11 +28,20 @@ def declare_llama_index_tools(tools: Iterable[LlamaIndexToolLike]) -> dict[str, 
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, a schema that is no object, or a name that another one has.
+        ToolDefinitionError: a declaration has no name, the name of another one, or parameters that are no JSON Schema.
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise TypeError(f"tools must be a list of tools, got one {type(tools).__name__}: put it in a list")
-    return declare_tools(_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools))
+    different: dict[str, LlamaIndexToolLike] = {}
+    for index, tool in enumerate(tools):
+        if not any(_declared(tool) is _declared(other) for other in different.values()):
+            different[f"tools[{index}]"] = tool
+    return declare_tools(_tool(tool, where) for where, tool in different.items())
+
+
+def _declared(tool: LlamaIndexToolLike) -> object:
+    """Give what tells a tool from others; agents wrap a tool that is not asynchronous, and keep its metadata."""
+    return tool.metadata if isinstance(tool, BaseTool) else tool
 
 
 def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
@@ -42,16 +52,33 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
     if isinstance(tool, BaseTool):
         return _from_metadata(tool.metadata, where)
     if inspect.isroutine(tool):
-        return _from_metadata(FunctionTool.from_defaults(tool).metadata, where)
+        with _named(tool.__name__, where):
+            tool = FunctionTool.from_defaults(tool)
+        return _from_metadata(tool.metadata, where)
+    found = f"the class {tool.__name__}" if isinstance(tool, type) else f"a {type(tool).__name__}"
     raise TypeError(
-        f"{where} is a {type(tool).__name__}: expected a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, "
+        f"{where} is {found}: expected a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, "
         "a function, or an OpenAI tool dict"
     )
 
 
 def _from_metadata(metadata: ToolMetadata, where: str) -> Tool:
-    if not metadata.name:
+    if not isinstance(metadata.name, str) or not metadata.name:
         raise ToolDefinitionError(f"{where} has no name: give it one in its ToolMetadata")
-    function = metadata.to_openai_tool(skip_length_check=True)["function"]
+    with _named(metadata.name, where):
+        function = metadata.to_openai_tool(skip_length_check=True)["function"]
     # The name as agents look it up: `to_openai_tool` replaces all that OpenAI's service rejects, such as a dot.
     return Tool(metadata.name, function["description"] or "", function["parameters"])
+
+
+@contextmanager
+def _named(name: str, where: str) -> Iterator[None]:
+    """Name the tool whose schema cannot be made."""
+    try:
+        yield
+    except Exception as error:  # in as many ways as there are annotations
+        reason = str(error).partition("\n")[0].removesuffix(".")
+        raise ToolDefinitionError(
+            f"{where}: the parameters of {name} give no JSON Schema: {type(error).__name__}: {reason}. Take types "
+            "that JSON knows, such as str, int, list or a pydantic model"
+        ) from error
