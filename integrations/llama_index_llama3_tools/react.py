@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
-from llama_index.core.bridge.pydantic import Field
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.tools import BaseTool
 
@@ -65,7 +65,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a tool without a name, or with another one's name.
+        ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
+        ValueError: `on_unknown_tool` is neither of the two.
     """
 
     def __init__(
@@ -111,11 +112,29 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
     >>> system, question = Llama3ReActChatFormatter().format([FunctionTool.from_defaults(now)], [ChatMessage("Time?")])
     >>> system.content.startswith("Given the following functions, please respond with a JSON for a function call")
     True
+
+    Raises:
+        ValidationError: `system_header` has other places to fill in than those three, or an option is none.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     system_header: str = Field(
         default=_SYSTEM_HEADER, description="The system message; {tool_desc}, {tool_names} and {context} are filled in."
     )
+
+    @field_validator("system_header")
+    @classmethod
+    def _check_header(cls, header: str) -> str:
+        """Fill the header in once, so that what is wrong is said before the agent runs."""
+        try:
+            header.format(tool_desc="", tool_names="", context="")
+        except (LookupError, ValueError, AttributeError) as error:
+            raise ValueError(
+                f"only {{tool_desc}}, {{tool_names}} and {{context}} are filled in, and any other brace is written "
+                f"twice, as in '{{{{': {type(error).__name__}: {error}"
+            ) from None
+        return header
 
     def format(
         self,
