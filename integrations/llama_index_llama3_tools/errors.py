@@ -4,7 +4,7 @@
 
     Llama3ToolsError
     ├── MalformedToolCallError (OutputParserException, ValueError)    a call that cannot be read
-    └── LLMRequestError (RuntimeError)                                an LLM that refuses tools, or gives no answer
+    └── LLMRequestError (RuntimeError)                                an LLM that gives no answer, or not all of it
 """
 
 from __future__ import annotations
@@ -49,8 +49,23 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
 
 
 class LLMRequestError(Llama3ToolsError, RuntimeError):
-    """The LLM behind a `Llama3ToolLLM` refused a request with tools or gave no answer. The text says what to do.
+    """The LLM behind a `Llama3ToolLLM` refused a request, gave no answer or broke one off. The text says what to do.
 
     It is raised from the LLM's own error, which is its `__cause__`. Errors about which there is nothing to say come
     through as they are.
+
+    Args:
+        problem: what went wrong, and what to do.
+        output: what the model had written by then; its beginning is in the text.
     """
+
+    def __init__(self, problem: str, output: str = "") -> None:
+        self.problem = problem
+        """What went wrong, and what to do."""
+        self.output = output
+        """What the model had written by then: nothing of it is lost."""
+        super().__init__(f"{problem}; it had written: {output!r:.200}" if output else problem)
+
+    def __reduce__(self) -> tuple[type[LLMRequestError], tuple[str, str]]:
+        """Pickle by the arguments."""
+        return type(self), (self.problem, self.output)

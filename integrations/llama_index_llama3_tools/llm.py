@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from llama_index.core.bridge.pydantic import Field, SerializeAsAny, field_validator
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.chat_engine.types import AgentChatResponse
 from llama_index.core.llms import (
     LLM,
@@ -15,15 +15,11 @@ from llama_index.core.llms import (
     ChatResponse,
     ChatResponseAsyncGen,
     ChatResponseGen,
-    CompletionResponse,
-    CompletionResponseAsyncGen,
-    CompletionResponseGen,
     LLMMetadata,
     MessageRole,
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.llms.loading import load_llm
 from llama_index.core.tools import BaseTool
 
 from llama3_tools import OnUnknownTool, PromptFormat, render_tool_prompt
@@ -31,6 +27,7 @@ from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
 from llama_index_llama3_tools.native import native_calls
+from llama_index_llama3_tools.plain import LLMAround
 from llama_index_llama3_tools.prompting import ToolsIn, with_tool_prompt
 from llama_index_llama3_tools.streaming import astream_responses, stream_responses
 from llama_index_llama3_tools.tools import declare_llama_index_tools
@@ -41,19 +38,8 @@ __all__ = ["Llama3ToolLLM", "ToolMode"]
 ToolMode: TypeAlias = Literal["auto", "native", "prompt"]
 """How the model gets to know its tools: in the prompt, through the server, or as the LLM itself says."""
 
-# What `predict` and the like look up on the LLM that they are called on.
-_INHERITED = (
-    "callback_manager",
-    "system_prompt",
-    "messages_to_prompt",
-    "completion_to_prompt",
-    "output_parser",
-    "pydantic_program_mode",
-    "query_wrapper_prompt",
-)
 
-
-class Llama3ToolLLM(FunctionCallingLLM):
+class Llama3ToolLLM(LLMAround):
     """Makes any LLM of LlamaIndex one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
 
     The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
@@ -90,11 +76,10 @@ class Llama3ToolLLM(FunctionCallingLLM):
         **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
 
     Raises:
-        TypeError: `llm` is no LLM of LlamaIndex.
+        TypeError: `llm` is no LLM of LlamaIndex, or an option is none.
         ValidationError: an option has a value that it does not know.
     """
 
-    llm: SerializeAsAny[LLM] = Field(description="The LLM that answers.")
     tool_mode: ToolMode = Field(default="auto", description="Whether tools go into the prompt or through the server.")
     tools_in: ToolsIn = Field(default="user", description="The message that shows the model its tools.")
     tool_result_role: ToolResultRole = Field(default="tool", description="The role under which results are sent.")
@@ -116,7 +101,6 @@ class Llama3ToolLLM(FunctionCallingLLM):
         max_parse_retries: int = 0,
         **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
     ) -> None:
-        inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
         super().__init__(
             llm=llm,
             tool_mode=tool_mode,
@@ -125,18 +109,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
             prompt_format=prompt_format,
             on_unknown_tool=on_unknown_tool,
             max_parse_retries=max_parse_retries,
-            **{**inherited, **kwargs},
+            **kwargs,
         )
-
-    @field_validator("llm", mode="before")
-    @classmethod
-    def _load(cls, llm: object) -> LLM:
-        """Take an LLM, or the dict of one that LlamaIndex can load."""
-        if isinstance(llm, dict):
-            return load_llm(llm)
-        if not isinstance(llm, LLM):
-            raise TypeError(f"Llama3ToolLLM wraps an LLM of LlamaIndex, got {type(llm).__name__}")
-        return llm
 
     @classmethod
     def class_name(cls) -> str:
@@ -147,47 +121,6 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def metadata(self) -> LLMMetadata:
         """The metadata of the LLM inside, which now calls functions."""
         return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
-
-    # Plain requests: as the LLM inside answers them. It also tells the callbacks, once.
-
-    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
-        """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
-        return self.llm.chat(self._flatten(messages), **kwargs)
-
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
-        """Let the LLM answer a conversation without tools; see `chat`."""
-        return await self.llm.achat(self._flatten(messages), **kwargs)
-
-    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
-        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
-        return self.llm.stream_chat(self._flatten(messages), **kwargs)
-
-    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
-        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
-        return await self.llm.astream_chat(self._flatten(messages), **kwargs)
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
-        """Let the LLM complete a text."""
-        return self.llm.complete(prompt, formatted=formatted, **kwargs)
-
-    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
-        """Let the LLM complete a text."""
-        return await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
-
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
-        """Let the LLM stream the completion of a text."""
-        return self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
-
-    async def astream_complete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: FBT001, FBT002 (the same)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> CompletionResponseAsyncGen:
-        """Let the LLM stream the completion of a text."""
-        return await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
-
-    # Requests with tools.
 
     def chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,
@@ -398,30 +331,29 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return self.model_copy(update={"on_unknown_tool": "text"})
 
     def _stream(self, request: _Request, ask: Callable[..., ChatResponseGen]) -> Generator[ChatResponse, None, None]:
-        with explained(self.llm):
-            while True:
-                response = None
-                for response in stream_responses(ask(**request.arguments), request.turn.stream()):
+        while True:
+            answer, response = request.turn.stream(), None
+            with explained(self.llm, answer):
+                for response in stream_responses(ask(**request.arguments), answer):
                     yield response
-                if response is None:
-                    raise LLMRequestError(NO_RESPONSE)
-                if not request.turn.retry():
-                    return
+            if response is None:
+                raise LLMRequestError(NO_RESPONSE)
+            if not request.turn.retry():
+                return
 
     async def _astream(
         self, request: _Request, ask: Callable[..., Awaitable[ChatResponseAsyncGen]]
     ) -> AsyncGenerator[ChatResponse, None]:
-        with explained(self.llm):
-            while True:
-                response = None
-                responses = astream_responses(await ask(**request.arguments), request.turn.stream())
-                async with aclosing(responses):
+        while True:
+            answer, response = request.turn.stream(), None
+            with explained(self.llm, answer):
+                async with aclosing(astream_responses(await ask(**request.arguments), answer)) as responses:
                     async for response in responses:
                         yield response
-                if response is None:
-                    raise LLMRequestError(NO_RESPONSE)
-                if not request.turn.retry():
-                    return
+            if response is None:
+                raise LLMRequestError(NO_RESPONSE)
+            if not request.turn.retry():
+                return
 
 
 @dataclass(frozen=True, slots=True)

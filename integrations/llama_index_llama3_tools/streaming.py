@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from llama_index.core.llms import ChatMessage, ChatResponse
@@ -16,7 +17,7 @@ from llama_index_llama3_tools.messages import (
     promote_message,
 )
 
-__all__ = ["ResponseStream", "astream_responses", "stream_responses"]
+__all__ = ["NewText", "ResponseStream", "astream_responses", "closing", "stream_responses"]
 
 
 class ResponseStream:
@@ -33,7 +34,7 @@ class ResponseStream:
     def __init__(self, extractor: Extractor, *, only_first: bool = False) -> None:
         self._stream = extractor.stream()
         self._only_first = only_first
-        self._source = _NewText()
+        self._source = NewText()
         self._text = ""
         self._calls: list[ToolCall] = []
         self._last: ChatResponse | None = None
@@ -43,7 +44,7 @@ class ResponseStream:
     @property
     def output(self) -> str:
         """The model output so far, as it came."""
-        return self._source.seen
+        return self._source.output
 
     @property
     def extraction(self) -> Extraction | None:
@@ -101,7 +102,7 @@ class ResponseStream:
         return delta
 
 
-class _NewText:
+class NewText:
     """What each response adds to the text, whichever way its LLM streams.
 
     A delta says it. Without one, the content does: LlamaIndex asks for the whole text so far, and what goes beyond the
@@ -110,19 +111,21 @@ class _NewText:
     """
 
     def __init__(self) -> None:
-        self.seen = ""
+        self.output = ""
+        """The text so far."""
         self._has_deltas = False
 
     def of(self, response: ChatResponse) -> str:
+        """Give what a response adds."""
         new = response.delta or self._beyond_seen(response)
         self._has_deltas = self._has_deltas or response.delta is not None
-        self.seen += new
+        self.output += new
         return new
 
     def _beyond_seen(self, response: ChatResponse) -> str:
         content = response.message.content or ""
-        if content.startswith(self.seen):
-            return content[len(self.seen) :]
+        if content.startswith(self.output):
+            return content[len(self.output) :]
         return "" if self._has_deltas or response.delta is not None else content
 
 
@@ -144,16 +147,23 @@ async def astream_responses(
 
     Where the stream breaks, what was held back is not lost.
     """
+    async with closing(responses):
+        try:
+            async for response in responses:
+                yield turn.feed(response)
+        except Exception:
+            for response in turn.flush():
+                yield response
+            raise
+        for response in turn.flush():
+            yield response
+
+
+@asynccontextmanager
+async def closing(responses: AsyncIterable[AnyResponse]) -> AsyncIterator[None]:
+    """Close a stream at the end, where it can be closed."""
     try:
-        async for response in responses:
-            yield turn.feed(response)
-    except Exception:
-        for response in turn.flush():
-            yield response
-        raise
-    else:
-        for response in turn.flush():
-            yield response
+        yield
     finally:
         if isinstance(responses, AsyncGenerator):
             await responses.aclose()

@@ -1,4 +1,4 @@
-"""Servers that differ: those that find calls themselves, refuse or ignore tools, know fewer roles, break off."""
+"""Servers that differ: those that find calls themselves, refuse or ignore tools, know fewer roles."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import json
 from typing import Any
 
 import pytest
-from llama_index.core.agent.workflow import AgentStream, FunctionAgent
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
 from endpoints.script import Turn
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, say
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
+from integrations.llamaindex.ways import FUNCTION_AGENTS, WAYS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM, LLMRequestError
 from llama_index_llama3_tools.native import NativeCalls
 
 PARIS = {"city": "Paris"}
-PAGE = Answer((b"<!doctype html><title>Welcome</title>",), "text/html")
 
 
 def native(*calls: tuple[str, str, str], text: str | None = None) -> Answer:
@@ -234,64 +234,17 @@ class TestRefusals:
                 with pytest.raises(Exception, match='tool_result_role="user"'):
                     await agent.run("Weather?")
 
-    def test_native_calls_of_an_llm_that_completes_text(self) -> None:
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
+    async def test_native_calls_of_an_llm_that_completes_text(self, way: str) -> None:
         with endpoint() as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=False), tool_mode="native")
-            with pytest.raises(LLMRequestError, match=r"is_chat_model=True"):
-                llm.chat_with_tools(TOOLS, "Weather?")
+            with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
+                await WAYS[way](llm)
+        assert served.bodies == []
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
         with pytest.raises(LLMRequestError, match='ScriptedLLM is none: take tool_mode="prompt"'):
             Llama3ToolLLM(ScriptedLLM(chunks=[]), tool_mode="native").chat_with_tools(TOOLS, "Weather?")
-
-    def test_a_web_page(self) -> None:
-        with endpoint(PAGE, PAGE) as served:
-            llm = Llama3ToolLLM(served.llm())
-            with pytest.raises(LLMRequestError, match="not with a completion: does the address end in /v1"):
-                llm.chat_with_tools(TOOLS, "Weather?")
-            with pytest.raises(LLMRequestError, match=r"ended without a response: .* /v1"):
-                list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
-
-    async def test_a_web_page_asynchronously(self) -> None:
-        with endpoint(PAGE) as served:
-            stream = await Llama3ToolLLM(served.llm()).astream_chat_with_tools(TOOLS, "Weather?")
-            with pytest.raises(LLMRequestError, match="ended without a response"):
-                [response async for response in stream]
-
-    def test_nobody_there(self) -> None:
-        with endpoint() as served:
-            llm = served.llm()
-        with pytest.raises(LLMRequestError, match=r"no connection to http://127.+/v1: is the server running there\?"):
-            Llama3ToolLLM(llm).chat_with_tools(TOOLS, "Weather?")
-
-    def test_other_errors_stay_as_they_are(self) -> None:
-        with endpoint(answer_error(404, "no such thing")) as served:
-            llm = Llama3ToolLLM(served.llm(model="llama4"))
-            with pytest.raises(Exception, match="The model `llama4` does not exist") as error:
-                llm.chat_with_tools(TOOLS, "Weather?")
-        assert type(error.value).__name__ == "NotFoundError"
-
-
-@pytest.mark.parametrize("text", ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"])
-async def test_what_had_arrived_before_a_break_is_not_lost(text: str) -> None:
-    broken = Turn(pieces=say(text).pieces, breaks=True)
-    with endpoint(broken, broken, broken) as served:
-        llm = Llama3ToolLLM(served.llm())
-        seen: list[str] = []
-        with pytest.raises(Exception, match="peer closed connection"):
-            seen.extend(response.delta or "" for response in llm.stream_chat_with_tools(TOOLS, "?"))
-        assert "".join(seen) == text
-        seen = []
-        stream = await llm.astream_chat_with_tools(TOOLS, "?")
-        with pytest.raises(Exception, match="peer closed connection"):  # noqa: PT012 (a stream is read in a loop)
-            async for response in stream:
-                seen.append(response.delta or "")
-        assert "".join(seen) == text
-        handler = FunctionAgent(tools=TOOLS, llm=llm).run("?")
-        events = [event.delta async for event in handler.stream_events() if isinstance(event, AgentStream)]
-        with pytest.raises(Exception, match="peer closed connection"):
-            await handler
-    assert "".join(events) == text
 
 
 async def test_closing_a_stream_closes_the_one_behind_it() -> None:

@@ -1,0 +1,347 @@
+"""What goes wrong outside: endpoints, tools and options; whichever way is asked, one error says why and what to do."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import threading
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
+from llama_index.core.llms import MockLLM
+from llama_index.core.tools import FunctionTool, ToolMetadata
+
+from endpoints.script import Turn
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_error, answer_events, answer_json
+from integrations.llamaindex.endpoint import TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
+from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
+from llama3_tools import ToolDefinitionError
+from llama_index_llama3_tools import (
+    Llama3ReActChatFormatter,
+    Llama3ReActOutputParser,
+    Llama3ToolLLM,
+    LLMRequestError,
+)
+
+# LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
+pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
+
+HTML = "<!doctype html><html><title>Welcome</title></html>"
+PAGE = Answer((HTML.encode(),), "text/html")
+NO_COMPLETION = r"not with a completion: does the address end in /v1"
+ERRORS = {
+    "a web page": (PAGE, {}, NO_COMPLETION),
+    "a web page instead of text": (PAGE, {"is_chat_model": False}, NO_COMPLETION),
+    "a web page, not found": (Answer((HTML.encode() * 99,), "text/html", status=404), {}, NO_COMPLETION),
+    "a web page of a proxy": (Answer((HTML.encode(),), "text/html", status=502), {}, NO_COMPLETION),
+    "a web page that says it is JSON": (Answer((HTML.encode(),)), {}, NO_COMPLETION),
+    "other JSON": (answer_json({"error": "Unexpected endpoint or method."}), {}, NO_COMPLETION),
+    "a path that is not there": (answer_error(404, "There is no such path."), {}, NO_COMPLETION),
+    "a wrong model": (
+        say("Hello."),
+        {"model": "llama4"},
+        r"has no model 'llama4': http://127.+/v1/models lists those that it has",
+    ),
+    "a wrong model for text": (say("Hello."), {"model": "llama4", "is_chat_model": False}, "has no model 'llama4': "),
+    "a wrong model, as Ollama says it": (
+        answer_error(404, 'model "llama3.1" not found, try pulling it first'),
+        {},
+        r"try pulling it first.+has no model 'llama3.1': http://127.+/v1/models",
+    ),
+}
+
+
+class TestEndpoints:
+    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize("trouble", ERRORS)
+    async def test_another_answer_is_explained_after_one_request(self, trouble: str, way: str) -> None:
+        answer, options, message = ERRORS[trouble]
+        with endpoint(answer, say("Hello.")) as served, pytest.raises(LLMRequestError, match=message) as error:
+            await WAYS[way](Llama3ToolLLM(served.llm(**options)))
+        assert len(served.bodies) == 1
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 1000
+
+    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({}, r"no connection to http://127.+/v1: is the server running there\? "),
+            ({"is_chat_model": False}, r"no connection to http://127.+/v1: is the server running there\? "),
+            ({"api_base": "localhost/v1"}, "no connection to localhost/v1: .+ missing an 'http://' or 'https://'"),
+        ],
+        ids=["chats", "completes text", "no scheme"],
+    )
+    async def test_nobody_there(self, options: dict[str, Any], message: str, way: str) -> None:
+        with endpoint() as served:
+            llm = served.llm(**options)
+        with pytest.raises(LLMRequestError, match=message):
+            await WAYS[way](Llama3ToolLLM(llm))
+
+    @pytest.mark.parametrize("way", WAYS)
+    async def test_a_server_that_says_nothing(self, way: str) -> None:
+        is_over = threading.Event()
+
+        def respond(_: Request) -> Answer:
+            is_over.wait(30)
+            return PAGE
+
+        with LoopbackServer(respond) as server:
+            try:
+                with pytest.raises(LLMRequestError, match=r"nothing came for 0\.1 seconds: a larger timeout"):
+                    await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=0.1)))
+            finally:
+                is_over.set()
+        assert len(server.requests) == 1
+
+    def test_the_retries_that_take_long_are_named(self) -> None:
+        class SlowLLM(MockLLM):
+            max_retries: int = 3
+
+            def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
+                raise TimeoutError
+
+        with pytest.raises(LLMRequestError, match=r"TimeoutError \(nothing came in time: .+ max_retries=0 fails at"):
+            Llama3ToolLLM(SlowLLM()).complete("Hi")
+
+    def test_a_completion_of_a_server_that_only_chats(self) -> None:
+        with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
+            llm = Llama3ToolLLM(served.llm(is_chat_model=False))
+            with pytest.raises(LLMRequestError, match=r"Does it only chat\? OpenAILike\(…, is_chat_model=True\)"):
+                llm.chat_with_tools(TOOLS, "Weather?")
+
+    @pytest.mark.parametrize("way", WAYS)
+    async def test_other_errors_stay_as_they_are(self, way: str) -> None:
+        answer = answer_error(400, "The prompt is too long.")
+        with endpoint(answer) as served, pytest.raises(Exception, match="too long") as error:
+            await WAYS[way](Llama3ToolLLM(served.llm()))
+        assert type(error.value).__name__ == "BadRequestError"
+
+
+class TestBreaks:
+    @pytest.mark.parametrize("is_chat_model", [True, False], ids=["chats", "completes text"])
+    @pytest.mark.parametrize("way", STREAMED)
+    @pytest.mark.parametrize("text", ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"])
+    async def test_what_had_arrived_is_shown_and_is_in_the_error(
+        self, text: str, way: str, is_chat_model: bool
+    ) -> None:
+        seen: list[str] = []
+        with endpoint(Turn(pieces=say(text).pieces, breaks=True), "Hello.") as served:
+            llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model))
+            with pytest.raises(LLMRequestError, match=r"peer closed connection.+the answer broke off") as error:
+                await WAYS[way](llm, seen.append)
+        assert "".join(seen) == error.value.output == text
+        assert str(error.value).endswith(f"; it had written: {text!r}")
+        assert len(served.bodies) == 1
+
+    @pytest.mark.parametrize("way", WHOLE)
+    async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
+        message = "the answer broke off: the server's log"
+        with endpoint(Turn(pieces=("Let me see.",), breaks=True), "Hello.") as served:
+            llm = Llama3ToolLLM(served.llm())
+            with pytest.raises(LLMRequestError, match=message):
+                await WAYS[way](llm)
+        assert len(served.bodies) == 1
+
+    async def test_a_call_before_the_break_is_shown_and_not_run(self) -> None:
+        ran: list[str] = []
+        tool = FunctionTool.from_defaults(ran.append, name="get_weather", description="The weather")
+        with endpoint(Turn(pieces=say(f"{WEATHER} And").pieces, breaks=True)) as served:
+            agent = FunctionAgent(tools=[tool], llm=Llama3ToolLLM(served.llm()))
+            with pytest.raises(LLMRequestError) as error:
+                await agent.run("Weather?")
+        assert (error.value.output, ran) == (f"{WEATHER} And", [])
+
+    @pytest.mark.parametrize("way", STREAMED)
+    async def test_an_error_that_the_server_sends_in_the_middle(self, way: str) -> None:
+        delta = {"choices": [{"index": 0, "delta": {"content": "Let me"}, "text": "Let me", "finish_reason": None}]}
+        events = [answer_json(delta).parts[0].decode(), '{"error": {"message": "out of memory"}}']
+        message = r"out of memory.+broke off.+it had written: 'Let me'"
+        with endpoint(answer_events(events)) as served, pytest.raises(LLMRequestError, match=message):
+            await WAYS[way](Llama3ToolLLM(served.llm()))
+
+    def test_a_long_output_is_whole_in_the_error_and_short_in_its_text(self) -> None:
+        error = LLMRequestError("Broken.", "word " * 999)
+        assert error.output == "word " * 999
+        assert len(str(error)) < 300
+        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 (made here)
+        assert (str(copy), copy.output) == (str(error), error.output)
+
+
+class Thing:
+    """Nothing that JSON knows."""
+
+
+class Things(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    thing: Thing
+
+
+class RawMetadata(ToolMetadata):
+    """Metadata whose schema is what a test chooses."""
+
+    def __init__(self, schema: object) -> None:
+        super().__init__(description="Weather", name="get_weather")
+        self._schema = schema
+
+    def get_parameters_dict(self) -> Any:  # noqa: ANN401 (wrong on purpose)
+        return self._schema
+
+
+def tool_with(metadata: ToolMetadata) -> FunctionTool:
+    return FunctionTool(fn=get_weather, metadata=metadata)
+
+
+def another_weather(town: str) -> str:
+    """Tell the weather of a town."""
+    return f"Rain in {town}"
+
+
+WRONG_TOOLS = {
+    "two of one name": (
+        [*TOOLS, FunctionTool.from_defaults(another_weather, name="get_weather")],
+        "'get_weather' is declared twice",
+    ),
+    "two of one declaration": (
+        [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(get_weather)],
+        "'get_weather' is declared twice",
+    ),
+    "arguments that are no object": (
+        [tool_with(RawMetadata({"type": "string"}))],
+        "the parameters of get_weather are no JSON Schema: type is",
+    ),
+    "properties that are a list": (
+        [tool_with(RawMetadata({"type": "object", "properties": ["city"]}))],
+        "the parameters of get_weather are no JSON Schema: properties is",
+    ),
+    "no schema": ([tool_with(RawMetadata(None))], "the parameters of get_weather are"),
+    "a type that JSON does not know": (
+        [tool_with(ToolMetadata("Weather", name="get_weather", fn_schema=Things))],
+        r"tools\[0\]: the parameters of get_weather give no JSON Schema: PydanticInvalidForJsonSchema: .+Thing.+Take",
+    ),
+    "a schema that is no class": (
+        [tool_with(ToolMetadata("Weather", name="get_weather", fn_schema={}))],  # type: ignore[arg-type]
+        r"tools\[0\]: the parameters of get_weather give no JSON Schema: AttributeError: 'dict' object",
+    ),
+}
+
+
+class TestTools:
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize("wrong", WRONG_TOOLS)
+    async def test_a_wrong_tool_is_named_before_the_model_is_asked(self, wrong: str, way: str) -> None:
+        tools, message = WRONG_TOOLS[wrong]
+        with endpoint() as served, pytest.raises(ToolDefinitionError, match=message):
+            await WAYS[way](Llama3ToolLLM(served.llm()), tools=tools)
+        assert served.bodies == []
+
+    @pytest.mark.parametrize("wrong", WRONG_TOOLS)
+    def test_a_wrong_tool_is_named_when_a_parser_is_given_it(self, wrong: str) -> None:
+        tools, message = WRONG_TOOLS[wrong]
+        with pytest.raises(ToolDefinitionError, match=message):
+            Llama3ReActOutputParser(tools)
+
+    def test_a_function_that_can_be_no_tool_is_named(self) -> None:
+        def find(thing: Thing) -> str:
+            return str(thing)
+
+        with pytest.raises(ToolDefinitionError, match=r"the parameters of find give no JSON Schema: Pydantic.+Thing"):
+            Llama3ReActOutputParser([find])
+
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:
+        with endpoint("Sunny.") as served:
+            assert await WAYS[way](Llama3ToolLLM(served.llm()), tools=[*TOOLS, TOOLS[0]]) == "Sunny."
+        assert str(served.bodies[0]).count('"name": "get_weather"') == 1
+
+    @pytest.mark.parametrize("way", [*FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize(
+        ("call", "told"),
+        [
+            ('{"name": "fail", "parameters": {"reason": "paper"}}', "out of paper"),
+            ('{"name": "forecast", "parameters": {}}', "Tool forecast not found."),
+            ('{"name": "get_weather", "parameters": {"town": "Paris"}}', "unexpected keyword argument 'town'"),
+        ],
+        ids=["a tool that raises", "an unknown tool", "an unknown argument"],
+    )
+    async def test_the_model_is_told_what_went_wrong_and_recovers(self, call: str, told: str, way: str) -> None:
+        tools = [*TOOLS, FunctionTool.from_defaults(fail)]
+        with endpoint(
+            f"Thought: So.\n{call}", f"Thought: So.\n{WEATHER}", "Thought: I know.\nAnswer: Sunny."
+        ) as served:
+            answer = await WAYS[way](Llama3ToolLLM(served.llm()), tools=tools)
+        assert answer.endswith("Sunny.")
+        assert told in served.messages(1)[-1][1]
+        assert "Sun in Paris" in served.messages(2)[-1][1]
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_the_error_of_a_tool_is_shown(self, streaming: bool) -> None:
+        with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
+            agent = FunctionAgent(tools=[fail], llm=Llama3ToolLLM(served.llm()), streaming=streaming)
+            handler = AgentWorkflow(agents=[agent]).run("Print.")
+            [result] = [event async for event in handler.stream_events() if isinstance(event, ToolCallResult)]
+            assert str(await handler) == "Sorry."
+        assert (result.tool_name, result.tool_output.is_error) == ("fail", True)
+        assert result.tool_output.content == "out of paper"
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("option", "value", "valid"),
+        [
+            ("tool_mode", "json", "'auto', 'native' or 'prompt'"),
+            ("tools_in", "assistant", "'user' or 'system'"),
+            ("tool_result_role", "ipython", "'tool' or 'user'"),
+            ("prompt_format", "yaml", "'json'"),
+            ("on_unknown_tool", "raise", "'text' or 'call'"),
+            ("max_parse_retries", -1, "greater than or equal to 0"),
+            ("max_parse_retries", "often", "a valid integer"),
+        ],
+    )
+    def test_a_value_that_the_llm_does_not_know(self, option: str, value: object, valid: str) -> None:
+        with pytest.raises(ValidationError, match=rf"\n{option}\n.*{valid}"):
+            Llama3ToolLLM(MockLLM(), **{option: value})  # type: ignore[arg-type]
+
+    def test_an_option_that_the_llm_does_not_know(self) -> None:
+        with pytest.raises(TypeError, match=r"Llama3ToolLLM has no option 'tools': its own are tool_mode, tools_in, "):
+            Llama3ToolLLM(MockLLM(), tools=TOOLS)
+
+    def test_an_llm_that_is_none(self) -> None:
+        with pytest.raises(TypeError, match="wraps an LLM of LlamaIndex, got str"):
+            Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "message"),
+        [
+            ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool is "text" or "call", not \'raise\''),
+            ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got one str"),
+            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is a int: expected a tool"),
+            ({"on_unknown": "call"}, TypeError, "unexpected keyword argument 'on_unknown'"),
+        ],
+    )
+    def test_options_of_the_react_parser(self, options: dict[str, Any], kind: type[Exception], message: str) -> None:
+        with pytest.raises(kind, match=message):
+            Llama3ReActOutputParser(**options)
+
+    @pytest.mark.parametrize(
+        ("option", "value", "message"),
+        [
+            ("system_header", "{tools}", "only {tool_desc}, {tool_names} and {context} are filled in"),
+            ("system_header", 'Write {"name": …}', "any other brace is written twice"),
+            ("system_header", "{", "any other brace is written twice"),
+            ("system_header", "{}", "any other brace is written twice"),
+            ("context", 3, "valid string"),
+            ("observation_role", "ipython", "'user', 'assistant', 'function', 'tool'"),
+        ],
+    )
+    def test_options_of_the_react_formatter(self, option: str, value: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
+        for make in (Llama3ReActChatFormatter, Llama3ReActChatFormatter.from_defaults):
+            with pytest.raises(ValidationError, match=rf"\n{option}\n.*{re.escape(message)}"):
+                make(**{option: value})
+
+    def test_an_option_that_the_react_formatter_does_not_know(self) -> None:
+        with pytest.raises(ValidationError, match=r"\nheader\n +Extra inputs are not permitted"):
+            Llama3ReActChatFormatter(header="Be brief.")  # type: ignore[call-arg]
