@@ -65,8 +65,8 @@ class Llama3ToolModel(BaseChatModel):
     >>> message.content, message.tool_calls[0]["args"]
     ('Let me check.', {'city': 'Paris'})
 
-    Usage, ids, metadata, cache and callbacks are those of the model inside, counted once. Errors are the model's own too;
-    where it is known what to do about one, its text ends with that.
+    Usage, ids, metadata, cache and callbacks are those of the model inside, counted once. So are errors: the text of
+    one ends with what to do about it, where that is known.
     """
 
     llm: BaseChatModel

@@ -240,7 +240,7 @@ class TestOptions:
             ({"tools_in": "first"}, ValueError, 'tools_in is "user" or "system", not \'first\''),
             ({"tool_role": "function"}, ValueError, 'tool_role is "user", "tool" or "ipython", not \'function\''),
             ({"prompt_format": "xml"}, ValueError, 'prompt_format is "json" or "function", not \'xml\''),
-            ({"prompt_format": None}, ValueError, 'prompt_format is "json" or "function", not None'),
+            ({"prompt_format": None}, ValueError, 'prompt_format is "json"'),
             ({"on_unknown_tool": "drop"}, ValueError, 'on_unknown_tool is "text" or "call", not \'drop\''),
             ({"max_repairs": -1}, ValueError, "max_repairs is 0 or more, not -1"),
             ({"max_repairs": "1"}, TypeError, "max_repairs is a whole number, not '1'"),
@@ -259,7 +259,7 @@ class TestOptions:
         [
             ({"tools_in": "first"}, "tools_in\n  Input should be 'user' or 'system'"),
             ({"tool_role": "function"}, "tool_role\n  Input should be 'user', 'tool' or 'ipython'"),
-            ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json' or 'function'"),
+            ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json'"),
             ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
             ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
             ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
