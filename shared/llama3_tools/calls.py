@@ -74,9 +74,19 @@ class CallReader:
         """Give what tells why an element of an array is not a call."""
         return partial(self._refuse_element, scope)
 
-    def named(self, written: WrittenCall, span: Span, scope: Scope) -> Parts | Refusal:
-        """Make the call of a format that carries the name outside of the JSON."""
-        return self._unknown(written) or [self._make(written, span, scope)]
+    def named(
+        self, calls: Iterable[tuple[WrittenCall, Span]], scope: Scope, *, are_meant: bool = True
+    ) -> Parts | Refusal:
+        """Make the calls of a format that carries the name outside of the JSON: all of them, or none.
+
+        Args:
+            calls: the calls, and where they stand.
+            scope: what is around them.
+            are_meant: whether they are calls for certain, so that one of an unknown tool may be let through.
+        """
+        calls = list(calls)
+        refused = (self._unknown(written, is_meant=are_meant) for written, _ in calls)
+        return next(filter(None, refused), None) or [self._make(written, span, scope) for written, span in calls]
 
     def _refuse_element(self, scope: Scope, text: str, index: int) -> Refusal | None:
         element = parse_object(text, 0, checked=True)
@@ -136,8 +146,8 @@ class CallReader:
         found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers)
         return found if isinstance(found, Refusal) else self._unknown(found) or found
 
-    def _unknown(self, written: WrittenCall) -> Refusal | None:
-        if self.tools is None or written.name in self.tools or self.on_unknown_tool == "call":
+    def _unknown(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
+        if self.tools is None or written.name in self.tools or (is_meant and self.on_unknown_tool == "call"):
             return None
         declared = ", ".join(list(self.tools)[:8]) or "none"
         detail = f"{shortened(written.name)!r} is not a declared tool; declared: {declared}"

@@ -122,6 +122,11 @@ class Content:
         text = "".join(self._pieces)
         return (text.lstrip() or None) if self.calls_seen else text
 
+    @property
+    def is_after_call(self) -> bool:
+        """Whether nothing but delimiters came since the last call."""
+        return self._place in (_Place.CALL, _Place.DELIMITERS)
+
     def _without_delimiter(self, piece: str) -> str:
         piece = piece.lstrip()
         if piece.startswith(";") and not self._semicolon_gone:

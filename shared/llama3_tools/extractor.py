@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from llama3_tools.calls import CallReader
 from llama3_tools.errors import require_str
-from llama3_tools.formats import DEFAULT_OPENINGS
+from llama3_tools.formats import Formats, openings_of, require_formats
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
@@ -41,13 +41,14 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_calls", "_formats", "_reads")
 
     def __init__(
         self,
         *,
         tools: Iterable[ToolLike] | None = None,
         on_unknown_tool: OnUnknownTool = "text",
+        formats: Formats = None,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         """Configure an extractor.
@@ -56,12 +57,14 @@ class Extractor:
             tools: the tools that may be called, as OpenAI tool dicts or `Tool`s. `None`: any name may be called.
             on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
                 the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
+            formats: the forms of calls to read, by name, or `"all"`. `None`: `json`, `tool_call`, `tool` and
+                `function`, and for declared tools `pythonic`.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
             TypeError: `tools` is no list of tools, or `id_factory` is no function.
             ToolDefinitionError: a declaration that cannot be read.
-            ValueError: `on_unknown_tool` is neither of the two.
+            ValueError: `on_unknown_tool` is neither of the two, or `formats` names none that there is.
         """
         if on_unknown_tool not in get_args(OnUnknownTool):
             raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
@@ -69,6 +72,17 @@ class Extractor:
             raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
         declared = None if tools is None else declare_tools(tools)
         self._calls = CallReader(declared, on_unknown_tool, id_factory)
+        self._formats = require_formats(formats)
+        self._reads = openings_of(self._formats, None if declared is None else tuple(declared))
+
+    def __getstate__(self) -> tuple[CallReader, tuple[str, ...] | None]:
+        """Give what an extractor is made of, to copy or pickle it."""
+        return self._calls, self._formats
+
+    def __setstate__(self, state: tuple[CallReader, tuple[str, ...] | None]) -> None:
+        """Take what `__getstate__` gave."""
+        self._calls, self._formats = state
+        self._reads = openings_of(self._formats, None if self._calls.tools is None else tuple(self._calls.tools))
 
     @property
     def tools(self) -> dict[str, Tool] | None:
@@ -89,7 +103,7 @@ class Extractor:
 
     def stream(self) -> ExtractionStream:
         """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time."""
-        return ExtractionStream(self._calls, DEFAULT_OPENINGS)
+        return ExtractionStream(self._calls, self._reads)
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""
@@ -105,6 +119,7 @@ def extract(
     *,
     tools: Iterable[ToolLike] | None = None,
     on_unknown_tool: OnUnknownTool = "text",
+    formats: Formats = None,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
@@ -117,13 +132,15 @@ def extract(
         text: what the model wrote.
         tools: the tools that may be called; `None`: any name may be called.
         on_unknown_tool: what becomes of a call of any other name.
+        formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
         id_factory: makes the id of each call.
 
     Raises:
         TypeError: `text` is not a `str`, or `tools` is no list of tools.
         ToolDefinitionError: a declaration that cannot be read.
-        ValueError: `on_unknown_tool` is neither of the two.
+        ValueError: `on_unknown_tool` is neither of the two, or `formats` names none that there is.
     """
-    if tools is None and on_unknown_tool == "text" and id_factory is new_call_id:
+    if tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id:
         return _DEFAULT.extract(text)
-    return Extractor(tools=tools, on_unknown_tool=on_unknown_tool, id_factory=id_factory).extract(text)
+    extractor = Extractor(tools=tools, on_unknown_tool=on_unknown_tool, formats=formats, id_factory=id_factory)
+    return extractor.extract(text)

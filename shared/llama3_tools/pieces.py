@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
-from llama3_tools.formats import DEFAULT_OPENINGS
-from llama3_tools.formats.base import Openings
+from llama3_tools.formats import Reads
+from llama3_tools.formats.base import Outcome
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
-from llama3_tools.source import Source
+from llama3_tools.source import Reading, Source
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.values import Extraction, Span
 
@@ -26,6 +27,9 @@ _DELIMITERS = re.compile(rf"(?:[\s;,]|{_TOKEN.pattern})*")
 _LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_TOKEN.pattern}))*")
 
 
+_Region: TypeAlias = tuple[int, int, "PieceKind"]
+
+
 class PieceKind(str, Enum):
     """What became of a piece of the output."""
 
@@ -35,6 +39,8 @@ class PieceKind(str, Enum):
     """It is a tool call."""
     REJECTED = "rejected"
     """It is content, and it looked like a call: there is a rejection for it."""
+    QUOTED = "quotation"
+    """It is content that was not searched, though elsewhere it would hold a call: a listing, or thoughts (rule 9)."""
     REMOVED = "removed"
     """It is neither: a wrapper, a delimiter, a protocol token, or the space around a call (rules 3, 4, 9 and 10)."""
 
@@ -77,22 +83,33 @@ class PieceExtractor(Extractor):
 
     def pieces(self, text: str) -> Pieces:
         """Take one whole model output apart, and cut it into pieces."""
-        stream = _Recording(self._calls, DEFAULT_OPENINGS)
+        stream = _Recording(self._calls, self._reads)
         stream.feed(text)
         stream.flush()
         extraction = stream.extraction
-        return Pieces(extraction, tuple(_cut(text, extraction, stream.dropped)))
+        unsearched = [span for span in stream.unsearched if not _TOKEN.fullmatch(text, *span)]
+        quoted = [(start, end) for start, end in unsearched if self.extract(text[start + 1 : end]).tools_called]
+        solid = sorted(end for _, end in [*unsearched, *(rejection.span for rejection in extraction.rejections)])
+        return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
 
 class _Recording(ExtractionStream):
-    """A stream that remembers where calls and their wrappers stood."""
+    """A stream that remembers where calls and their wrappers stood, and what may be quotation."""
 
-    __slots__ = ("dropped",)
+    __slots__ = ("dropped", "unsearched")
 
-    def __init__(self, calls: CallReader, openings: Openings) -> None:
-        super().__init__(calls, openings)
+    def __init__(self, calls: CallReader, reads: Reads) -> None:
+        super().__init__(calls, reads)
         self.dropped: list[Span] = []
+        self.unsearched: list[Span] = []
         self._source = _RecordingSource(self.dropped)
+
+    def _follow(self, reading: Reading[Outcome]) -> Generator[None, None, None]:
+        start, is_tag = self._source.offset, self._source.text.startswith(("<", "`"), self._source.pos)
+        found = len(self._rejections) + len(self.dropped)
+        yield from super()._follow(reading)
+        if is_tag and found == len(self._rejections) + len(self.dropped):
+            self.unsearched.append((start, self._source.mark))
 
 
 class _RecordingSource(Source):
@@ -107,37 +124,39 @@ class _RecordingSource(Source):
         super().drop(end)
 
 
-def _cut(text: str, extraction: Extraction, dropped: list[Span]) -> Iterator[Piece]:
-    """Give the pieces in order: what was dropped, with the calls in it, and what stands between."""
-    marks = [(call.span, PieceKind.CALL, index) for index, call in enumerate(extraction.tool_calls)]
+def _cut(text: str, extraction: Extraction, quoted: list[Span], regions: Iterable[_Region]) -> Iterator[Piece]:
+    """Give the pieces in order: the regions, with the calls, rejections and quotations in them."""
+    marks: list[tuple[Span, PieceKind, int | None]] = [(span, PieceKind.QUOTED, None) for span in quoted]
+    marks += [(call.span, PieceKind.CALL, index) for index, call in enumerate(extraction.tool_calls)]
     marks += [(rejection.span, PieceKind.REJECTED, index) for index, rejection in enumerate(extraction.rejections)]
     marks.sort(key=lambda mark: mark[0], reverse=True)
-    tried = [rejection.span[1] for rejection in extraction.rejections]
-    for start, end, kind in _regions(text, dropped, tried):
+    for start, end, kind in regions:
         at = start
         while marks and marks[-1][0][0] < end:
             (mark_start, mark_end), mark_kind, index = marks.pop()
             if at < mark_start:
                 yield Piece(kind, text[at:mark_start])
+            if marks:  # what a rejection reached into may be a quotation
+                mark_end = min(mark_end, marks[-1][0][0])
             yield Piece(mark_kind, text[mark_start:mark_end], index)
             at = mark_end
         if at < end:
             yield Piece(kind, text[at:end])
 
 
-def _regions(text: str, dropped: list[Span], tried: list[int]) -> Iterator[tuple[int, int, PieceKind]]:
+def _regions(text: str, dropped: list[Span], solid: list[int]) -> Iterator[_Region]:
     """Give what was kept and what was not, in order.
 
     Args:
         text: the output.
         dropped: where calls and their wrappers stood.
-        tried: where rejections end. Nothing is removed inside them.
+        solid: where rejections and quotations end. Nothing is removed inside them.
     """
     at = 0
     for start, end in [*dropped, (len(text), len(text))]:
         kept_start = _without_head(text, at, start, dropped)
-        tries = bisect_right(tried, start)
-        floor = max(kept_start, tried[tries - 1]) if tries else kept_start
+        before = bisect_right(solid, start)
+        floor = max(kept_start, solid[before - 1]) if before else kept_start
         kept_end = _without_tail(text, floor, start, keep_space=not dropped)
         yield at, kept_start, PieceKind.REMOVED
         yield kept_start, kept_end, PieceKind.TEXT

@@ -11,7 +11,7 @@ from llama3_tools.json_text import JsonMember, JsonObject, parse_object, same_js
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["WrittenCall", "read_call"]
+__all__ = ["WrittenCall", "read_call", "refuse_empty"]
 
 
 class WrittenCall(NamedTuple):
@@ -48,6 +48,16 @@ def read_call(
     return _named_call(parsed.text, members, name.value, tools)
 
 
+def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
+    """Refuse a call that says nothing about arguments, unless it is of a declared tool that requires none."""
+    tool = (tools or {}).get(name)
+    if tool is not None and not tool.requires_arguments:
+        return None
+    needs = "a tool that requires some" if tool else "no declared tool"
+    detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', and is {needs}"
+    return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
+
+
 def _openai_call(
     parsed: JsonObject, function: JsonMember, tools: Mapping[str, Tool] | None, *, has_arguments: bool
 ) -> WrittenCall | Refusal:
@@ -75,7 +85,7 @@ def _named_call(
     if _is_schema(members, tool):
         return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
     if not given:
-        return _call_without_arguments(name, tool)
+        return refuse_empty(name, tools) or WrittenCall(name, {}, "{}")
     arguments = [_arguments(text, member) for member in given]
     first, last = arguments[0], arguments[-1]
     if first is None or last is None:
@@ -88,14 +98,6 @@ def _named_call(
             RejectionReason.CONFLICTING_ARGUMENTS, "'parameters' and 'arguments' have different values", name
         )
     return WrittenCall(name, *first)
-
-
-def _call_without_arguments(name: str, tool: Tool | None) -> WrittenCall | Refusal:
-    if tool is not None and not tool.requires_arguments:
-        return WrittenCall(name, {}, "{}")
-    needs = "a tool that requires some" if tool else "no declared tool"
-    detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', and is {needs}"
-    return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
 
 
 def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | None:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
-from llama3_tools.formats.base import Candidate, IsCall, IsText, Openings, Outcome
+from llama3_tools.formats import Reads
+from llama3_tools.formats.base import Candidate, IsCall, IsText, Outcome
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
@@ -39,11 +40,11 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_calls", "_content", "_extraction", "_is_reading", "_machine", "_openings", "_rejections", "_source")
+    __slots__ = ("_calls", "_content", "_extraction", "_is_reading", "_machine", "_reads", "_rejections", "_source")
 
-    def __init__(self, calls: CallReader, openings: Openings) -> None:
+    def __init__(self, calls: CallReader, reads: Reads) -> None:
         self._calls = calls
-        self._openings = openings
+        self._reads = reads
         self._source = Source()
         self._content = Content()
         self._rejections: list[Rejection] = []
@@ -111,7 +112,7 @@ class ExtractionStream:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 
     def _run(self) -> Generator[None, None, None]:
-        source, openings = self._source, self._openings
+        source, openings = self._source, self._reads.bare
         while True:
             at = openings.find(source.text, source.pos)
             if at < 0:
@@ -121,7 +122,7 @@ class ExtractionStream:
                 if match is not None:
                     self._settle_text(source.base + at)
                     format_, marker = match
-                    candidate = Candidate(marker, _BARE, self._calls, openings)
+                    candidate = Candidate(marker, _BARE, self._calls, self._reads.inside, self._content.is_after_call)
                     yield from self._follow(format_.read(source, candidate))
                     continue
                 if source.ended or not openings.may_begin(source.text, at):

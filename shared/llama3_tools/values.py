@@ -63,13 +63,14 @@ class ToolCall:
     arguments: dict[str, Any] = field(hash=False)
     """The arguments, decoded. Integers of any size keep their value."""
     arguments_json: str
-    """The arguments as the model wrote them: one JSON object, every digit kept (rule 8)."""
+    """The arguments as the model wrote them: one JSON object, every digit kept (rule 8). Python's literals as JSON."""
     id: str = field(compare=False)
     """`call_` and 24 hex digits (rule 13). An id that the model wrote is ignored."""
     span: Span
-    """Where the call stands in the model output: its JSON without the wrappers, or the whole `<function=…>` tag."""
+    """Where the call stands in the model output: its JSON without the wrappers, the whole `<function=…>` tag, or
+    `NAME(…)` without brackets."""
     format: str
-    """The wire format that it was read by, such as `json` or `tool_call`."""
+    """The wire format that it was read by, such as `json`, `tool_call` or `pythonic`."""
 
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
@@ -88,7 +89,8 @@ class RejectionReason(str, Enum):
     """Why a candidate is not a call. The text of a rejected candidate stays in the content."""
 
     MALFORMED = "malformed"
-    """Not strict JSON (rules 6 and 8), or a `<function=…>` tag that holds anything but one object."""
+    """Not strict JSON (rules 6 and 8), a `<function=…>` tag that holds anything but one object, or a pythonic call
+    with anything but literals (rule 11)."""
     TRUNCATED = "truncated"
     """The output ended inside it (rule 7)."""
     NOT_A_CALL = "not_a_call"

@@ -37,17 +37,20 @@ Outcome: TypeAlias = IsCall | IsText | IsToken
 
 
 class Marker(NamedTuple):
-    """How something begins, as two patterns: one for the whole beginning, one for what may still become it."""
+    """How something begins, as two patterns: the whole beginning, and a part of it at the end of the text.
+
+    Each is one or more alternatives that begin with a literal character: that makes looking for them fast.
+    """
 
     whole: str
     partial: str
 
     @staticmethod
     def of(head: str, name: str = "", tail: str = "") -> Marker:
-        """Make the patterns of literal text, or of a name between two literals.
+        r"""Make the patterns of literal text, or of a name between two literals.
 
         >>> Marker.of("<a>")
-        Marker(whole='<a>', partial='<(?:a(?:>)?)?')
+        Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z')
 
         Args:
             head: the literal text at the start.
@@ -55,9 +58,9 @@ class Marker(NamedTuple):
             tail: the literal text after the name.
         """
         whole = re.escape(head) + name + re.escape(tail)
-        partial = _beginnings(head)
+        partial = rf"{_beginnings(head)}\Z"
         if name:
-            partial = f"{re.escape(head)}{name}(?:{_beginnings(tail)})?|{partial}"
+            partial = rf"{re.escape(head)}{name}(?:{_beginnings(tail)})?\Z|{partial}"
         return Marker(whole, partial)
 
     @staticmethod
@@ -73,8 +76,6 @@ class WireFormat:
 
     name: str
     """The format's name: the `format` of its calls."""
-    first: str
-    """The character that it begins with."""
     marker: Marker
     """How it begins."""
     read: Callable[[Source, Candidate], Reading[Outcome]]
@@ -86,17 +87,18 @@ class WireFormat:
 class Openings:
     """The beginnings of a set of wire formats, to be looked for together."""
 
-    __slots__ = ("_first", "_formats", "_partial", "_whole")
+    __slots__ = ("_any", "_formats", "_partial", "_whole")
 
     def __init__(self, formats: Iterable[WireFormat]) -> None:
         self._formats = tuple(formats)
-        self._first = re.compile(f"[{re.escape(''.join({format_.first: None for format_ in self._formats}))}]")
         self._whole = re.compile("|".join(f"({format_.marker.whole})" for format_ in self._formats))
-        self._partial = re.compile(f"(?:{'|'.join(format_.marker.partial for format_ in self._formats)})\\Z")
+        self._partial = re.compile("|".join(format_.marker.partial for format_ in self._formats))
+        # Without a group around an alternative, `re` runs to their first characters in C.
+        self._any = re.compile("|".join(part for format_ in self._formats for part in format_.marker))
 
     def find(self, text: str, pos: int) -> int:
-        """Give the index of the next character that any format begins with, or -1."""
-        match = self._first.search(text, pos)
+        """Give the index of the next place at which a format begins, or may begin at the end of the text; or -1."""
+        match = self._any.search(text, pos)
         return match.start() if match else -1
 
     def match(self, text: str, pos: int) -> tuple[WireFormat, str] | None:
@@ -120,6 +122,8 @@ class Candidate(NamedTuple):
     """Decides what is a call."""
     openings: Openings
     """What else may begin inside it."""
+    is_after_call: bool
+    """Whether nothing but delimiters stands between it and the call before."""
 
 
 def _beginnings(literal: str) -> str:

@@ -40,7 +40,8 @@ def _read_fence(source: Source, candidate: Candidate) -> Reading[Outcome]:
         inside = yield from read_inside(source, candidate, "fence", closing)
         if inside.intact:
             return IsCall(inside.parts)
-        is_listing = language in _CODE_LANGUAGES and not inside.began_with_candidate
+        begins_with_code = not inside.began_with_candidate or source.slice(behind, source.offset).lstrip()[:1].isalpha()
+        is_listing = language in _CODE_LANGUAGES and begins_with_code
         if is_bare and not is_listing:
             source.open_fences.add(ticks)
             return IsText(behind)
@@ -80,6 +81,6 @@ def _read_rule(source: Source) -> Reading[Outcome]:
         yield source.offset
 
 
-_MARKER = Marker(f"`{{{_MOST_BACKTICKS + 1}}}|`{{3,{_MOST_BACKTICKS}}}(?!`|\\Z)", f"`{{1,{_MOST_BACKTICKS}}}")
+_MARKER = Marker(f"``{{{_MOST_BACKTICKS}}}|``{{2,{_MOST_BACKTICKS - 1}}}(?!`|\\Z)", rf"``{{0,{_MOST_BACKTICKS - 1}}}\Z")
 
-FENCE = WireFormat("fence", "`", _MARKER, _read_fence)
+FENCE = WireFormat("fence", _MARKER, _read_fence)

@@ -33,10 +33,10 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
     scope, span = candidate.scope, (start, source.offset)
     if not scope.wrappers:
         scope = scope._replace(format="function")
-    outcome = candidate.calls.named(WrittenCall(name, arguments.value, arguments.json), span, scope)
+    outcome = candidate.calls.named([(WrittenCall(name, arguments.value, arguments.json), span)], scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
     return IsCall(outcome)
 
 
-FUNCTION_TAG = WireFormat("function", "<", Marker.of(_OPENING, r"[\w.:/-]{1,128}", ">"), _read_function_tag)
+FUNCTION_TAG = WireFormat("function", Marker.of(_OPENING, r"[\w.:/-]{1,128}", ">"), _read_function_tag)

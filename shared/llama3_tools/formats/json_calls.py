@@ -34,5 +34,5 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
 
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
-JSON_OBJECT = WireFormat("json", "{", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{"), _read_json)
-JSON_ARRAY = WireFormat("json", "[", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\["), _read_json)
+JSON_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z"), _read_json)
+JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z"), _read_json)

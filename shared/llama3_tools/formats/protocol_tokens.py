@@ -32,4 +32,4 @@ def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
     return IsToken(source.offset + len(candidate.marker))
 
 
-PROTOCOL_TOKEN = WireFormat("protocol_token", "<", Marker.any_of(_MARKERS), _read_token)
+PROTOCOL_TOKEN = WireFormat("protocol_token", Marker.any_of(_MARKERS), _read_token)

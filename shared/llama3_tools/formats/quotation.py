@@ -31,4 +31,4 @@ def _read_think(source: Source, candidate: Candidate) -> Reading[Outcome]:
     return (yield from read_quotation(source, _CLOSING))
 
 
-THINK = WireFormat("think", "<", Marker.of("<think>"), _read_think, may_be_inside=False)
+THINK = WireFormat("think", Marker.of("<think>"), _read_think, may_be_inside=False)

@@ -118,7 +118,7 @@ def _tag(name: str, opening: str, closing: str, dissolved: type[IsText | IsToken
         inside = yield from read_inside(source, candidate, name, closing)
         return IsCall(inside.parts) if inside.intact else dissolved(behind)
 
-    return WireFormat(name, "<", Marker.of(opening), read)
+    return WireFormat(name, Marker.of(opening), read)
 
 
 TOOL = _tag("tool", "<tool>", "</tool>")

@@ -1,0 +1,247 @@
+"""Pythonic calls, `[get_weather(city='Paris'), now()]`: of declared tools, or asked for by name (rule 11).
+
+A list is read wherever it stands. Calls without brackets are read only where they have a line to themselves: in a
+sentence or in code they are an example.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from json import dumps
+from typing import NamedTuple
+
+from llama3_tools.calls import CallReader
+from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.json_calls import JSON_ARRAY
+from llama3_tools.formats.wrappers import skip_white_space
+from llama3_tools.json_scan import Refusal
+from llama3_tools.json_text import parse_object
+from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
+from llama3_tools.shapes import WrittenCall, refuse_empty
+from llama3_tools.source import Reading, Source
+from llama3_tools.tools import Tool
+from llama3_tools.values import Rejection, RejectionReason, Span, shortened
+
+__all__ = ["pythonic_line", "pythonic_list"]
+
+_NAME = re.compile(r"[\w.:/-]*")
+_DECLARED_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
+_JSON_WORDS = ("true", "false", "null")
+_BLANKS = re.compile(r"[ \t]*")
+_METHOD = ".call"
+"""What Meta's built-in tools end with: `brave_search.call(query="…")`."""
+
+_TAILS = ("(", f"{_METHOD}(")
+
+_INDEX = re.compile(r"[\w)\]\"']\Z|[=(]\s*\Z")
+"""What stands before brackets that are code: an index, an assignment, an argument."""
+
+_LINE_END = re.compile(r"[\n\r;]|<[|/]|```")
+_MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
+
+
+class _Broken(NamedTuple):
+    """Why a list is none, and where."""
+
+    refusal: Refusal
+    end: int
+    resume: int
+
+
+class _Calls:
+    """The calls of one list, as they are read."""
+
+    __slots__ = ("calls", "found", "source")
+
+    def __init__(self, source: Source, calls: CallReader) -> None:
+        self.source = source
+        self.calls = calls
+        self.found: list[tuple[WrittenCall, Span]] = []
+
+    def read_call(self, start: int, written_name: str) -> Reading[_Broken | None]:
+        """Read on from the parenthesis behind a name."""
+        arguments = yield from read_arguments(self.source)
+        name = self._declared(written_name)
+        if isinstance(arguments, BrokenArguments):
+            return _Broken(arguments.refusal._replace(name=name), arguments.end, arguments.resume)
+        end = self.source.offset
+        tool = (self.calls.tools or {}).get(name)
+        in_json = _arguments_in_json(arguments, tool)
+        if isinstance(in_json, Refusal):
+            return _Broken(in_json._replace(name=name), end, end)
+        parsed = parse_object(in_json, 0, checked=True)
+        assert parsed is not None  # noqa: S101  # what was read is written as strict JSON
+        self.found.append((WrittenCall(name, parsed.value, in_json), (start, end)))
+        return None
+
+    def refuse(self, expected: str) -> _Broken:
+        """Say what should have stood here."""
+        source, offset = self.source, self.source.offset
+        name = self.found[-1][0].name if self.found else None
+        if source.exhausted:
+            detail = f"the output ends inside it, where {expected} was due"
+            return _Broken(Refusal(RejectionReason.TRUNCATED, detail, name), offset, offset)
+        detail = f"expected {expected} at offset {offset}, found {source.text[source.pos]!r}"
+        return _Broken(Refusal(RejectionReason.MALFORMED, detail, name), offset, offset)
+
+    @property
+    def is_any_declared(self) -> bool:
+        """Whether a name among them is one of a declared tool."""
+        return any(self.is_declared(written.name) for written, _ in self.found)
+
+    def is_declared(self, name: str | None) -> bool:
+        """Tell whether a name is one of a declared tool."""
+        return name in (self.calls.tools or ())
+
+    def _declared(self, name: str) -> str:
+        """Give the name of the tool that is meant."""
+        base = name.removesuffix(_METHOD)
+        return base if self.is_declared(base) and not self.is_declared(name) else name
+
+
+def _read_list(source: Source, candidate: Candidate, *, any_name: bool, json: bool) -> Reading[Outcome]:
+    """Read from a bracket: JSON, a list of calls, or prose."""
+    start = source.offset
+    source.pos += 1
+    yield from skip_white_space(source)
+    calls, name_at = _Calls(source, candidate.calls), source.offset
+    name = yield from read_run(source, _NAME)
+    if not _DECLARED_NAME.match(name) or name in _JSON_WORDS:
+        if not json:
+            return IsText(start + 1)
+        source.rewind(start)
+        return (yield from JSON_ARRAY.read(source, candidate))
+    yield from skip_white_space(source)
+    if not source.text.startswith("(", source.pos) or (not candidate.scope.wrappers and _INDEX.search(source.before)):
+        return IsText(source.offset)
+    broken = yield from _read_items(calls, name_at, name)
+    is_meant = any_name or calls.is_any_declared or (broken and calls.is_declared(broken.refusal.name))
+    if broken is not None:
+        return IsText(broken.resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
+    scope = candidate.scope._replace(format="pythonic")
+    outcome = candidate.calls.named(calls.found, scope, are_meant=bool(is_meant))
+    if isinstance(outcome, Refusal):
+        return IsText(source.offset, Rejection((start, source.offset), *outcome))
+    return IsCall(outcome)
+
+
+def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]:
+    """Read the calls of a list, from the first parenthesis to the closing bracket."""
+    source = calls.source
+    while True:
+        broken = yield from calls.read_call(start, name)
+        if broken is not None:
+            return broken
+        yield from skip_white_space(source)
+        has_comma = source.text.startswith(",", source.pos)
+        if has_comma:
+            source.pos += 1
+            yield from skip_white_space(source)
+        if source.text.startswith("]", source.pos):
+            source.pos += 1
+            return None
+        if not has_comma:
+            return calls.refuse("',' or ']'")
+        start = source.offset
+        name = yield from read_run(source, _NAME)
+        if not name:
+            return calls.refuse("a call or ']'")
+        yield from skip_white_space(source)
+        if not source.text.startswith("(", source.pos):
+            return calls.refuse("'('")
+
+
+def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
+    """Read calls without brackets, of declared tools only."""
+    start, behind = source.offset, source.offset + len(candidate.marker)
+    if not _begins_line(source, candidate):
+        return IsText(behind)
+    calls, name = _Calls(source, candidate.calls), candidate.marker[:-1]
+    source.pos += len(name)
+    while True:
+        broken = yield from calls.read_call(start, name)
+        if broken is not None:
+            is_attempt = "=" in source.slice(start, broken.resume)  # rather than prose: get_weather(city) gives …
+            refusal = broken.refusal if is_attempt else broken.refusal._replace(name=None)
+            return IsText(broken.resume, Rejection((start, broken.end), *refusal))
+        end = source.offset
+        if (yield from _ends_line(source)):
+            break
+        if not source.text.startswith(",", source.pos):
+            return IsText(end)
+        source.pos += 1
+        yield from skip_white_space(source)
+        start = source.offset
+        name = yield from read_run(source, _NAME)
+        if not calls.is_declared(name.removesuffix(_METHOD)) or not source.text.startswith("(", source.pos):
+            return IsText(end)
+    source.rewind(end)
+    for written, span in calls.found:
+        missing = None if written.arguments else refuse_empty(written.name, candidate.calls.tools)
+        if missing is not None:
+            return IsText(end, Rejection(span, *missing))
+    outcome = candidate.calls.named(calls.found, candidate.scope._replace(format="pythonic"))
+    assert not isinstance(outcome, Refusal)  # noqa: S101  # the tools are declared
+    return IsCall(outcome)
+
+
+def _begins_line(source: Source, candidate: Candidate) -> bool:
+    """Tell whether nothing stands before on the line: but blanks at the start of the output, a token, or a call."""
+    before = source.before
+    if candidate.scope.wrappers or candidate.is_after_call or not before or before.endswith(("\n", "\r", "|>")):
+        return True
+    return before.isspace() and source.offset == len(before)
+
+
+def _ends_line(source: Source) -> Reading[bool]:
+    """Step over blanks, and tell whether the line ends behind them, or what could follow a call begins."""
+    yield from read_run(source, _BLANKS)
+    while not source.finished:
+        if _LINE_END.match(source.text, source.pos):
+            return True
+        if source.ended or not _MAY_BE_LINE_END.match(source.text, source.pos):
+            return False
+        yield None
+    return True
+
+
+def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | Refusal:
+    """Write the arguments as one JSON object; those without a name by the order of the tool's parameters."""
+    parameters = list(tool.parameters.get("properties") or ()) if tool else []
+    positional, named = arguments
+    if len(positional) == 1 and not named and positional[0].startswith("{"):
+        parsed = parse_object(positional[0], 0, checked=True)
+        if parsed and (not parameters or all(member.key in parameters for member in parsed.members)):
+            return positional[0]
+    if len(positional) > len(parameters):
+        detail = (
+            f"{len(positional)} arguments without a name, and {len(parameters)} declared parameters to give them to"
+        )
+        return Refusal(RejectionReason.INVALID_ARGUMENTS, detail)
+    given = dict(zip(parameters, positional, strict=False))
+    twice = next((name for name in named if name in given), None)
+    if twice is not None:
+        return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} stands twice")
+    members = (f"{dumps(name, ensure_ascii=False)}: {value}" for name, value in {**given, **named}.items())
+    return f"{{{', '.join(members)}}}"
+
+
+_BRACKET = Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9-]|[^\W\d]|\Z))", r"\[\Z")
+
+
+def pythonic_list(*, any_name: bool, json: bool) -> WireFormat:
+    """Make the format of lists. It reads JSON's arrays as well, which begin with the same bracket.
+
+    Args:
+        any_name: whether a list without a single declared tool is meant as calls.
+        json: whether arrays are to be read.
+    """
+    return WireFormat("pythonic", _BRACKET, partial(_read_list, any_name=any_name, json=json))
+
+
+def pythonic_line(names: Iterable[str]) -> WireFormat | None:
+    """Make the format of calls without brackets, for the names of declared tools; `None` where there are none."""
+    markers = [Marker.of(f"{name}{tail}") for name in names if _DECLARED_NAME.fullmatch(name) for tail in _TAILS]
+    return WireFormat("pythonic", Marker.any_of(markers), _read_line) if markers else None

@@ -1,0 +1,387 @@
+"""Reading the arguments of a Python call token by token, across chunks: literals only, and nothing is evaluated.
+
+What JSON has no word for is not read: bytes, complex numbers, keys that are no strings. Tuples and sets are arrays.
+The values are written out as JSON on the way, so that every number keeps its digits (rule 8).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from llama3_tools.json_scan import Refusal
+from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.source import Reading, Source
+from llama3_tools.values import RejectionReason, shortened
+
+__all__ = ["BrokenArguments", "PythonArguments", "read_arguments", "read_run"]
+
+
+class PythonArguments(NamedTuple):
+    """The arguments of one call, each value as JSON text."""
+
+    positional: list[str]
+    keywords: dict[str, str]
+
+
+class BrokenArguments(NamedTuple):
+    """Why the arguments could not be read. Offsets count from the start of the output."""
+
+    refusal: Refusal
+    end: int
+    """Where the last token ends that could still be part of the call."""
+    resume: int
+    """Where the search goes on (rule 6): at the token that could not, or at the end of the output."""
+
+
+class _Next(Enum):
+    """What may come next."""
+
+    VALUE = "a literal"
+    VALUE_OR_END = "a literal or the closing bracket"
+    COMMA_OR_END = "',' or the closing bracket"
+    COLON = "':' after the key"
+    COLON_COMMA_OR_END = "':', ',' or the closing bracket"
+
+
+_VALUES = (_Next.VALUE, _Next.VALUE_OR_END)
+_COLONS = (_Next.COLON, _Next.COLON_COMMA_OR_END)
+_COMMAS = (_Next.COMMA_OR_END, _Next.COLON_COMMA_OR_END)
+_ENDS = (_Next.VALUE_OR_END, *_COMMAS)
+_CLOSER = {"(": ")", "[": "]", "{": "}"}
+_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
+
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+_WORD = re.compile(r"\w*")
+_NUMBER_BODY = re.compile(r"[\w.]*")
+_DIGITS = r"[0-9](?:_?[0-9])*"
+_DECIMAL = re.compile(r"0(?:_?0)*|[1-9](?:_?[0-9])*")
+_OTHER_BASE = re.compile(r"0(?:[xX](?:_?[0-9a-fA-F]){1,256}|[oO](?:_?[0-7]){1,256}|[bB](?:_?[01]){1,256})")
+_FLOAT = re.compile(rf"(?=\.?[0-9])({_DIGITS})?(?:\.({_DIGITS})?)?(?:[eE]([+-]?{_DIGITS}))?")
+_ANY_CHAR = r"\\[\s\S]"
+_STRING_BODY = {  # by the quote that ends it; bounded, as `re` keeps a record of each repetition
+    **{quote: re.compile(rf"(?:[^{quote}\\\n\r]+|{_ANY_CHAR}){{0,4096}}") for quote in "'\""},
+    **{quote * 3: re.compile(rf"(?:[^{quote}\\]+|{_ANY_CHAR}){{0,4096}}") for quote in "'\""},
+}
+_ESCAPE = re.compile(
+    r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^{}]{1,100})\}|([\s\S]))"
+)
+_ESCAPED = {"\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n"}
+_ESCAPED |= {"r": "\r", "t": "\t", "v": "\v"}
+
+
+@dataclass(slots=True)
+class _Container:
+    """A bracket that is open."""
+
+    kind: str
+    place: int
+    """The index of its opening among the pieces, where it turns out what it was."""
+    items: int = 0
+    has_comma: bool = False
+    is_dict: bool = False
+    has_key: bool = False
+    """Whether what comes next is the value of a key."""
+
+    def in_json(self) -> tuple[str, str]:
+        """Give its opening and its closing in JSON: of parentheses around one value, nothing."""
+        if self.kind == "{" and (self.is_dict or not self.items):
+            return "{", "}"
+        if self.kind == "(" and self.items == 1 and not self.has_comma:
+            return "", ""
+        return "[", "]"
+
+
+class _BrokenError(Exception):
+    """What is wrong at a token; caught within this file."""
+
+    def __init__(self, detail: str, reason: RejectionReason = RejectionReason.MALFORMED) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def read_arguments(source: Source) -> Reading[PythonArguments | BrokenArguments]:
+    """Read the arguments behind the parenthesis at which the source stands, up to and with the closing one."""
+    return _Reader(source).read()
+
+
+def read_run(source: Source, pattern: re.Pattern[str]) -> Reading[str]:
+    """Step over the characters that a pattern takes, and give them. It has to match no character, too."""
+    start = source.offset
+    while True:
+        match = pattern.match(source.text, source.pos)
+        source.pos = match.end() if match else source.pos
+        if not source.exhausted or source.ended:
+            return source.slice(start, source.offset)
+        yield None
+
+
+class _Reader:
+    """The state of one reading."""
+
+    __slots__ = ("arguments", "containers", "expected", "last_is_string", "name", "pieces", "source")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.expected = _Next.VALUE_OR_END
+        self.containers: list[_Container] = []
+        self.arguments = PythonArguments([], {})
+        self.name: str | None = None
+        """The name of the current argument, if it has one."""
+        self.pieces: list[str] = []
+        """Its value, as JSON."""
+        self.last_is_string = False
+        """Whether the last token was a string, to which another one can be joined."""
+
+    def read(self) -> Reading[PythonArguments | BrokenArguments]:
+        source = self.source
+        source.pos += 1
+        while True:
+            end = source.offset
+            yield from read_run(source, _WHITE_SPACE)
+            start = source.offset
+            try:
+                is_closed = yield from self._read_token(source.text[source.pos : source.pos + 1])
+            except _BrokenError as broken:
+                if source.finished:
+                    refusal = Refusal(RejectionReason.TRUNCATED, str(broken))
+                    return BrokenArguments(refusal, source.offset, source.offset)
+                return BrokenArguments(Refusal(broken.reason, str(broken)), end, start)
+            if is_closed:
+                return self.arguments
+
+    def _read_token(self, char: str) -> Reading[bool]:
+        """Read one token; tell whether it closed the call."""
+        if not char:
+            raise _BrokenError(f"the output ends inside it, where {self.expected.value} was due")
+        if char in ")]}":
+            return self._close(char)
+        if self.expected in _VALUES:
+            yield from self._read_value(char)
+        elif char in _STRING_BODY and self.last_is_string:
+            yield from self._read_string(is_joined=True)
+        elif char == "," and self.expected in _COMMAS:
+            self._separate()
+        elif char == ":" and self.expected in _COLONS:
+            self._take_key()
+        else:
+            raise self._unexpected(char)
+        return False
+
+    def _unexpected(self, char: str) -> _BrokenError:
+        return _BrokenError(f"expected {self.expected.value} at offset {self.source.offset}, found {char!r}")
+
+    def _close(self, char: str) -> bool:
+        closer = _CLOSER[self.containers[-1].kind] if self.containers else ")"
+        if char != closer or self.expected not in _ENDS:
+            raise self._unexpected(char)
+        self.source.pos += 1
+        if not self.containers:
+            self._end_argument()
+            return True
+        container = self.containers.pop()
+        self.pieces[container.place], closing = container.in_json()
+        self._end_value(closing)
+        return False
+
+    def _separate(self) -> None:
+        if self.containers:
+            self.containers[-1].has_comma = True
+            self.containers[-1].has_key = False
+        else:
+            self._end_argument()
+        self.source.pos += 1
+        self.expected = _Next.VALUE_OR_END
+
+    def _take_key(self) -> None:
+        if not self.last_is_string:
+            raise _BrokenError(f"a key that is no string, before offset {self.source.offset}")
+        self.source.pos += 1
+        self.pieces.append(": ")
+        self.containers[-1].is_dict = self.containers[-1].has_key = True
+        self.expected = _Next.VALUE
+
+    def _end_argument(self) -> None:
+        """File the argument that ends here, if there is one."""
+        text, name = "".join(self.pieces), self.name
+        if name is not None:
+            self.arguments.keywords[name] = text
+        elif text and self.arguments.keywords:
+            raise _BrokenError(
+                f"an argument without a name behind one that has one, before offset {self.source.offset}"
+            )
+        elif text:
+            self.arguments.positional.append(text)
+        self.pieces, self.name = [], None
+
+    def _begin_value(self) -> None:
+        """Count the value that begins here, and write what parts it from the one before."""
+        if self.containers and not self.containers[-1].has_key:
+            if self.containers[-1].items:
+                self.pieces.append(", ")
+            self.containers[-1].items += 1
+
+    def _end_value(self, *pieces: str, is_string: bool = False) -> None:
+        self.pieces += pieces
+        self.last_is_string = is_string
+        container = self.containers[-1] if self.containers else None
+        if container is None or container.kind != "{" or container.has_key:
+            self.expected = _Next.COMMA_OR_END
+        elif container.is_dict:
+            self.expected = _Next.COLON
+        else:
+            self.expected = _Next.COLON_COMMA_OR_END if container.items == 1 else _Next.COMMA_OR_END
+
+    def _read_value(self, char: str) -> Reading[None]:
+        if char in _CLOSER:
+            self._open(char)
+        elif char in _STRING_BODY:
+            yield from self._read_string()
+        elif char.isalpha() or char == "_":
+            yield from self._read_word()
+        elif char in "+-.0123456789":
+            yield from self._read_number()
+        else:
+            raise self._unexpected(char)
+
+    def _open(self, char: str) -> None:
+        if len(self.containers) + 1 == MAX_DEPTH:
+            raise _BrokenError(f"nested deeper than {MAX_DEPTH} levels", RejectionReason.TOO_DEEP)
+        self._begin_value()
+        self.containers.append(_Container(char, len(self.pieces)))
+        self.pieces.append(char)
+        self.source.pos += 1
+        self.expected = _Next.VALUE_OR_END
+
+    def _read_word(self) -> Reading[None]:
+        """Read a constant, the prefix of a string, or the name of an argument: any other name is no literal."""
+        source, start = self.source, self.source.offset
+        word = yield from read_run(source, _WORD)
+        following = source.text[source.pos : source.pos + 1]
+        if word in _CONSTANTS:
+            self._begin_value()
+            self._end_value(_CONSTANTS[word])
+            return
+        if word in ("r", "R", "u", "U") and following in _STRING_BODY:
+            yield from self._read_string(is_raw=word in "rR")
+            return
+        yield from read_run(source, _WHITE_SPACE)
+        if self.containers or self.name is not None or not source.text.startswith("=", source.pos):
+            raise _BrokenError(f"expected {self.expected.value} at offset {start}, found the name {shortened(word)!r}")
+        if word in self.arguments.keywords:
+            raise _BrokenError(f"the argument {shortened(word)!r} stands twice, at offset {start}")
+        source.pos += 1
+        self.name = word
+        self.expected = _Next.VALUE
+
+    def _read_number(self) -> Reading[None]:
+        source, start = self.source, self.source.offset
+        sign = source.text[source.pos] if source.text[source.pos] in "+-" else ""
+        source.pos += len(sign)
+        body = yield from read_run(source, _NUMBER_BODY)
+        if body[-1:] in ("e", "E") and source.text[source.pos : source.pos + 1] in ("+", "-"):
+            body += source.text[source.pos]
+            source.pos += 1
+            body += yield from read_run(source, _NUMBER_BODY)
+        number = _number_in_json(body.lower())
+        if number is None:
+            raise _BrokenError(f"no number that JSON has, at offset {start}")
+        self._begin_value()
+        self._end_value(f"-{number}" if sign == "-" else number)
+
+    def _read_string(self, *, is_raw: bool = False, is_joined: bool = False) -> Reading[None]:
+        source = self.source
+        quote = yield from self._read_quote()
+        start = source.offset
+        while not source.text.startswith(quote, source.pos):
+            body = _STRING_BODY[quote].match(source.text, source.pos)
+            if body and body.end() > source.pos:
+                source.pos = body.end()
+                continue
+            rest = source.text[source.pos : source.pos + len(quote)]
+            if rest[:1] == quote[0] and len(rest) == len(quote):
+                source.pos += 1  # a quote inside of a string that ends with three
+            elif source.ended:
+                source.pos = len(source.text)
+                raise _BrokenError("an open string")
+            elif rest[:1] in ("\n", "\r"):
+                raise _BrokenError(f"a line break in a string, at offset {source.offset}")
+            else:
+                yield None
+        text = source.slice(start, source.offset)
+        source.pos += len(quote)
+        decoded = json.dumps(text if is_raw else _unescaped(text), ensure_ascii=False)[1:-1]
+        if is_joined:
+            self.pieces.pop()
+        else:
+            self._begin_value()
+            self.pieces.append('"')
+        if not _is_unicode(decoded):
+            raise _BrokenError(f"half a surrogate pair in the string at offset {start}")
+        expected = self.expected
+        self._end_value(decoded, '"', is_string=True)
+        if is_joined:
+            self.expected = expected
+
+    def _read_quote(self) -> Reading[str]:
+        """Read the quote that begins a string: one, or three."""
+        source = self.source
+        quote = source.text[source.pos]
+        while True:
+            rest = source.text[source.pos : source.pos + 3]
+            if rest == quote * 3:
+                source.pos += 3
+                return rest
+            if len(rest) == len(quote * 3) or source.ended or rest != quote * len(rest):
+                source.pos += 1
+                return quote
+            yield None
+
+
+def _number_in_json(body: str) -> str | None:
+    """Write a number of Python's as JSON has it; `None` where there is none."""
+    if _DECIMAL.fullmatch(body):
+        return body.replace("_", "").lstrip("0") or "0"
+    if _OTHER_BASE.fullmatch(body):
+        return str(int(body, 0))
+    match = _FLOAT.fullmatch(body)
+    if match is None or ("." not in body and "e" not in body) or math.isinf(float(body)):
+        return None
+    whole, fraction, exponent = ((part or "").replace("_", "") for part in match.groups())
+    written = f"{whole.lstrip('0') or '0'}.{fraction or '0'}" if "." in body else whole.lstrip("0") or "0"
+    return f"{written}e{exponent}" if exponent else written
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    text = _ESCAPE.sub(_unescape, text)
+    try:  # two halves of a pair, written as two escapes, are one character as in JSON
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        raise _BrokenError("half a surrogate pair in a string") from None
+
+
+def _unescape(match: re.Match[str]) -> str:
+    octal, x, u, long_u, name, char = match.groups()
+    if char is not None:
+        if char in "xuUN":
+            raise _BrokenError(f"an escape that Python does not have in a string: {match[0]}")
+        return _ESCAPED.get(char, match[0])
+    try:
+        return unicodedata.lookup(name) if name else chr(int(octal or x or u or long_u, 8 if octal else 16))
+    except (KeyError, ValueError, OverflowError):
+        raise _BrokenError(f"an escape that names no character: {match[0]}") from None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,410 @@
+"""Pythonic calls: what is read, what is malformed, and what stays text (rules 2, 6, 7, 9 and 11)."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkings import extract_in_every_chunking
+from llama3_tools import Extraction, Extractor, RejectionReason, extract
+from llama3_tools.json_text import MAX_DEPTH
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "f",
+        "parameters": {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]},
+    },
+    {"name": "g"},
+    {"name": "math.factorial", "parameters": {"type": "object", "properties": {"number": {"type": "integer"}}}},
+    {"name": "brave_search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+]
+
+
+def read(text: str, **options: Any) -> Extraction:  # noqa: ANN401 - as Extractor takes them
+    return extract_in_every_chunking(text, **{"tools": TOOLS, **options})
+
+
+def calls(extraction: Extraction) -> list[tuple[str, dict[str, Any]]]:
+    return [(call.name, call.arguments) for call in extraction.tool_calls]
+
+
+F, G = ("f", {"a": 1}), ("g", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "content"),
+    [
+        ("[f(a=1)]", [F], None),
+        ("[f(a=1), g()]", [F, G], None),
+        ("[ f ( a = 1 , ) ,\n g ( ) , ]", [F, G], None),
+        ("Sure: [f(a=1)] One moment.", [F], "Sure: One moment."),
+        ("<|python_tag|>[f(a=1)]<|eom_id|>", [F], None),
+        ("<|python_start|>[f(a=1), g()]<|python_end|><|eot|>", [F, G], None),
+        ("<|python_start|>f(a=1)<|python_end|>", [F], None),
+        ("<tool_call>[f(a=1)]</tool_call>", [F], None),
+        ("```python\n[f(a=1)]\n```", [F], None),
+        ("```python\nf(a=1)\ng()\n```", [F, G], None),
+        ("```tool_call\nf(a=1)```", [F], None),
+        ("[f(a=1)]; [g()]", [F, G], None),
+        ('[f(a=1)] {"name": "g", "parameters": {}}', [F, G], None),
+        # without brackets, on a line of its own
+        ("f(a=1)", [F], None),
+        ("  f(a=1)  ", [F], None),
+        ("f(a=1)\ng()", [F, G], None),
+        ("f(a=1), g()", [F, G], None),
+        ("f(a=1); g()", [F, G], None),
+        ("f(a=1);  Done.", [F], "Done."),
+        ("I will look.\nf(a=1)\nOne moment.", [F], "I will look. One moment."),
+        ("<|python_tag|>f(a=1)<|eom_id|>", [F], None),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\nf(a=1)<|eot_id|>", [F], None),
+        # names
+        ("[math.factorial(number=5)]", [("math.factorial", {"number": 5})], None),
+        ("math.factorial(number=5)", [("math.factorial", {"number": 5})], None),
+        ('<|python_tag|>brave_search.call(query="x")<|eom_id|>', [("brave_search", {"query": "x"})], None),
+        ('[brave_search.call(query="x")]', [("brave_search", {"query": "x"})], None),
+        # arguments without names
+        ("[f(1)]", [F], None),
+        ("[f(1, 2)]", [("f", {"a": 1, "b": 2})], None),
+        ("[f(1, b=2)]", [("f", {"a": 1, "b": 2})], None),
+        ("[f({'a': 1})]", [F], None),
+        ("[f({'x': 1})]", [("f", {"a": {"x": 1}})], None),
+        ("[f({})]", [("f", {})], None),
+        ("[g({'x': 1})]", [("g", {"x": 1})], None),
+        ("[f()]", [("f", {})], None),
+    ],
+)
+def test_calls(text: str, expected: list[tuple[str, dict[str, Any]]], content: str | None):
+    extraction = read(text)
+    assert calls(extraction) == expected
+    assert extraction.content == content
+    for call in extraction.tool_calls:
+        assert json.loads(call.arguments_json) == call.arguments
+    assert extraction.tool_calls[0].format == "pythonic"
+
+
+VALUES = [
+    ("'x'", "x"),
+    ('"x"', "x"),
+    ("''", ""),
+    ('"it\'s"', "it's"),
+    (r"'it\'s'", "it's"),
+    (r'"a\nb\tc\\d"', "a\nb\tc\\d"),
+    (r"'\x41\u00e9\U0001f600\101\N{BULLET}\a\0'", "Aé\U0001f600A•\a\0"),
+    (r"'\ud83d\ude00'", "\U0001f600"),
+    (r"'\d \/'", r"\d \/"),
+    ("'a\\\nb'", "ab"),
+    ("'''a\n'b' ''c'''", "a\n'b' ''c"),
+    ('""""x" y"""', '"x" y'),
+    ("''''''", ""),
+    (r"r'\d\''", r"\d\'"),
+    ("u'x'", "x"),
+    ("'a' \"b\"\n'c'", "abc"),
+    ('\'[g()] {"name": "g", "parameters": {}}\'', '[g()] {"name": "g", "parameters": {}}'),
+    ("True", True),
+    ("False", False),
+    ("None", None),
+    ("0", 0),
+    ("00", 0),
+    ("-5", -5),
+    ("+5", 5),
+    ("1_000", 1000),
+    ("0x1F", 31),
+    ("0b101", 5),
+    ("0o17", 15),
+    ("1.50", 1.5),
+    (".5", 0.5),
+    ("5.", 5.0),
+    ("-.5e-3", -0.0005),
+    ("1E+3", 1000.0),
+    ("01.5", 1.5),
+    ("123456789012345678901234567890", 123456789012345678901234567890),
+    ("[]", []),
+    ("[1, [2], ]", [1, [2]]),
+    ("()", []),
+    ("(1)", 1),
+    ("(1,)", [1]),
+    ("(1, 2)", [1, 2]),
+    ("{}", {}),
+    ("{1, 2}", [1, 2]),
+    ("{'k': {'l': (1, None)}, \"m\": [],}", {"k": {"l": [1, None]}, "m": []}),
+    ("{'a' 'b': 1}", {"ab": 1}),
+]
+
+
+@pytest.mark.parametrize(("written", "value"), VALUES)
+def test_values_are_literals(written: str, value: object):
+    (call,) = read(f"[f(a={written})]").tool_calls
+    assert call.arguments == {"a": value}
+    assert type(call.arguments["a"]) is type(value)
+    assert call.span == (1, len(written) + 6)
+
+
+def test_digits_are_kept_as_they_were_written():
+    (call,) = read("[f(a=1.10, b=3.14159265358979323846264)]").tool_calls
+    assert call.arguments_json == '{"a": 1.10, "b": 3.14159265358979323846264}'
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "a=g()",
+        "a=b",
+        "a=true",
+        "a=nan",
+        "a=1+1",
+        "a=-'x'",
+        "a=--1",
+        "a=1j",
+        "a=b'x'",
+        "a=f'x'",
+        "a=[x for x in y]",
+        "a=lambda: 1",
+        "a=not True",
+        "a={**b}",
+        "*a",
+        "**a",
+        "a==1",
+        "a=1 2",
+        "a=01",
+        "a=1__0",
+        "a=0x",
+        "a=1e",
+        "a=1e999",
+        "a='x\ny'",
+        r"a='\x4'",
+        r"a='\ud83d'",
+        r"a='\N{no such name}'",
+        r"a='\U00110000'",
+        "a={1: 2}",
+        "a={'k': 1, 2}",
+        "a={'k' 1}",
+        "a={1, 'k': 2}",
+        "a=[1}",
+        "a=,",
+        "a=1,,",
+        "a=1, a=2",
+        "a=1, 2",
+        "1, a=2",
+        "{a=1}",
+        "1, 2, 3",
+        "a=" + "[" * MAX_DEPTH + "]" * MAX_DEPTH,
+    ],
+)
+def test_anything_else_is_malformed_and_hides_nothing(arguments: str):
+    extraction = read(f"[f({arguments})] [g()]")
+    assert calls(extraction) == [G]
+    assert extraction.content == f"[f({arguments})]"
+    (rejection,) = extraction.rejections
+    assert rejection.name == "f"
+    assert rejection.is_attempt
+    assert rejection.span[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("[f(a=g())]", "expected a literal at offset 5, found the name 'g'"),
+        ("[f({a=1})]", "expected a literal or the closing bracket at offset 4, found the name 'a'"),
+        ("[f(a=[1}", "expected ',' or the closing bracket at offset 7, found '}'"),
+        ("[f(a=1) g()]", "expected ',' or ']' at offset 8, found 'g'"),
+        ("[f(a=1), 2]", "expected '(' at offset 10, found ']'"),
+        ("[f(a=1), {}]", "expected a call or ']' at offset 9, found '{'"),
+        ("[f(1, 2, 3)]", "3 arguments without a name, and 2 declared parameters to give them to"),
+        ("[g(1)]", "1 arguments without a name, and 0 declared parameters to give them to"),
+        ("[f(a=1, a=2)]", "the argument 'a' stands twice, at offset 8"),
+        ("[f(1, a=2)]", "the argument 'a' stands twice"),
+    ],
+)
+def test_a_rejection_says_what_was_found_and_where(text: str, detail: str):
+    assert [rejection.detail for rejection in read(text).rejections] == [detail]
+
+
+@pytest.mark.parametrize("text", ["[f(a=1), g()]", "[f(a='x', b=[1, {'k': 'v'}])]", "f(a='''x''')", "[f(a=1)"])
+def test_what_is_cut_off_is_no_call(text: str):
+    for end in range(len(text.rstrip("]").rstrip(")"))):
+        extraction = read(text[:end])
+        assert extraction.tool_calls == ()
+        assert extraction.content == text[:end]
+        assert all(rejection.reason is RejectionReason.TRUNCATED for rejection in extraction.rejections)
+    assert read("[f(a=1").rejections[0].is_attempt
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I call f(a=1) now.",
+        "Use f(a=1)",
+        "x = f(a=1)",
+        "x = [f(a=1)]",
+        "print([f(a=1)])",
+        "items[g()]",
+        "f(a=1).temperature",
+        "f(a=1) + g()",
+        "f(a=1) gives the weather",
+        "f(a=1) < 3",
+        "f(a=1), which",
+        "f(a=1), h()",
+        "self.f(a=1)",
+        "reef(a=1)",
+        "    x\n    f(a=1)",
+        "- f(a=1)",
+        "`f(a=1)`",
+        "`[f(a=1)]`",
+        "def f(a=1):",
+        "f(a, b) takes two arguments",
+        "f()",
+        "f",
+        "f [1]",
+        "[f]",
+        "[f, g]",
+        "[see (1)]",
+        "[1] [f] [g]",
+        "[true, f(a=1)]",
+        '[null, {"name": "g", "parameters": {}}]',
+        "```python\nf(a=1)\nprint('done')\n```",
+        "```js\n[f(a=1)]\n```",
+        "<think>[f(a=1)]</think>",
+        "[h(a=1)]",
+        "[h(a=1), f(a=1)]",
+        "h(a=1)",
+        "[f.x(a=1)]",
+    ],
+)
+def test_prose_and_code_are_no_calls(text: str):
+    extraction = read(text)
+    assert calls(extraction) == []
+    assert extraction.content == text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_attempt"),
+    [("f(city) gives the weather", False), ("f(a=g())", True), ("f(a='x", True), ("f(", False)],
+)
+def test_without_brackets_a_named_argument_makes_an_attempt(text: str, is_attempt: bool):
+    (rejection,) = read(text).rejections
+    assert rejection.is_attempt is is_attempt
+
+
+def test_a_list_of_another_tool_is_no_call_but_says_so():
+    (rejection,) = read("[h(a=1)]").rejections
+    assert (rejection.reason, rejection.name) == (RejectionReason.UNKNOWN_TOOL, "h")
+    assert read("[h(a=b)]").rejections == ()
+
+
+def test_unknown_tools_go_through_where_that_is_wanted_and_the_list_is_meant():
+    assert calls(read("[h(a=1), g()]", on_unknown_tool="call")) == [("h", {"a": 1}), G]
+    assert calls(read("[len('abc')]", on_unknown_tool="call")) == []
+    assert calls(read("[len({'obj': 'abc'})]", on_unknown_tool="call", formats="all")) == [("len", {"obj": "abc"})]
+
+
+def test_without_declared_tools_it_is_read_only_where_it_is_asked_for():
+    assert calls(read("[f(a=1)]", tools=None)) == []
+    assert calls(read("[f(a=1)]", tools=None, formats=["pythonic"])) == [F]
+    assert calls(read("f(a=1)", tools=None, formats="all")) == []
+
+
+@pytest.mark.parametrize(
+    ("formats", "found"),
+    [
+        (["json"], "abc"),  # their tags are prose then, and what is inside stands bare
+        (["tool_call"], "b"),
+        (["tool"], "c"),
+        (["function"], "d"),
+        (["pythonic"], "ef"),
+        ("pythonic", "ef"),
+        (["json", "pythonic"], "abcef"),
+        ("all", "abcdef"),
+        (None, "abcdef"),
+    ],
+)
+def test_only_the_formats_asked_for_are_read(formats: Any, found: str):  # noqa: ANN401 - as Extractor takes them
+    call = '{{"name": "{}", "parameters": {{}}}}'.format
+    text = (
+        f"[{call('a')}]\n<tool_call>[{call('b')}]</tool_call>\n<tool>{call('c')}</tool>\n<function=d>{{}}</function>\n"
+        "[e()]\nf()\n"
+    )
+    extraction = read(text, tools=[{"name": name} for name in "abcdef"], formats=formats)
+    assert "".join(name for name, _ in calls(extraction)) == found
+
+
+@pytest.mark.parametrize(("formats", "found"), [(["xml"], "'xml'"), ([], "an empty list"), ("yaml", "'yaml'")])
+def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # noqa: ANN401 - on purpose
+    message = f'formats are "all", or a list of json, tool_call, tool, function, pythonic; not {found}'
+    with pytest.raises(ValueError, match=message):
+        Extractor(formats=formats)
+
+
+def test_a_name_that_python_could_not_have_is_read_all_the_same():
+    tools = [{"name": name} for name in ("get-weather", "x" * 200, "fr\u00fch", "from")]
+    assert calls(read("[get-weather(a=1), from(a=2)]", tools=tools)) == [("get-weather", {"a": 1}), ("from", {"a": 2})]
+    assert calls(read(f"[{'x' * 200}()]", tools=tools)) == [("x" * 200, {})]
+    assert calls(read("fr\u00fch(\u00e4=1)", tools=tools)) == [("fr\u00fch", {"\u00e4": 1})]
+
+
+literals = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def _in_json(value: object) -> object:
+    """Give what JSON makes of a literal."""
+    return json.loads(json.dumps(value))
+
+
+@given(literals)
+def test_every_literal_that_python_writes_is_read(value: object):
+    (call,) = extract(f"[f(a={value!r})]", tools=TOOLS).tool_calls
+    assert call.arguments == {"a": _in_json(value)}
+
+
+PIECES = [
+    *"[](){},:=",
+    "f",
+    "g",
+    "'",
+    '"',
+    "\\",
+    "\n",
+    " ",
+    "1",
+    "-",
+    ".",
+    "e",
+    "_",
+    "True",
+    "'x'",
+    "r'",
+    "f(a=1)",
+    "g()",
+]
+
+
+@given(st.lists(st.sampled_from([*PIECES, "[f(", "a=", "<|python_tag|>", "`", "```python\n", "{}"]), max_size=14))
+def test_noise_is_the_same_in_every_chunking_and_python_agrees(pieces: list[str]):
+    text = "".join(pieces)
+    for call in read(text).tool_calls:
+        written = text[slice(*call.span)]
+        node = ast.parse(written.strip(), mode="eval").body
+        assert isinstance(node, ast.Call)
+        for keyword in node.keywords:
+            assert call.arguments[str(keyword.arg)] == _in_json_of_literal(keyword.value)
+
+
+def _in_json_of_literal(node: ast.expr) -> object:
+    value = ast.literal_eval(node)
+    return sorted(value, key=str) if isinstance(value, set) else _in_json(value)
