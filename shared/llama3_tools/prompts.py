@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.json_scan import parse_whole
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 
 __all__ = [
@@ -21,14 +22,16 @@ __all__ = [
     "render_tool_result",
 ]
 
-PromptFormat: TypeAlias = Literal["json", "function"]
-"""The form in which a model is asked to call: `{"name": …, "parameters": …}`, or `<function=NAME>{…}</function>`."""
+PromptFormat: TypeAlias = Literal["json", "function", "pythonic"]
+"""The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`, or
+`[NAME(city='Paris')]`."""
 
 ToolChoice: TypeAlias = str
 """`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call."""
 
 # The instructions of Llama 3.1 (meta-llama/llama-models, llama3_1/prompt_format.md, "JSON based tool calling" and
-# "User-defined custom tool calling"): a model calls most reliably when it meets the words it was trained on.
+# "User-defined custom tool calling") and 3.2 (llama3_2/text_prompt_format.md, "Zero-shot function calling"): a model
+# calls most reliably when it meets the words it was trained on.
 _JSON_INSTRUCTION = (
     "Given the following functions, please respond with a JSON for a function call with its proper arguments "
     "that best answers the given prompt.\n\n"
@@ -45,6 +48,10 @@ _RESPONSE_INSTRUCTION = (
     "Do not use variables."
 )
 _CALL_FORMAT = '{"name": function name, "arguments": dictionary of argument name and its value}'
+_PYTHONIC_INSTRUCTION = (
+    "If you decide to invoke any of the function(s), you MUST put it in the format of "
+    "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]"
+)
 _REQUIRED = "Call a function in your reply."
 _NAMED = "Call the function {name!r} in your reply."
 
@@ -85,8 +92,10 @@ def render_tool_prompt(
     rendered = _rendered(declared)
     if prompt_format == "json":
         parts = [_JSON_INSTRUCTION, *rendered]
-    else:
+    elif prompt_format == "function":
         parts = ["You have access to the following functions:", *rendered, _FUNCTION_INSTRUCTION]
+    else:
+        parts = [_PYTHONIC_INSTRUCTION, "Here is a list of functions that you can invoke.", *rendered]
     return "\n\n".join([*parts, *_choice(tool_choice, declared)])
 
 
@@ -128,6 +137,8 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     '{"name": "get_weather", "parameters": {"city": "Paris"}}'
     >>> render_tool_call("get_weather", '{"city": "Paris"}', prompt_format="function")
     '<function=get_weather>{"city": "Paris"}</function>'
+    >>> render_tool_call("get_weather", {"city": "Paris"}, prompt_format="pythonic")
+    "[get_weather(city='Paris')]"
 
     Args:
         name: the tool's name.
@@ -139,6 +150,8 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     """
     _require_format(prompt_format)
     written = _written(arguments)
+    if prompt_format == "pythonic":
+        return f"[{name}({_in_python(written)})]"
     if prompt_format == "function":
         return f"<function={name}>{written}</function>"
     return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
@@ -191,7 +204,21 @@ def _written(arguments: Mapping[str, Any] | str) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
 
 
+def _in_python(written: str) -> str:
+    """Write JSON arguments as those of a Python call; what is no JSON object stays as it is."""
+    parsed = parse_whole(written)
+    if parsed is None:
+        return written
+    arguments = parsed.value
+    try:
+        if all(name.isidentifier() for name in arguments):
+            return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        return repr(arguments)
+    except ValueError:  # an integer of more digits than Python writes
+        return written
+
+
 def _require_format(prompt_format: str) -> None:
     if prompt_format not in get_args(PromptFormat):
-        formats = " or ".join(f'"{name}"' for name in get_args(PromptFormat))
-        raise ValueError(f"prompt_format is {formats}, not {prompt_format!r}")
+        formats = ", ".join(f'"{name}"' for name in get_args(PromptFormat))
+        raise ValueError(f"prompt_format is one of {formats}; not {prompt_format!r}")

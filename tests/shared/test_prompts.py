@@ -44,6 +44,7 @@ def test_each_format_asks_for_its_form():
         [BARE]
     )
     assert "<function=example_function_name>" in render_tool_prompt([BARE], prompt_format="function")
+    assert "in the format of [func_name1(params_name1=" in render_tool_prompt([BARE], prompt_format="pythonic")
 
 
 @pytest.mark.parametrize("prompt_format", FORMATS)
@@ -65,7 +66,7 @@ def test_a_tool_choice_that_is_not_declared_is_an_error():
 
 
 def test_a_prompt_format_that_does_not_exist_is_an_error():
-    with pytest.raises(ValueError, match='prompt_format is "json" or "function", not \'yaml\''):
+    with pytest.raises(ValueError, match='prompt_format is one of "json", "function", "pythonic"; not \'yaml\''):
         render_tool_prompt([BARE], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'yaml'"):
         render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
@@ -126,3 +127,16 @@ def test_two_results_of_one_tool_are_told_apart_and_are_no_calls(arguments: dict
     for result in results:
         extraction = extract(result, tools=tools)
         assert (extraction.content, extraction.tool_calls) == (result, ())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ({"city": "Paris", "days": [1, None, True]}, "[f(city='Paris', days=[1, None, True])]"),
+        ({"a-b": 1, "c": "it's"}, """[f({'a-b': 1, 'c': "it's"})]"""),
+        ('{"city": "Par', '[f({"city": "Par)]'),
+        ('{"n": ' + "7" * 5000 + "}", '[f({"n": ' + "7" * 5000 + "})]"),
+    ],
+)
+def test_a_pythonic_call_is_python(arguments: Any, written: str):  # noqa: ANN401 - an object, or text
+    assert render_tool_call("f", arguments, prompt_format="pythonic") == written
