@@ -239,8 +239,8 @@ class TestOptions:
         [
             ({"tools_in": "first"}, ValueError, 'tools_in is "user" or "system", not \'first\''),
             ({"tool_role": "function"}, ValueError, 'tool_role is "user", "tool" or "ipython", not \'function\''),
-            ({"prompt_format": "xml"}, ValueError, 'prompt_format is "json" or "function", not \'xml\''),
-            ({"prompt_format": None}, ValueError, 'prompt_format is "json"'),
+            ({"prompt_format": "xml"}, ValueError, 'prompt_format is "json"'),
+            ({"prompt_format": None}, ValueError, ", not None"),
             ({"on_unknown_tool": "drop"}, ValueError, 'on_unknown_tool is "text" or "call", not \'drop\''),
             ({"max_repairs": -1}, ValueError, "max_repairs is 0 or more, not -1"),
             ({"max_repairs": "1"}, TypeError, "max_repairs is a whole number, not '1'"),
