@@ -193,7 +193,7 @@ def test_many_braces_take_no_more_than_a_look_each():
         parse_response("x" + '{"a": ' * 200_000)
     assert raised.value.problem == "text_before"
     with pytest.raises(ResponseFormatError) as raised:
-        parse_response("x" + '{"a" ' * 200_000)
+        parse_response("x" + '{"a" ' * 200_000 + ".")
     assert raised.value.problem == "no_json"
 
 

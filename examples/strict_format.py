@@ -1,0 +1,126 @@
+"""The strict response format: every answer is one JSON object with a message and a tool call, held to it by a schema.
+
+Run it as it is, from a clone, after `pip install '.[demo]'`: it replays recorded streams of a real model.
+
+    python strict_format.py
+
+To ask a real model, give its endpoint, and a question or two if you like:
+
+    Ollama         python strict_format.py --base-url http://localhost:11434/v1 --model llama3.1
+    llama-server   python strict_format.py --base-url http://localhost:8080/v1
+    LM Studio      python strict_format.py --base-url http://localhost:1234/v1
+    vLLM           python strict_format.py --base-url http://localhost:8000/v1
+
+OPENAI_BASE_URL and OPENAI_API_KEY are read, too. These servers take the schema as OpenAI does; for one that wants it
+beside `json_object`, as llama-cpp-python's server does, add `--response-format json_object`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, get_args
+
+import openai
+from rich.console import Console
+
+from endpoints.assistant import TOOLS
+from endpoints.connect import Endpoint, EndpointError, explain
+from endpoints.live import LiveServerError
+from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.questions import STRICT
+from endpoints.strict import ResponseFormatKind, response_format, strict_messages
+from llama3_tools import ResponseFormatError, parse_response
+
+MAX_TOKENS = 400
+
+
+def ask(endpoint: Endpoint, question: str, kind: ResponseFormatKind) -> str:
+    """Ask for one answer in the format, and give it as it came."""
+    client = openai.OpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key)
+    body: dict[str, Any] = {
+        "model": endpoint.model,
+        "messages": strict_messages(question),
+        "response_format": response_format(kind),
+    }
+    completion = client.chat.completions.create(
+        **body, temperature=0, max_tokens=MAX_TOKENS, extra_body=dict(endpoint.settings)
+    )
+    return completion.choices[0].message.content or ""
+
+
+def show(console: Console, output: str) -> bool:
+    """Show an answer as it came and as it was read; tell whether it kept to the format."""
+    console.print(f"output   {output}", style="dim", soft_wrap=True)
+    try:
+        extraction = parse_response(output, tools=TOOLS)
+    except ResponseFormatError as error:
+        console.print(f"error    {error}", style="yellow", soft_wrap=True)
+        return False
+    if extraction.content:
+        console.print(f"message  {extraction.content}", style="green", soft_wrap=True)
+    for call in extraction.tool_calls:
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        console.print(f"call     {call.name} {arguments}", style="bold cyan", soft_wrap=True)
+    return True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Ask each question.
+
+    Args:
+        arguments: those of the command line.
+
+    Returns:
+        The exit status: 0, or 1 where an answer was not in the format, or the endpoint could not be used.
+    """
+    parser = argparse.ArgumentParser(
+        description="The strict response format: each answer is one JSON object, held to it by a schema.",
+        epilog="How to run it with Ollama, llama-server, LM Studio and vLLM: see the first lines of this file.",
+    )
+    parser.add_argument("questions", nargs="*", metavar="QUESTION", help="what to ask (default: a few)")
+    parser.add_argument(
+        "--response-format",
+        choices=get_args(ResponseFormatKind),
+        help="how the server takes the schema (default: json_schema; json_object for the embedded servers)",
+    )
+    add_endpoint_options(parser)
+    options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
+    console = Console(highlight=False, emoji=False, markup=False)
+    endpoint: Endpoint | None = None
+    try:
+        with open_endpoint(options, partial(console.print, soft_wrap=True)) as endpoint:
+            is_embedded = endpoint.is_replay or bool(endpoint.settings)
+            kind: ResponseFormatKind = "json_object" if is_embedded else "json_schema"
+            kind = options.response_format or kind
+            questions = options.questions or [question.question for question in STRICT]
+            kept = 0
+            for question in questions:
+                console.print(f"\nQuestion {question}", style="bold", soft_wrap=True)
+                kept += show(console, ask(endpoint, question, kind))
+            console.print(f"\n{kept} of {len(questions)} answers kept to the format.")
+            return 0 if kept == len(questions) else 1
+    except (EndpointError, LiveServerError) as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        line = endpoint and explain(error, endpoint)
+        if not line:
+            raise
+        return _fail(line)
+
+
+def _fail(message: str) -> int:
+    print(f"strict_format: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
