@@ -57,13 +57,15 @@ def read_response(response: object) -> Answer:
     choices, output = _part(response, "choices"), _part(response, "output")
     if isinstance(output, list):
         return _read_items(output)
-    choice = next(iter(choices), None) if isinstance(choices, (list, tuple)) else response
+    if isinstance(choices, (list, tuple)) and not choices:
+        return Answer()
+    choice = choices[0] if isinstance(choices, (list, tuple)) else response
     message = _first(choice, "message", "response")
     if message is None or isinstance(message, str):
         message = choice
     text = _first(message, "content", "text", "response")
     calls = [*_calls_of(response, message)]
-    if choice is not None and text is None and not calls and not _is_message(message):
+    if text is None and not calls and not _is_message(message):
         error = _part(response, "error")
         found = f"an error: {error}" if error else f"a {type(response).__name__}"
         raise TypeError(f"expected {_EXPECTED}, got {found}")

@@ -1,0 +1,141 @@
+"""When a value is accepted, and which calls are paired."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from llama3_tools.acceptance import ArgumentRule, ExpectedCall, FoundCall, Verdict
+from llama3_tools.acceptance.equality import accepts
+from llama3_tools.acceptance.matching import call_differences, calls_differences
+from llama3_tools.acceptance.pairing import pair
+
+ACCEPTED = [
+    (ArgumentRule(("Paris", "Rome")), "Rome"),
+    (ArgumentRule((None,)), None),
+    (ArgumentRule((20,)), 20.0),
+    (ArgumentRule((20,), tolerance=0.1), 20.1),
+    (ArgumentRule(([20, 30],), tolerance=1), [21, 29]),
+    (ArgumentRule(("Living Room",), equal="folded"), " living  room "),
+    (ArgumentRule((["STRASSE"],), equal="folded"), ["Straße"]),
+    (ArgumentRule(([1, [2, 3]],), unordered=True), [[3, 2], 1]),
+    (ArgumentRule(({"a": [1, 2]},), unordered=True), {"a": [2, 1]}),
+    (ArgumentRule((["a", "b"],)), "['a', 'b']"),
+    (ArgumentRule(('["a", "b"]',)), ["a", "b"]),
+    (ArgumentRule(("['a','b']",)), '["a","b"]'),
+    (ArgumentRule(("[a, b]",)), "[a, b]"),
+    (ArgumentRule(({"a": ["b"]},)), {"a": "['b']"}),
+    (ArgumentRule((10**400,), tolerance=1), 10**400),
+]
+
+NOT_ACCEPTED = [
+    (ArgumentRule(("Paris",)), "paris"),
+    (ArgumentRule(("5",)), 5),
+    (ArgumentRule((5,)), "5"),
+    (ArgumentRule((1,)), True),
+    (ArgumentRule((0,)), False),
+    (ArgumentRule((0,)), None),
+    (ArgumentRule((20,), tolerance=0.1), 20.2),
+    (ArgumentRule((1.5,), tolerance=1), 10**400),
+    (ArgumentRule((["a", "b"],)), ["b", "a"]),
+    (ArgumentRule((["a", "b"],)), "['b', 'a']"),
+    (ArgumentRule((["a", "a", "b"],), unordered=True), ["a", "b", "b"]),
+    (ArgumentRule((["a"],)), ["a", "a"]),
+    (ArgumentRule((["a"],)), "a"),
+    (ArgumentRule((["a"],)), "[a]"),
+    (ArgumentRule(([1],)), '["1"]'),
+    (ArgumentRule(({"a": 1},)), {"a": 1, "b": 2}),
+    (ArgumentRule(({"a": 1},)), '{"a": 1}'),
+    (ArgumentRule((["a"],)), "__import__('os')"),
+]
+
+
+@pytest.mark.parametrize(("rule", "value"), ACCEPTED)
+def test_a_value_is_accepted(rule: ArgumentRule, value: object):
+    assert accepts(rule, value)
+
+
+@pytest.mark.parametrize(("rule", "value"), NOT_ACCEPTED)
+def test_another_value_is_not(rule: ArgumentRule, value: object):
+    assert not accepts(rule, value)
+
+
+@pytest.mark.parametrize(("values", "options"), [((), {}), ((1,), {"equal": "same"}), ((1,), {"tolerance": -1})])
+def test_a_rule_that_makes_no_sense_is_refused(values: tuple[object, ...], options: dict[str, object]):
+    with pytest.raises(ValueError, match=r"any_of is empty|equal is|tolerance is"):
+        ArgumentRule(values, **options)
+
+
+def verdicts(expected: ExpectedCall, **arguments: object) -> list[Verdict]:
+    return [difference.verdict for difference in call_differences(expected, FoundCall("f", arguments))]
+
+
+def test_an_ignored_argument_may_be_there_or_not():
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,))}, ignore=frozenset({"a", "b"}))
+    assert verdicts(expected) == verdicts(expected, a=2, b=3) == []
+
+
+def test_an_optional_argument_may_be_left_out_but_not_be_wrong():
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,), optional=True)})
+    assert verdicts(expected) == []
+    assert verdicts(expected, a=2) == [Verdict.WRONG_VALUE]
+
+
+def test_in_partial_mode_there_may_be_other_arguments():
+    assert verdicts(ExpectedCall("f", mode="partial"), a=1) == []
+    assert verdicts(ExpectedCall("f"), a=1) == [Verdict.UNEXPECTED_ARGUMENT]
+
+
+def test_a_default_that_is_not_accepted_does_not_stand_in():
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,))}, defaults={"a": 2})
+    assert verdicts(expected) == [Verdict.MISSING_ARGUMENT]
+
+
+def test_all_differences_are_told_the_gravest_first():
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,)), "b": ArgumentRule((2,)), "c": ArgumentRule((3,))})
+    assert verdicts(expected, a=2, b="2", d=4) == [
+        Verdict.MISSING_ARGUMENT,
+        Verdict.UNEXPECTED_ARGUMENT,
+        Verdict.WRONG_TYPE,
+        Verdict.WRONG_VALUE,
+    ]
+
+
+def f(*values: int) -> ExpectedCall:
+    return ExpectedCall("f", {"n": ArgumentRule(values)})
+
+
+def test_calls_are_paired_so_that_all_fit():
+    found = [FoundCall("f", {"n": 1}), FoundCall("f", {"n": 2})]
+    for expected, calls in itertools.product(([f(1, 2), f(1)], [f(1), f(1, 2)]), (found, found[::-1])):
+        assert calls_differences(expected, calls) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "reasons"),
+    [
+        ([f(1), f(1)], [("f", 1)], [Verdict.MISSING_CALL]),
+        ([f(1)], [("f", 1), ("f", 1)], [Verdict.UNEXPECTED_CALL]),
+        ([f(1), f(2)], [("f", 3), ("f", 1)], [Verdict.WRONG_VALUE]),
+        ([f(1), f(2)], [("g", 2), ("f", 1)], [Verdict.WRONG_TOOL]),
+        (
+            [f(1), f(2)],
+            [("f", 9), ("g", 2), ("h", 3)],
+            [Verdict.WRONG_VALUE, Verdict.WRONG_TOOL, Verdict.UNEXPECTED_CALL],
+        ),
+    ],
+)
+def test_what_is_left_over_gives_the_reasons(
+    expected: list[ExpectedCall], found: list[tuple[str, int]], reasons: list[Verdict]
+):
+    calls = [FoundCall(name, {"n": n}) for name, n in found]
+    assert [difference.verdict for difference in calls_differences(expected, calls)] == reasons
+
+
+def test_pairing_finds_as_many_pairs_as_there_can_be():
+    for rows in itertools.product(itertools.product([False, True], repeat=3), repeat=3):
+        most = max(sum(rows[row][column] for row, column in enumerate(way)) for way in itertools.permutations(range(3)))
+        pairs = pair(rows)
+        assert len(pairs) == most == len(set(pairs.values()))
+        assert all(rows[row][column] for row, column in pairs.items())
