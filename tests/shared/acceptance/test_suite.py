@@ -1,0 +1,330 @@
+"""What a suite's file says, and what is said about a file that is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from llama3_tools import Tool
+from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Policies, Prompt, Suite, SuiteError, load_suite
+from llama3_tools.acceptance.suite_file import read_suite_file
+from llama3_tools.acceptance.suite_words import EQUALITIES, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
+
+ROOT = Path(__file__).parents[3]
+SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/schemas/suite.schema.json").read_text("utf-8"))
+
+TOOLS = """\
+tools:
+- name: set_light
+  parameters:
+    type: object
+    properties:
+      area: {type: string}
+      state: {type: string}
+      level: {type: integer}
+- {type: function, function: {name: clock}}
+"""
+
+EVERYTHING = f"""\
+name: Home
+{TOOLS}
+prompt: {{system: You are a house., format: function, tools_in: system}}
+policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, strict: true}}
+match: {{equal: folded, tolerance: 2, unordered: true, mode: partial, ignore: [area]}}
+cases:
+- id: on
+  command: Turn it on
+  tags: [light]
+  ordered: true
+  direct_answer: true
+  history:
+  - {{role: user, content: "Hello!"}}
+  expect:
+    any_of:
+    - tool: set_light
+      arguments:
+        state: on
+        level: {{any_of: [10, 20], tolerance: 0.5, equal: exact, unordered: false, optional: true}}
+        area: {{value: {{floor: 12:30}}}}
+      ignore: [level]
+      defaults: {{level: 100}}
+      mode: exact
+    - [{{tool: clock}}, {{tool: clock}}]
+    - none
+- command: Hello!
+  expect: none
+"""
+
+SMALLEST = f"{TOOLS}cases:\n- {{command: Hello!, expect: []}}\n"
+
+
+def load(text: str, folder: Path, name: str = "commands.yaml") -> Suite:
+    (folder / name).write_text(text, "utf-8")
+    return load_suite(folder / name)
+
+
+def problem(text: str, folder: Path, name: str = "commands.yaml") -> str:
+    """What is said about a suite that is wrong, without the folder."""
+    with pytest.raises(SuiteError) as caught:
+        load(text, folder, name)
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def cases(text: str) -> str:
+    return f"{TOOLS}cases:\n{text}"
+
+
+def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
+    folded = {"equal": "folded", "tolerance": 2, "unordered": True}
+    lights = ExpectedCall(
+        "set_light",
+        {
+            "state": ArgumentRule(("on",), **folded),
+            "level": ArgumentRule((10, 20), optional=True, tolerance=0.5),
+            "area": ArgumentRule(({"floor": "12:30"},), **folded),
+        },
+        ignore=frozenset({"area", "level"}),
+        defaults={"level": 100},
+    )
+    clock = ExpectedCall("clock", ignore=frozenset({"area"}), mode="partial")
+    suite = load(EVERYTHING, tmp_path)
+    assert suite == Suite(
+        "Home",
+        suite.tools,
+        (
+            Case(
+                "on",
+                "Turn it on",
+                ((lights,), (clock, clock), ()),
+                ordered=True,
+                direct_answer=True,
+                history=({"role": "user", "content": "Hello!"},),
+                tags=("light",),
+                line=16,
+            ),
+            Case("Hello!", "Hello!", line=35),
+        ),
+        Policies(text_calls=False, direct_answers=frozenset({"clock"}), stringified_lists=False, strict=True),
+        Prompt("You are a house.", "function", "system"),
+        tmp_path / "commands.yaml",
+    )
+    assert [tool.name for tool in suite.tools] == ["set_light", "clock"]
+    assert [case.tool for case in suite.cases] == ["set_light", None]
+
+
+def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
+    suite = load(SMALLEST, tmp_path)
+    assert (suite.name, suite.policies, suite.prompt) == ("commands", Policies(), Prompt())
+    assert suite.extractor.extract('{"name": "rm", "parameters": {}}').tools_called
+
+
+@pytest.mark.parametrize("written", ["true", "false"])
+def test_direct_answers_can_be_turned_off(tmp_path: Path, written: str):
+    policies = load(f"{SMALLEST}policies: {{direct_answers: {written}}}\n", tmp_path).policies
+    assert policies == Policies(allow_direct_answers=written == "true")
+
+
+def test_json_is_read_as_json(tmp_path: Path):
+    data = read_suite_file(_written(EVERYTHING, tmp_path)).data
+    indented = json.dumps(data, indent="\t").replace("Hello!", r"\ud83d\ude00 \/")
+    suite = load(indented, tmp_path, "commands.json")
+    assert [case.id for case in suite.cases] == ["on", "😀 /"]
+    assert [indented.splitlines()[case.line].strip() for case in suite.cases] == ['"id": "on",', COMMAND_IN_JSON]
+
+
+COMMAND_IN_JSON = r'"command": "\ud83d\ude00 \/",'
+
+
+def _written(text: str, folder: Path) -> Path:
+    (folder / "written.yaml").write_text(text, "utf-8")
+    return folder / "written.yaml"
+
+
+def test_tools_may_stand_in_a_file_of_their_own(tmp_path: Path):
+    (tmp_path / "tools.json").write_text('[{"name": "clock"}]', "utf-8")
+    suite = load("tools: tools.json\ncases:\n- {command: Hello!, expect: {tool: clock}}\n", tmp_path)
+    assert suite.tools == (Tool("clock"),)
+    (tmp_path / "tools.json").write_text('[\n{"name": "clock"},\n{"name": ""}]', "utf-8")
+    assert problem("tools: tools.json\ncases: []\n", tmp_path).startswith("tools.json:3: [1]: no name")
+
+
+def test_a_bare_word_is_what_it_is_in_yaml_1_2(tmp_path: Path):
+    words = "[on, no, 12:30, 2026-01-01, 010, 1e3, 0x1F, ~, True, .5]"
+    data = read_suite_file(_written(words, tmp_path)).data
+    assert data == ["on", "no", "12:30", "2026-01-01", 10, 1000.0, "0x1F", None, True, 0.5]
+
+
+PROBLEMS = [
+    ("", "1: expected an object with the keys $schema, name, tools, prompt, policies, match, cases, got nothing"),
+    ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
+    ("a: 1\na: 2", "2: a: written twice, first in line 1"),
+    ("a: !!python/name:os.system", "1: not YAML: could not determine a constructor for the tag "),
+    ("a: &a [*a]", "1: a[0]: the alias stands in what it refers to"),
+    ("1: a", "1: a key is not a word: put it in quotes"),
+    ("a: \x00", "1: not YAML: the character '\\x00' is not allowed"),
+    ("name: x\n", "1: tools is missing"),
+    (TOOLS, "1: cases is missing"),
+    (f"{SMALLEST}polices: {{}}\n", "12: polices: there is no such key; did you mean 'policies'?; there are "),
+    (f"{SMALLEST}name: ' '\n", "12: name: expected text, got ' '"),
+    (
+        "tools: []\ncases: []",
+        "1: tools: expected a list of tools, or the name of a file that holds one, got an empty list",
+    ),
+    ("tools: no.yaml\ncases: []", "1: tools: no.yaml cannot be opened: No such file or directory"),
+    ("tools: [f]\ncases: []", "1: tools[0]: is a str: expected an OpenAI tool dict such as "),
+    ("tools:\n- {name: f}\n- {name: f}\ncases: []", "3: tools[1]: the name 'f' is declared twice"),
+    (f"{TOOLS}cases: []", "10: cases: expected a list of cases, got an empty list"),
+    (f"{TOOLS}cases: 7", "10: cases: expected a list of cases, got 7"),
+    (cases("- {command: Hi}"), "11: cases[0]: expect is missing"),
+    (cases("- expect: none"), "11: cases[0]: command is missing"),
+    (cases("- {command: 7, expect: none}"), "11: cases[0].command: expected text, got 7"),
+    (cases("- command: Hi\n  expect:\n"), "12: cases[0].expect: expected a call, a list of calls, any_of with "),
+    (
+        cases("- command: Hi\n  expect: {tool: clok}"),
+        "12: cases[0].expect.tool: 'clok' is not declared; did you mean 'clock'?",
+    ),
+    (
+        cases("- {command: Hi, expect: {any_of: []}}"),
+        "11: cases[0].expect.any_of: expected a list of alternatives, got an ",
+    ),
+    (cases("- {command: Hi, expect: {arguments: {}}}"), "11: cases[0].expect: tool is missing"),
+    (
+        cases("- command: Hi\n  expect:\n    tool: set_light\n    arguments:\n      stat: on"),
+        "15: cases[0].expect.arguments.stat: set_light has no parameter 'stat'; did you mean 'state'?",
+    ),
+    (
+        cases("- {command: Hi, expect: [{tool: set_light, ignore: [x]}]}"),
+        "11: cases[0].expect[0].ignore[0]: set_light has no parameter 'x'",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, defaults: {x: 1}}}"),
+        "11: cases[0].expect.defaults.x: set_light has no parameter 'x'",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {}}}}"),
+        "11: cases[0].expect.arguments.level: expected one of value and any_of; an object that is itself the value",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {any_of: []}}}}"),
+        "11: cases[0].expect.arguments.level.any_of: expected a list of values, got an empty list",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {value: 1, equals: exact}}}}"),
+        "11: cases[0].expect.arguments.level.equals: there is no such key; did you mean 'equal'?",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {value: 1, tolerance: -1}}}}"),
+        "11: cases[0].expect.arguments.level.tolerance: expected a number that is not below zero, got -1",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, mode: parial}}"),
+        "11: cases[0].expect.mode: expected exact or partial, got 'parial'; did you mean 'partial'?",
+    ),
+    (cases("- {command: Hi, expect: none, ordered: 'yes'}"), "11: cases[0].ordered: expected true or false, got 'yes'"),
+    (
+        cases("- {command: Hi, expect: none, direct_answer: false}"),
+        "11: cases[0].direct_answer: the case expects an answer in",
+    ),
+    (cases("- {command: Hi, expect: none, history: [{}]}"), "11: cases[0].history[0]: role is missing"),
+    (
+        cases("- {command: Hi, expect: none, history: [{role: me}]}"),
+        "11: cases[0].history[0].role: expected system or user ",
+    ),
+    (cases("- {command: Hi, expect: none, tags: [1]}"), "11: cases[0].tags[0]: expected text, got 1"),
+    (
+        cases("- {command: Hi, expect: none}\n- {command: Hi, expect: none}"),
+        "12: cases[1].command: the case in line 11 is",
+    ),
+    (
+        cases("- {command: Hi, expect: none}\n- {id: Hi, command: Ho, expect: none}"),
+        "12: cases[1].id: the case in line 11 is",
+    ),
+    (f"{SMALLEST}policies: {{direct_answers: [joke]}}", "12: policies.direct_answers[0]: 'joke' is not declared"),
+    (f"{SMALLEST}policies: {{strict: 1}}", "12: policies.strict: expected true or false, got 1"),
+    (f"{SMALLEST}prompt: {{format: xml}}", "12: prompt.format: expected json or function"),
+    (f"{SMALLEST}match: {{equal: same}}", "12: match.equal: expected exact or folded, got 'same'"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PROBLEMS)
+def test_a_problem_has_its_file_its_line_and_its_key(tmp_path: Path, text: str, expected: str):
+    assert problem(text, tmp_path).startswith(f"commands.yaml:{expected}")
+
+
+def test_all_cases_that_are_wrong_are_told_at_once(tmp_path: Path):
+    told = problem(cases("- {command: Hi, expect: nothing}\n- {command: Ho, expect: none}\n- {command: He}"), tmp_path)
+    assert [line.split(": ")[1] for line in told.splitlines()] == ["cases[0].expect", "cases[2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1,\n}', "2: not JSON: "),
+        ('{\n"a": 1,\n"a": 2}', "3: a: written twice, first in line 2"),
+        ('{"a": NaN}', "1: not JSON: NaN"),
+        ("[" * 100_000, "1: "),
+    ],
+)
+def test_a_problem_in_json_has_them_too(tmp_path: Path, text: str, expected: str):
+    assert problem(text, tmp_path, "commands.json").startswith(f"commands.json:{expected}")
+
+
+def test_a_file_of_another_encoding_is_told(tmp_path: Path):
+    (tmp_path / "commands.yaml").write_bytes("name: Zürich".encode("latin-1"))
+    with pytest.raises(SuiteError, match=r"commands\.yaml:1: not UTF-8"):
+        load_suite(tmp_path / "commands.yaml")
+
+
+def test_a_file_that_is_not_there_is_told_by_its_name(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match=r"commands\.yaml"):
+        load_suite(tmp_path / "commands.yaml")
+
+
+def test_more_parameters_than_the_schema_names_are_known_where_it_is_open(tmp_path: Path):
+    tool = "{name: f, parameters: {type: object, properties: {a: {}}, additionalProperties: true}}"
+    text = f"tools: [{tool}]\ncases: [{{command: Hi, expect: {{tool: f, arguments: {{b: 1}}}}}}]"
+    assert load(text, tmp_path).cases[0].alternatives[0][0].arguments == {"b": ArgumentRule((1,))}
+
+
+def test_the_schema_has_the_same_keys_and_words():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    kinds = {"suite": SCHEMA, **{name: SCHEMA["$defs"][name] for name in KEYS if name != "suite"}}
+    assert {name: tuple(kind["properties"]) for name, kind in kinds.items()} == KEYS
+    assert all(kind["additionalProperties"] is False for kind in kinds.values())
+    words = SCHEMA["$defs"]
+    prompt = words["prompt"]["properties"]
+    assert tuple(words["equal"]["enum"]) == EQUALITIES
+    assert tuple(words["mode"]["enum"]) == MODES
+    assert tuple(prompt["format"]["enum"]) == PROMPT_FORMATS
+    assert tuple(prompt["tools_in"]["enum"]) == TOOLS_IN
+    assert tuple(words["case"]["properties"]["history"]["items"]["properties"]["role"]["enum"]) == ROLES
+
+
+@pytest.mark.parametrize("text", [EVERYTHING, SMALLEST])
+def test_the_schema_takes_a_suite_that_is_right(tmp_path: Path, text: str):
+    jsonschema.validate(read_suite_file(_written(text, tmp_path)).data, SCHEMA)
+
+
+OF_ITS_OWN = (
+    "written twice",
+    "is not declared",
+    "declared twice",
+    "no parameter",
+    "in line",
+    "answer in",
+    "cannot be opened",
+    "not YAML",
+    "the alias",
+    "a key is not",
+)
+"""What no schema can find."""
+
+
+@pytest.mark.parametrize("text", [text for text, problem in PROBLEMS if not any(own in problem for own in OF_ITS_OWN)])
+def test_the_schema_refuses_a_suite_that_is_wrong(tmp_path: Path, text: str):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(read_suite_file(_written(text, tmp_path)).data, SCHEMA)
