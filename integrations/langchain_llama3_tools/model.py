@@ -27,6 +27,7 @@ from langchain_llama3_tools.prompting import (
 )
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import Extractor, OnUnknownTool, PromptFormat, new_call_id, render_tool_prompt
+from llama3_tools.prompts import formats_asked_for
 
 __all__ = ["Llama3ToolModel"]
 
@@ -264,7 +265,12 @@ class _Turn:
             prompt = render_tool_prompt(converted, prompt_format=model.prompt_format, tool_choice=choice)
             messages = put_tools(messages, prompt, model.tools_in)
         self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
-        self._extractor = Extractor(tools=converted, on_unknown_tool=model.on_unknown_tool, id_factory=model.id_factory)
+        self._extractor = Extractor(
+            tools=converted,
+            on_unknown_tool=model.on_unknown_tool,
+            formats=formats_asked_for(model.prompt_format),
+            id_factory=model.id_factory,
+        )
         names = self._extractor.tools if model.on_unknown_tool == "text" else None
         self._invalid_calls = InvalidCalls(model.on_invalid, model.id_factory, names)
         self._chunks = MessageChunks(self._extractor, self._invalid_calls)

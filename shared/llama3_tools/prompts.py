@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.formats import Formats
 from llama3_tools.json_scan import parse_whole
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 
 __all__ = [
     "PromptFormat",
     "ToolChoice",
+    "formats_asked_for",
     "render_response_prompt",
     "render_tool_call",
     "render_tool_prompt",
@@ -202,6 +204,11 @@ def _choice(tool_choice: ToolChoice, declared: Mapping[str, Tool]) -> list[str]:
 
 def _written(arguments: Mapping[str, Any] | str) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+
+
+def formats_asked_for(prompt_format: PromptFormat) -> Formats:
+    """Give what to read where a model was asked for a form: what is always read, and that form for any name."""
+    return "all" if prompt_format == "pythonic" else None
 
 
 def _in_python(written: str) -> str:

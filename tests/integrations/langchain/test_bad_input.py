@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langchain.agents.middleware import wrap_tool_call
@@ -117,7 +117,7 @@ class TestToolsThatFail:
 
 class TestToolsThatAreNot:
     @in_every_way
-    @pytest.mark.parametrize("prompt_format", ["json", "function"])
+    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
     def test_the_agent_answers_and_the_model_recovers(self, run: Any, prompt_format: PromptFormat) -> None:  # noqa: ANN401
         unknown = render_tool_call("weather", {"city": "Paris"}, prompt_format=prompt_format)
         known = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langchain_core.messages import (
@@ -18,7 +18,7 @@ from langchain_core.messages import (
 
 from integrations.langchain.scripted import CALL, CUT_OFF
 from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
-from llama3_tools import extract
+from llama3_tools import PromptFormat, extract
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 
@@ -43,12 +43,12 @@ class TestCalls:
         assert isinstance(flat, AIMessage)
         assert flat.tool_calls == []
 
-    @pytest.mark.parametrize("prompt_format", ["json", "function"])
+    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
     def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:  # noqa: ANN401 (a literal)
         args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}
         message = calling(call("f", "1", **args), call("f", "2", a=2), text="Sure.")
         [flat] = flatten_tool_messages([message], prompt_format=prompt_format)
-        extraction = extract(str(flat.content))
+        extraction = extract(str(flat.content), formats="all")
         assert extraction.content == "Sure."
         assert [found.arguments for found in extraction.tool_calls] == [args, {"a": 2}]
 
