@@ -1,0 +1,175 @@
+"""The strict response format at the end of a chain: one object, or LangChain's error with all that was written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.load import dumps, loads
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration
+
+from chunkings import chunkings
+from integrations.langchain.scripted import as_block_chunks, as_text_chunks, counted_ids, fields, streamed, summed
+from langchain_llama3_tools import Llama3JsonToolOutputParser
+from llama3_tools import ResponseFormatError, render_response_prompt
+
+TOOLS: list[dict[str, Any]] = [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+ONE = f'{{"message": "One moment.", "tool_call": {CALL}}}'
+MANY = f'{{"message": "", "tool_calls": [{CALL}, {CALL}]}}'
+PARIS = ("get_weather", {"city": "Paris"})
+
+BROKEN = {
+    "nothing": ("", "empty"),
+    "prose": ("It is sunny.", "no_json"),
+    "text before": (f"Sure! {ONE}", "text_before"),
+    "text after": (f"{ONE} Done.", "text_after"),
+    "a fence": (f"```json\n{ONE}\n```", "fenced"),
+    "two objects": (ONE + ONE, "two_objects"),
+    "cut off": (ONE[:-12], "truncated"),
+    "a bare call": (CALL, "missing_key"),
+    "an unknown tool": (ONE.replace("get_weather", "rm"), "unknown_tool"),
+}
+
+
+def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (as the parser takes them)
+    return Llama3JsonToolOutputParser(**{"tools": TOOLS, "strict": True, "id_factory": counted_ids(), **options})
+
+
+def calls(message: AIMessage) -> list[tuple[str, dict[str, Any]]]:
+    return [(call["name"], call["args"]) for call in message.tool_calls]
+
+
+@pytest.mark.parametrize(
+    ("output", "multiple", "content", "expected"),
+    [
+        (ONE, False, "One moment.", [PARIS]),
+        ('{"message": "Hi", "tool_call": null}', False, "Hi", []),
+        (MANY, True, "", [PARIS, PARIS]),
+    ],
+)
+def test_the_message_is_the_content_and_the_call_a_call(
+    output: str, content: str, expected: list[Any], *, multiple: bool
+) -> None:
+    message = parser(multiple=multiple).invoke(output)
+    assert (message.content, calls(message)) == (content, expected)
+
+
+def test_all_else_of_the_message_stays() -> None:
+    usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+    given = AIMessage(ONE, id="1", usage_metadata=usage, response_metadata={"finish_reason": "stop"})
+    message = parser().invoke(given)
+    assert (message.id, message.usage_metadata, message.response_metadata) == ("1", usage, {"finish_reason": "stop"})
+
+
+@pytest.mark.parametrize(("output", "problem"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("on_invalid", ["collect", "text", "raise"])
+class TestBroken:
+    def test_the_error_keeps_the_output_and_says_what_to_tell_the_model(
+        self, output: str, problem: str, on_invalid: str
+    ) -> None:
+        with pytest.raises(OutputParserException, match=problem) as raised:
+            parser(on_invalid=on_invalid).invoke(AIMessage(output))
+        error = raised.value
+        assert error.llm_output == output
+        assert error.send_to_llm
+        assert isinstance(error.__cause__, ResponseFormatError)
+        assert error.__cause__.problem == problem
+        assert error.__cause__.detail in str(error.observation)
+        assert "Expected one JSON object and nothing else" in str(error)
+
+    def test_a_stream_gives_nothing_but_the_error(self, output: str, problem: str, on_invalid: str) -> None:
+        strict = parser(on_invalid=on_invalid)
+        for pieces in chunkings(output):
+            stream = strict.transform(iter(as_text_chunks(pieces)))
+            with pytest.raises(OutputParserException, match=problem):
+                next(stream)
+
+
+@pytest.mark.parametrize("as_chunks", [as_text_chunks, as_block_chunks])
+def test_a_stream_comes_at_its_end_and_its_sum_is_the_message(as_chunks: Any) -> None:  # noqa: ANN401 (a function)
+    for pieces in chunkings(ONE):
+        chunks = as_chunks(pieces)
+        arriving = iter(chunks)
+        stream = parser().transform(arriving)
+        first = next(stream)
+        assert list(arriving) == [], "all has arrived before anything is given"
+        assert fields(summed([first, *stream])) == fields(parser().invoke(summed(chunks)))
+
+
+async def test_asynchronous_streams_are_held_back_too() -> None:
+    async def chunks(text: str) -> AsyncIterator[BaseMessage]:
+        for chunk in as_text_chunks(list(text)):
+            yield chunk
+
+    assert calls(summed([chunk async for chunk in parser().atransform(chunks(ONE))])) == [PARIS]
+    with pytest.raises(OutputParserException, match="text_after"):
+        await anext(parser().atransform(chunks(f"{ONE} Done.")))
+
+
+def test_an_object_in_pieces_around_another_block_is_none() -> None:
+    content: list[Any] = [{"type": "text", "text": ONE[:20]}, {"type": "image", "url": "…"}, ONE[20:]]
+    with pytest.raises(OutputParserException, match="truncated") as raised:
+        parser().invoke(AIMessage(content))
+    assert raised.value.llm_output == ONE
+    with pytest.raises(OutputParserException, match="two_objects"):
+        parser().invoke(AIMessage([ONE, {"type": "image", "url": "…"}, ONE]))
+
+
+def test_reasoning_before_the_object_is_another_block() -> None:
+    message = parser().invoke(AIMessage([{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": ONE}]))
+    assert calls(message) == [PARIS]
+
+
+@pytest.mark.parametrize("message", [AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])])
+def test_a_message_with_calls_of_the_server_comes_back_as_it_is(message: AIMessage) -> None:
+    assert parser().invoke(message) is message
+    assert list(parser().transform(iter([message]))) == [message]
+
+
+def test_a_partial_result_is_not_held_to_the_format() -> None:
+    assert parser().parse_result([ChatGeneration(message=AIMessage(ONE[:-9]))], partial=True).content == ONE[:-9]
+
+
+def test_an_unknown_tool_is_a_call_where_that_is_asked_for() -> None:
+    message = parser(on_unknown_tool="call").invoke(ONE.replace("get_weather", "rm"))
+    assert calls(message) == [("rm", {"city": "Paris"})]
+
+
+def test_a_chain_asks_again() -> None:
+    llm = FakeListChatModel(responses=["Sure!", ONE])
+    chain = (llm | parser()).with_retry(
+        retry_if_exception_type=(OutputParserException,), stop_after_attempt=2, wait_exponential_jitter=False
+    )
+    assert calls(chain.invoke("Weather?")) == [PARIS]
+
+
+def test_another_model_may_stand_in() -> None:
+    chain = (FakeListChatModel(responses=["Sure!"]) | parser()).with_fallbacks(
+        [FakeListChatModel(responses=[ONE]) | parser()]
+    )
+    assert calls(chain.invoke("Weather?")) == [PARIS]
+
+
+@pytest.mark.parametrize("options", [{}, {"multiple": True}, {"tools": None}])
+def test_the_instructions_are_those_of_the_format(options: dict[str, Any]) -> None:
+    strict = parser(**options)
+    expected = render_response_prompt(strict.tools, multiple=strict.multiple)
+    assert strict.get_format_instructions() == expected
+
+
+@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
+def test_it_can_be_saved() -> None:
+    text = dumps(parser(multiple=True))
+    copy = loads(text, allowed_objects=[Llama3JsonToolOutputParser], valid_namespaces=["langchain_llama3_tools"])
+    assert (copy.strict, copy.multiple) == (True, True)
+    assert isinstance(streamed(copy, [AIMessageChunk(MANY)])[0], AIMessageChunk)
+
+
+def test_multiple_is_for_the_strict_format() -> None:
+    with pytest.raises(ValueError, match="it takes strict=True"):
+        Llama3JsonToolOutputParser(multiple=True)
