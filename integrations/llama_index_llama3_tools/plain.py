@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -72,9 +72,9 @@ class LLMAround(FunctionCallingLLM, ABC):
             raise TypeError(f"{cls.__name__} wraps an LLM of LlamaIndex, got {type(llm).__name__}")
         return llm
 
+    @abstractmethod
     def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         """Give a conversation as the LLM inside is sent it."""
-        return list(messages)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""

@@ -128,6 +128,12 @@ class TurnStream(ResponseStream):
         self._turn = turn
         self._calls_of_server = turn.native_calls()
         self._latest: ChatResponse | None = None
+        self._settled: str | None = None
+
+    @property
+    def output(self) -> str:
+        """The model output so far; once flushed, with what the server did not find whole."""
+        return super().output if self._settled is None else self._settled
 
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response; see `ResponseStream.feed`."""
@@ -152,6 +158,7 @@ class TurnStream(ResponseStream):
         if message == given:
             return []
         text, before = message.content or "", given.content or ""
+        self._settled = text
         delta = text[len(before) :] if text.startswith(before) else ""
         return [self._latest.model_copy(update={"message": message, "delta": delta, "logprobs": None})]
 

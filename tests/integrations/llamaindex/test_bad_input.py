@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import threading
@@ -91,21 +92,40 @@ class TestEndpoints:
 
         with LoopbackServer(respond) as server:
             try:
-                with pytest.raises(LLMRequestError, match=r"nothing came for 0\.1 seconds: a larger timeout"):
-                    await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=0.1)))
+                with pytest.raises(LLMRequestError, match=r"nothing came for 0\.3 seconds: a larger timeout"):
+                    await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=0.3)))
             finally:
                 is_over.set()
         assert len(server.requests) == 1
 
-    def test_the_retries_that_take_long_are_named(self) -> None:
-        class SlowLLM(MockLLM):
+    @pytest.mark.parametrize(
+        ("error", "message"),
+        [
+            (
+                TimeoutError(),
+                r"^TimeoutError \(nothing came in time: .+ as max_retries=3 wants it, and max_retries=0 fails",
+            ),
+            (
+                ConnectionError("Failed to connect to Ollama."),
+                r"no connection to the LLM's address: .+ Failed to connect",
+            ),
+        ],
+    )
+    def test_errors_of_other_clients(self, error: Exception, message: str) -> None:
+        class FailingLLM(MockLLM):
             max_retries: int = 3
 
             def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
-                raise TimeoutError
+                raise error
 
-        with pytest.raises(LLMRequestError, match=r"TimeoutError \(nothing came in time: .+ max_retries=0 fails at"):
-            Llama3ToolLLM(SlowLLM()).complete("Hi")
+        with pytest.raises(LLMRequestError, match=message):
+            Llama3ToolLLM(FailingLLM()).complete("Hi")
+
+    @pytest.mark.parametrize("way", WAYS)
+    async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
+        with endpoint(PAGE) as served, pytest.raises(LLMRequestError, match=NO_COMPLETION) as error:
+            await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))
+        assert str(error.value).count("/v1") == 1
 
     def test_a_completion_of_a_server_that_only_chats(self) -> None:
         with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
@@ -154,6 +174,19 @@ class TestBreaks:
             with pytest.raises(LLMRequestError) as error:
                 await agent.run("Weather?")
         assert (error.value.output, ran) == (f"{WEATHER} And", [])
+
+    @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
+    async def test_a_call_that_the_server_found_half_is_text(self, way: str) -> None:
+        call = {"index": 0, "id": "1", "function": {"name": "get_weather", "arguments": '{"city": "Par'}}
+        deltas: list[dict[str, object]] = [{"content": "Hm."}, {"tool_calls": [call]}]
+        events = [json.dumps({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+        seen: list[str] = []
+        with endpoint(answer_events(events, complete=False)) as served:
+            llm = Llama3ToolLLM(served.llm(is_function_calling_model=True))
+            with pytest.raises(LLMRequestError) as error:
+                await WAYS[way](llm, seen.append)
+        written = 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
+        assert "".join(seen) == error.value.output == written
 
     @pytest.mark.parametrize("way", STREAMED)
     async def test_an_error_that_the_server_sends_in_the_middle(self, way: str) -> None:
