@@ -9,6 +9,14 @@ The rules that docstrings and tests cite by number are in `docs/concepts.md`.
 """
 
 from llama3_tools._version import __version__
+from llama3_tools.arguments import (
+    ArgumentChange,
+    ArgumentProblem,
+    Coercion,
+    ProblemReason,
+    coerce_arguments,
+    validate_arguments,
+)
 from llama3_tools.errors import (
     Llama3ToolsError,
     MissingExtraError,
@@ -45,6 +53,9 @@ from llama3_tools.values import (
 )
 
 __all__ = [
+    "ArgumentChange",
+    "ArgumentProblem",
+    "Coercion",
     "Event",
     "Extraction",
     "ExtractionStream",
@@ -55,6 +66,7 @@ __all__ = [
     "OpenAIFunction",
     "OpenAIMessage",
     "OpenAIToolCall",
+    "ProblemReason",
     "PromptFormat",
     "Rejection",
     "RejectionReason",
@@ -70,6 +82,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolLike",
     "__version__",
+    "coerce_arguments",
     "declare_tools",
     "extract",
     "new_call_id",
@@ -79,4 +92,5 @@ __all__ = [
     "render_tool_prompt",
     "render_tool_result",
     "response_json_schema",
+    "validate_arguments",
 ]

@@ -1,0 +1,258 @@
+"""Arguments made to fit the types that their schema declares. `docs/arguments.md` has the rules in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from llama3_tools.arguments.literals import is_bracketed, is_null_word, read_boolean, read_container, read_number
+from llama3_tools.arguments.schema import Node, SchemaReader, Shape
+from llama3_tools.arguments.values import ArgumentChange, ArgumentProblem, Coercion, ProblemReason
+from llama3_tools.arguments.wording import Path, json_path, json_type, no_alternative, problem_at, unknown_name
+from llama3_tools.json_text import MAX_DEPTH
+
+__all__ = ["Coercer", "coerce_arguments"]
+
+
+def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Coercion:
+    """Make a call's arguments fit the schema of its tool, by what the schema declares and by nothing else.
+
+    A value that fits is left alone. Whatever a model may have written, nothing raises: what cannot be read as the
+    declared type stays, and is reported.
+
+    >>> schema = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
+    >>> coerce_arguments({"labels": "['a', 'b']"}, schema).arguments
+    {'labels': ['a', 'b']}
+
+    Args:
+        arguments: the arguments, with JSON values. They are not changed.
+        schema: the `parameters` of the tool, a JSON Schema. What is odd in it restricts nothing.
+
+    Raises:
+        TypeError: `arguments` is no dict.
+    """
+    return Coercer(schema).coerce(arguments)
+
+
+class Coercer:
+    """A schema, taken apart once for many calls of its tool. The schema must not change afterwards."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Take a tool's `parameters`."""
+        self._root = SchemaReader(schema).node(schema)
+
+    def coerce(self, arguments: dict[str, Any]) -> Coercion:
+        """Make arguments fit, as `coerce_arguments` does.
+
+        Raises:
+            TypeError: `arguments` is no dict.
+        """
+        if not isinstance(arguments, dict):
+            raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
+        try:
+            run = _Run()
+            found = run.fit(self._root, arguments, 0, may_wrap=False)
+            if found is None:
+                return Coercion(arguments)
+            value = _copied(found.value) if run.reads_twice and found.changes else found.value
+            return Coercion(value, tuple(found.all_changes(())), tuple(found.all_problems(())))
+        except RecursionError:  # the caller's frames count, too
+            detail = "nested too deep to be looked at here"
+            problem = problem_at((), self._root.declared, arguments, ProblemReason.TOO_DEEP, detail=detail)
+            return Coercion(arguments, (), (problem,))
+
+
+@dataclass(slots=True)
+class _Fit:
+    """What became of a value, and of what is inside it. A value that fits as it is has none of these."""
+
+    node: Node
+    before: Any
+    value: Any
+    """The value to go on with."""
+    reason: ProblemReason | None = None
+    """What is wrong with the value itself."""
+    detail: str = ""
+    """What to say about it, if not what was expected."""
+    inside: list[tuple[str | int, _Fit]] = field(default_factory=list)
+    """What is inside `value` and does not fit as it is."""
+    closest: _Fit | None = None
+    """Of the alternatives that are all wrong, the one with the fewest failures."""
+    failures: int = 0
+    """How many places do not fit."""
+    strangers: int = 0
+    """How many parameters are unknown, though the schema does not forbid them."""
+    changes: int = 0
+    is_meant: bool = True
+    """Whether the alternative can have been meant: not if a constant of it differs."""
+
+    def all_changes(self, path: Path) -> Iterator[ArgumentChange]:
+        if self.changes and (not self.inside or type(self.before) is not type(self.value)):
+            yield ArgumentChange(json_path(path), self.node.declared, self.before, self.value)
+        elif self.changes:
+            for step, fit in self.inside:
+                yield from fit.all_changes((*path, step))
+
+    def all_problems(self, path: Path) -> Iterator[ArgumentProblem]:
+        if self.reason is not None:
+            yield problem_at(path, self.node.declared, self.before, self.reason, detail=self._described(path))
+        for step, fit in self.inside:
+            yield from fit.all_problems((*path, step))
+
+    def _described(self, path: Path) -> str:
+        if self.closest is None:
+            return self.detail
+        return no_alternative(next(self.closest.all_problems(path)))
+
+
+class _Run:
+    """One coercion. No schema makes it slow: each container is looked at once for each node, each text read once."""
+
+    __slots__ = ("_read", "_seen", "reads_twice")
+
+    def __init__(self) -> None:
+        # By ids, which stay the values' own as long as the values are kept here.
+        self._seen: dict[tuple[int, int], tuple[object, _Fit | None]] = {}
+        self._read: dict[int, tuple[str, list[Any] | dict[str, Any] | None]] = {}
+        self.reads_twice = False
+        """Whether one container may stand in two places."""
+
+    def fit(self, node: Node, value: Any, depth: int, *, may_wrap: bool) -> _Fit | None:  # noqa: ANN401 (JSON)
+        """Make a value fit; `None` where it does as it is."""
+        as_written = self._as_written(node, value, depth)
+        if as_written is None or not as_written.failures:
+            return as_written
+        best = as_written
+        for reading in self._readings(node, value) if isinstance(value, str) else ():
+            fit = self._changed(node, value, reading, depth)
+            if not fit.failures:
+                return fit
+            if fit.reason is None:  # a list or an object, with something in it that does not fit
+                best = fit
+        if may_wrap and _may_be_item(node, value):
+            fit = self._changed(node, value, [value], depth)
+            if not fit.failures:
+                return fit
+        return best
+
+    def _readings(self, node: Node, text: str) -> Iterator[object]:
+        """Give what a string that does not fit can be read as, of what the schema allows."""
+        folded = text.strip().casefold()
+        alike = {allowed for allowed in node.strings() if allowed.casefold() == folded}
+        if len(alike) == 1:
+            yield alike.pop()
+        types = node.types
+        if "null" in types and is_null_word(text):
+            yield None
+        if "boolean" in types and (boolean := read_boolean(text)) is not None:
+            yield boolean
+        if not types.isdisjoint(("integer", "number")):
+            number = read_number(text, integer="number" not in types)
+            if number is not None:
+                yield number
+        if not types.isdisjoint(("array", "object")) and is_bracketed(text):
+            if id(text) in self._read:
+                self.reads_twice = True
+            else:
+                self._read[id(text)] = text, read_container(text)
+            _, container = self._read[id(text)]
+            if container is not None:
+                yield container
+
+    def _changed(self, node: Node, before: object, after: object, depth: int) -> _Fit:
+        fit = self._as_written(node, after, depth)
+        return replace(fit, before=before, changes=1) if fit else _Fit(node, before, after, changes=1)
+
+    def _as_written(self, node: Node, value: object, depth: int) -> _Fit | None:
+        if not isinstance(value, (dict, list)):
+            return None if any(shape.admits(value) for shape in node.shapes) else _misfit(node, value)
+        key = id(node), id(value)
+        if key not in self._seen:
+            self._seen[key] = value, None
+            self._seen[key] = value, self._container(node, value, depth)
+        return self._seen[key][1]
+
+    def _container(self, node: Node, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
+        """Choose among the alternatives: one that fits, else one that can be made to, else the one that is meant."""
+        fits: list[_Fit] = []
+        for shape in node.shapes:
+            if shape.admits(value):
+                fit = self._inside(node, shape, value, depth)
+                if fit is None:
+                    return None
+                fits.append(fit)
+        if not fits:
+            return _misfit(node, value)
+        fitting = [fit for fit in fits if not fit.failures]
+        if fitting:
+            return min(fitting, key=lambda fit: (fit.changes > 0, fit.strangers, fit.changes))
+        meant = [fit for fit in fits if fit.is_meant]
+        if len(meant) == 1 or len(fits) == 1:
+            return (meant or fits)[0]
+        closest = min(meant or fits, key=lambda fit: fit.failures)
+        return _Fit(node, value, value, ProblemReason.NO_ALTERNATIVE, closest=closest, failures=1)
+
+    def _inside(self, node: Node, shape: Shape, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
+        """Make what is inside fit one alternative."""
+        if depth >= MAX_DEPTH:
+            detail = f"nested deeper than {MAX_DEPTH} levels, which are not looked at"
+            return _Fit(node, value, value, ProblemReason.TOO_DEEP, detail, failures=1)
+        whole = _Fit(node, value, value)
+        if isinstance(value, dict):
+            self._add_members(whole, shape, value, depth + 1)
+        elif shape.has_items:
+            for index, item in enumerate(value):
+                _add(whole, index, self.fit(shape.item(index), item, depth + 1, may_wrap=False))
+        return whole if whole.inside else None
+
+    def _add_members(self, whole: _Fit, shape: Shape, value: dict[str, Any], depth: int) -> None:
+        for name, member in value.items():
+            found = shape.property(name)
+            if found.is_known:
+                fit = self.fit(found.node, member, depth, may_wrap=True)
+                whole.is_meant = whole.is_meant and not (fit and fit.failures and found.node.is_constant)
+            else:
+                reason, detail = ProblemReason.UNKNOWN_PARAMETER, unknown_name(shape.names)
+                fit = _Fit(found.node, member, member, reason, detail, failures=int(found.is_forbidden))
+                fit.strangers = 1 - fit.failures
+            _add(whole, name, fit)
+        for name in shape.required:
+            if name not in value:
+                node = shape.property(name).node
+                _add(whole, name, _Fit(node, None, None, ProblemReason.MISSING_PARAMETER, failures=1))
+
+
+def _add(whole: _Fit, step: str | int, fit: _Fit | None) -> None:
+    if fit is None:
+        return
+    if fit.changes:
+        if whole.value is whole.before:
+            whole.value = whole.before.copy()
+        whole.value[step] = fit.value
+    whole.inside.append((step, fit))
+    whole.failures += fit.failures
+    whole.strangers += fit.strangers
+    whole.changes += fit.changes
+
+
+def _misfit(node: Node, value: object) -> _Fit:
+    is_of_type = any(shape.admits_type(value) for shape in node.shapes)
+    reason = ProblemReason.NOT_IN_ENUM if is_of_type else ProblemReason.WRONG_TYPE
+    return _Fit(node, value, value, reason, failures=1)
+
+
+def _may_be_item(node: Node, value: object) -> bool:
+    """Tell whether a bare value can stand for an array of it: not one that means nothing, or a list."""
+    if "array" not in node.types or any(shape.has_prefix for shape in node.shapes):
+        return False
+    if isinstance(value, str):
+        return not is_null_word(value) and not (is_bracketed(value) and value.strip().startswith("["))
+    return json_type(value) not in ("array", "null", "")
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Give a copy in which nothing stands in two places."""
+    if isinstance(value, dict):
+        return {key: _copied(member) for key, member in value.items()}
+    return list(map(_copied, value)) if isinstance(value, list) else value

@@ -1,0 +1,109 @@
+"""What a string says when the schema declares something else there: a number, a boolean, null, a list or an object.
+
+Each reader is asked only for what the schema declares. Nothing is evaluated, and the work is linear in the text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+from llama3_tools.json_scan import parse_whole
+from llama3_tools.python_literals import PythonArguments, read_arguments
+from llama3_tools.source import Source, run_to_end
+
+__all__ = ["is_bracketed", "is_null_word", "read_boolean", "read_container", "read_number"]
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
+_MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set
+_EXACT_FLOAT = 2**53  # every integer up to here is a float
+
+_NULL_WORDS = ("", "None", "null")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def is_null_word(text: str) -> bool:
+    """Tell whether the text is one of those that models write for null.
+
+    >>> is_null_word("None"), is_null_word("nothing")
+    (True, False)
+    """
+    return text.strip() in _NULL_WORDS
+
+
+def read_boolean(text: str) -> bool | None:
+    """Read `true` or `false`, in any case.
+
+    >>> read_boolean("True"), read_boolean("yes")
+    (True, None)
+    """
+    return _BOOLEANS.get(text.strip().lower()) if len(text) < _MAX_NUMBER_LENGTH else None
+
+
+def read_number(text: str, *, integer: bool = False) -> int | float | None:
+    """Read a number in JSON's grammar.
+
+    >>> read_number("-2.5"), read_number("5.0", integer=True), read_number("5 km")
+    (-2.5, 5, None)
+
+    Args:
+        text: what may be a number.
+        integer: read only a number without a fraction, as an `int`.
+    """
+    text = text.strip() if len(text) < _MAX_NUMBER_LENGTH else ""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    if not match["float"]:
+        return int(text)
+    value = float(text)
+    if not math.isfinite(value):
+        return None
+    if not integer:
+        return value
+    if not value.is_integer() or abs(value) <= _EXACT_FLOAT:
+        return int(value) if value.is_integer() else None
+    exact = Decimal(text)  # a float has not all the digits of 1e23
+    return int(exact) if exact == int(exact) else None
+
+
+def read_container(text: str) -> list[Any] | dict[str, Any] | None:
+    """Read a list or an object, as strict JSON (rule 8) or as a Python literal.
+
+    >>> read_container('["a"]'), read_container("{'a': None}"), read_container("[a]")
+    (['a'], {'a': None}, None)
+    """
+    if not is_bracketed(text):
+        return None
+    value = _parse(text)
+    return value if value is not None else _parse(_python_as_json(text))
+
+
+def is_bracketed(text: str) -> bool:
+    """Tell whether the text stands between brackets or braces, so that it is meant as a list or an object.
+
+    >>> is_bracketed(" [a, b] "), is_bracketed("[a] b")
+    (True, False)
+    """
+    text = text.strip()
+    return text[:1] + text[-1:] in ("[]", "{}")
+
+
+def _parse(text: str | None) -> list[Any] | dict[str, Any] | None:
+    # The strict parser reads objects: so the value becomes the only member of one.
+    parsed = None if text is None else parse_whole(f'{{"":{text}}}')
+    value = parsed.members[0].value if parsed is not None and len(parsed.members) == 1 else None
+    return value if isinstance(value, (list, dict)) else None
+
+
+def _python_as_json(text: str) -> str | None:
+    """Write a Python literal as JSON: it is read as the only argument of a call."""
+    source = Source()
+    source.feed(f"({text})")
+    source.ended = True
+    arguments = run_to_end(read_arguments(source))
+    if not isinstance(arguments, PythonArguments) or arguments.keywords or not source.exhausted:
+        return None
+    return arguments.positional[0] if len(arguments.positional) == 1 else None

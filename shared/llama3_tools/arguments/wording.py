@@ -1,0 +1,168 @@
+"""The words for schemas, values, places and problems: short, and plain enough for a model to act on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from llama3_tools.arguments.references import resolve_reference
+from llama3_tools.arguments.values import ArgumentProblem, ProblemReason
+from llama3_tools.values import shortened
+
+__all__ = ["Path", "declared_as", "json_path", "json_type", "no_alternative", "problem_at", "unknown_name"]
+
+Path = tuple[str | int, ...]
+"""The names and indexes that lead to a value."""
+
+_SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
+_OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}
+_ANYTHING = "anything"
+_CLOSEST = "of the closest one, "
+_DETAIL = 4  # levels of a schema, and of references, that are put into words
+_WIDTH = 8  # alternatives or values that are named
+
+
+def json_type(value: object) -> str:
+    """Give the JSON type of a value, nothing for what is no JSON. An integral float is an integer, by the standard.
+
+    >>> json_type(5.0), json_type(2.5), json_type(True), json_type(b"")
+    ('integer', 'number', 'boolean', '')
+    """
+    found = _OF_PYTHON.get(type(value))
+    if found is not None:
+        return found
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next((name for kind, name in _OF_PYTHON.items() if isinstance(value, kind)), "")
+
+
+def json_path(path: Iterable[str | int]) -> str:
+    """Write a path as a JSONPath.
+
+    >>> json_path(["labels", 0, "first name"])
+    "$.labels[0]['first name']"
+    """
+    return "$" + "".join(map(_step, path))
+
+
+def declared_as(schema: object, root: object = None) -> str:
+    """Put a schema into a few words.
+
+    >>> declared_as({"type": "array", "items": {"type": ["integer", "null"]}})
+    'array of (integer or null)'
+    >>> declared_as({"enum": ["on", "off"]})
+    '"on" or "off"'
+
+    Args:
+        schema: the schema.
+        root: the schema that its references refer to.
+    """
+    return shortened(_or(_declared(schema, root, _DETAIL)))
+
+
+def unknown_name(names: Collection[str]) -> str:
+    """Say that a name is none of those that are declared.
+
+    >>> unknown_name(["city", "days"])
+    'unknown, expected only city, days'
+    """
+    return f"unknown, expected only {shortened(', '.join(names))}" if names else "unknown, expected none"
+
+
+def problem_at(  # noqa: PLR0913 (the parts of a problem)
+    path: Path, declared: str, value: object, reason: ProblemReason, *, expected: str = "", detail: str = ""
+) -> ArgumentProblem:
+    """Make a problem with its message.
+
+    >>> problem_at(("days",), "integer", "soon", ProblemReason.WRONG_TYPE).message
+    '$.days: expected integer, got the string "soon"'
+
+    Args:
+        path: where it is.
+        declared: what the schema declares there.
+        value: what stands there.
+        reason: what is wrong.
+        expected: what was expected, if not just what is declared.
+        detail: what to say instead of what was expected and what was found.
+    """
+    where = json_path(path)
+    if reason is ProblemReason.MISSING_PARAMETER:
+        detail = "missing" if declared == _ANYTHING else f"missing, expected {declared}"
+    message = f"{where}: {detail or f'expected {expected or declared}, got {_shown(value)}'}"
+    return ArgumentProblem(where, declared, value, reason, message)
+
+
+def no_alternative(closest: ArgumentProblem) -> str:
+    """Say that no alternative fits, and what is wrong with the one that comes closest."""
+    return f"fits none of the alternatives; {_CLOSEST}{closest.message.rpartition(_CLOSEST)[2]}"  # not of all levels
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, str) and _SIMPLE_NAME.fullmatch(step):
+        return f".{step}"
+    if isinstance(step, int):
+        return f"[{step}]"
+    escaped = str(step).replace("\\", "\\\\").replace("'", "\\'")
+    return f"['{escaped}']"
+
+
+def _shown(value: object) -> str:
+    kind = json_type(value)
+    if kind == "null":
+        return "null"
+    if isinstance(value, (list, dict)):
+        return f"an {kind} of {len(value)}" if value else f"an empty {kind}"
+    written = _written(value)
+    return f"the {kind} {written}" if kind and written else f"a value of the type {type(value).__name__}"
+
+
+def _written(value: object) -> str:
+    """Give a value as JSON, or nothing for what cannot be written: no JSON, too deep, or an integer without end."""
+    try:
+        return shortened(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _or(words: Sequence[str]) -> str:
+    words = list(dict.fromkeys(words))
+    if len(words) > _WIDTH:
+        words = [*words[: _WIDTH - 1], f"{len(words) - _WIDTH + 1} others"]
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _declared(schema: object, root: object, detail: int) -> list[str]:
+    """Give the alternatives of a schema, each in words."""
+    if schema is False:
+        return ["nothing"]
+    if not isinstance(schema, Mapping) or not detail:
+        return [_ANYTHING]
+    words = _own_words(schema, root, detail)
+    for inner in (resolve_reference(root, schema.get("$ref")), *_listed(schema, "allOf")):
+        words = words or [word for word in _declared(inner, root, detail - 1) if word != _ANYTHING]
+    for key in ("anyOf", "oneOf"):
+        inner_words = [_declared(inner, root, detail - 1) for inner in _listed(schema, key)]
+        words = words or [word for alternative in inner_words for word in alternative]
+    return [*(words or [_ANYTHING]), *(["null"] if words and schema.get("nullable") is True else [])]
+
+
+def _own_words(schema: Mapping[str, Any], root: object, detail: int) -> list[str]:
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(values, list) and values:
+        return list(map(_written, values))
+    types = schema.get("type")
+    words = [word for word in (types if isinstance(types, list) else [types]) if isinstance(word, str)]
+    items = schema.get("items")
+    if "array" in words and isinstance(items, Mapping):
+        inner = _declared(items, root, detail - 1)
+        if inner != [_ANYTHING]:
+            of = _or(inner) if len(inner) == 1 else f"({_or(inner)})"
+            words[words.index("array")] = f"array of {of}"
+    return words
+
+
+def _listed(schema: Mapping[str, Any], key: str) -> list[Any]:
+    found = schema.get(key)
+    return found[:_WIDTH] if isinstance(found, list) else []
