@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
 
 CALL = '{"name": "f", "parameters": {}}'
-TEXT, CALLED, REJECTED, REMOVED = PieceKind.TEXT, PieceKind.CALL, PieceKind.REJECTED, PieceKind.REMOVED
+TEXT, CALLED, REMOVED = PieceKind.TEXT, PieceKind.CALL, PieceKind.REMOVED
+REJECTED, QUOTED = PieceKind.REJECTED, PieceKind.QUOTED
 
 CASES = [
     ("Hello.\n", [(TEXT, "Hello.\n")]),
@@ -45,6 +46,12 @@ CASES = [
         f'{{"name": "f", "parameters": {{oops}}}} {CALL}',
         [(REJECTED, '{"name": "f", "parameters": {'), (TEXT, "oops}}"), (REMOVED, " "), (CALLED, CALL)],
     ),
+    (
+        f"<think>{CALL}?</think> Ah: {CALL}",
+        [(QUOTED, f"<think>{CALL}?</think>"), (TEXT, " Ah:"), (REMOVED, " "), (CALLED, CALL)],
+    ),
+    (f"Try:\n```python\nrun({CALL})\n```", [(TEXT, "Try:\n"), (QUOTED, f"```python\nrun({CALL})\n```")]),
+    ("<think>Hm.</think> Ah.", [(TEXT, "<think>Hm.</think> Ah.")]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
 ]
 
@@ -80,9 +87,9 @@ def check(text: str) -> None:
 
 
 FRAGMENTS = [
-    CALL, f"[{CALL}]", "<tool_call>", "</tool_call>", "```json\n", "\n```", "`", ";", ",", " ", "\n", "a", "{",
-    '"', "}",
-    "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>", '{"name": "f", "parameters": {"a',
+    CALL, f"[{CALL}]", '{"name": "f", "parameters": {"a', "{", '"', "}", ";", ",", " ", "\n", "a",
+    "<tool_call>", "</tool_call>", "```json\n", "```sh\n", "<think>", "</think>", "\n```", "`",
+    "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>",
 ]  # fmt: skip
 
 
