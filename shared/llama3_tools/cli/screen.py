@@ -1,4 +1,4 @@
-"""The terminal: colours where it has them, and nothing that a model writes taken for a command to it."""
+"""The terminal, with colours where it has them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ import click
 from click.decorators import FC
 from rich.console import Console
 
-__all__ = ["ColorChoice", "color_option", "console", "visible"]
+__all__ = ["ColorChoice", "color_option", "console"]
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
-
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
-_PICTURES |= {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
-# Those that turn the direction of the text around, and so can show it in another order than it has.
-_PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
-_VISIBLE = {code: picture for code, picture in _PICTURES.items() if chr(code) not in "\n\t"}
 
 
 def color_option(command: FC) -> FC:
@@ -40,12 +34,3 @@ def console(color: ColorChoice = "auto", *, stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
     )
-
-
-def visible(text: str) -> str:
-    r"""Give text with its control characters as pictures, so that a terminal shows them and does not obey.
-
-    >>> visible("a\x1b[2Jb\n")
-    'a␛[2Jb\n'
-    """
-    return text.translate(_VISIBLE)

@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from llama3_tools.cli.screen import visible
 from llama3_tools.pieces import PieceKind, Pieces
 from llama3_tools.values import Extraction, RejectionReason, shortened
+from llama3_tools.visible import visible
 
 __all__ = ["STYLES", "show_pieces"]
 

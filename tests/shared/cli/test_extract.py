@@ -149,6 +149,6 @@ def test_show_prints_in_colour_where_it_is_wanted() -> None:
 def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
     hostile = 'a\x1b[2Jb\x9bc[bold]d[/] \u202e {"name": "f", "parameters": {"a": "\x7f"}} :smile:'
     shown = extract("--show", "--color", "never", stdin=hostile).stdout
-    assert "a␛[2Jb\\x9bc[bold]d[/] \\u202e" in shown
-    assert '"␡"' in shown
+    assert "a\\x1b[2Jb\\x9bc[bold]d[/] \\u202e" in shown
+    assert '"\\x7f"' in shown
     assert ":smile:" in shown
