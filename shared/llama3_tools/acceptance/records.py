@@ -1,0 +1,142 @@
+"""Recorded responses: a file of JSON lines that grows with each response, and is read to resume or to judge anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from llama3_tools.errors import Llama3ToolsError
+
+__all__ = ["Record", "Recording", "RecordsError", "Run", "read_records", "to_json", "written"]
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class RecordsError(Llama3ToolsError, ValueError):
+    """A file of recorded responses, or a report, that cannot be read, or is of another run. Its text has the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What was asked of whom: the first line of a file of responses."""
+
+    suite: str
+    """The suite's name."""
+    fingerprint: str
+    """The fingerprint of what the suite asks."""
+    model: str = ""
+    """The model's name, as the endpoint knows it; empty where that is not known."""
+    base_url: str = ""
+    """The endpoint."""
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What was sent beside the messages, such as the temperature."""
+    started: str = ""
+    """When the run began, in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One response to one case, as it came."""
+
+    case: str
+    """The id of the case."""
+    repeat: int = 0
+    """Which of the case's repeats it is, from 0 on."""
+    response: Any = field(default=None, hash=False)
+    """The response: of any kind that `read_response` takes."""
+    latency: float = 0
+    """Seconds from the request to the whole response."""
+    usage: Mapping[str, int] | None = field(default=None, hash=False)
+    """Tokens, as the server counted them."""
+    error: str | None = None
+    """Why there was no response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file of responses, read."""
+
+    path: Path
+    """The file."""
+    run: Run | None
+    """What it begins with; `None` for outputs that were recorded elsewhere."""
+    records: tuple[Record, ...]
+    """The responses, the last one of each case and repeat."""
+    end: int = field(compare=False)
+    """How many bytes of the file are whole lines: a run that was killed may have left half a line behind them."""
+
+
+def read_records(path: Path) -> Recording:
+    """Read a file of responses: one that a run has written, or lines of `{"case": …, "output": …}`.
+
+    Args:
+        path: a file of JSON lines. Half a line at its end is left out.
+
+    Raises:
+        OSError: the file cannot be opened.
+        RecordsError: a line that is no response.
+    """
+    data = path.read_bytes()
+    run: Run | None = None
+    records: dict[tuple[str, int], Record] = {}
+    end = 0
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        is_last = end + len(line) == len(data)
+        try:
+            value: object = json.loads(line) if line.strip() else None
+        except (ValueError, RecursionError) as error:
+            if is_last and not line.endswith(b"\n"):
+                break
+            raise RecordsError(f"{path}:{number}: not JSON: {error}") from None
+        end += len(line)
+        if isinstance(value, Mapping) and number == 1 and "fingerprint" in value:
+            run = _run(value, f"{path}:{number}")
+        elif value is not None:
+            record = _record(value, f"{path}:{number}", records)
+            records[record.case, record.repeat] = record
+    return Recording(path, run, tuple(records.values()), end)
+
+
+def _run(value: Mapping[str, Any], where: str) -> Run:
+    known = {name: value[name] for name in Run.__dataclass_fields__ if name in value}
+    settings = known.get("settings", {})
+    if not isinstance(settings, Mapping) or not all(
+        isinstance(known.get(name, ""), str) for name in Run.__dataclass_fields__ if name != "settings"
+    ):
+        raise RecordsError(f"{where}: no description of a run: a value has another type than it should")
+    return Run(**{"suite": "", **known})
+
+
+def _record(value: object, where: str, known: Mapping[tuple[str, int], Record]) -> Record:
+    if not isinstance(value, Mapping) or not isinstance(value.get("case"), str):
+        raise RecordsError(f'{where}: expected an object with the id of a case under "case"')
+    case, repeat, error = value["case"], value.get("repeat"), value.get("error")
+    if repeat is None:  # outputs recorded elsewhere: several of one case are its repeats
+        repeat = sum(1 for other, _ in known if other == case)
+    response = value.get("response", value.get("output"))
+    if response is None and not isinstance(error, str):
+        raise RecordsError(f'{where}: expected "output" (text) or "response" (an object), or the "error" in its place')
+    latency, usage = value.get("latency", 0), value.get("usage")
+    if type(repeat) is not int or not isinstance(latency, (int, float)) or not isinstance(usage, (Mapping, type(None))):
+        raise RecordsError(f'{where}: "repeat" is a whole number, "latency" a number and "usage" an object')
+    return Record(case, repeat, response, latency, usage, None if response is not None else error)
+
+
+def written(value: Run | Record) -> str:
+    """Give the line of a run or of a record; what is not there is left out.
+
+    >>> written(Record("tea", response={"message": {"content": "Hello"}}, latency=0.5))
+    '{"case": "tea", "repeat": 0, "response": {"message": {"content": "Hello"}}, "latency": 0.5}'
+    """
+    return to_json({name: part for name, part in asdict(value).items() if part is not None})
+
+
+def to_json(value: object, *, indent: int | None = None) -> str:
+    """Give JSON that any file can hold: what a model wrote may be half a surrogate pair."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value, indent=indent)
