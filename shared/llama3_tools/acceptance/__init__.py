@@ -3,6 +3,7 @@
 The page `docs/acceptance.md` begins with a suite. Reading one needs the extra `acceptance`; judging needs nothing.
 """
 
+from llama3_tools.acceptance.assertions import SuiteCase, assert_tool_call
 from llama3_tools.acceptance.judging import judge
 from llama3_tools.acceptance.responses import Answer, read_response
 from llama3_tools.acceptance.suite import SuiteError, load_suite
@@ -32,8 +33,10 @@ __all__ = [
     "Policies",
     "Prompt",
     "Suite",
+    "SuiteCase",
     "SuiteError",
     "Verdict",
+    "assert_tool_call",
     "judge",
     "load_suite",
     "read_response",

@@ -1,0 +1,89 @@
+"""Assertions about a response, and what they say when they fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from llama3_tools import Tool
+from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Policies, Suite, SuiteCase, assert_tool_call
+from response_kinds import KINDS, Kind
+
+PARIS = ("get_weather", {"city": "Paris"})
+TOOLS = [Tool("get_weather"), Tool("timer", "", {"type": "object", "properties": {"minutes": {"type": "integer"}}})]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_the_calls_are_given_back(kind: Kind):
+    (call,) = assert_tool_call(kind("", [PARIS]), "get_weather", {"city": "Paris"})
+    assert (call.name, call.arguments) == PARIS
+
+
+def test_without_arguments_any_will_do():
+    assert_tool_call('{"name": "get_weather", "parameters": {"city": "Paris"}}', "get_weather")
+
+
+def test_no_call_can_be_expected():
+    assert assert_tool_call("Hello!", None) == ()
+    with pytest.raises(AssertionError, match="unexpected_call"):
+        assert_tool_call('{"name": "f", "parameters": {}}', None)
+
+
+def test_several_calls_can_be_expected():
+    two = [ExpectedCall("f"), ExpectedCall("g")]
+    response = '{"name": "g", "parameters": {}}; {"name": "f", "parameters": {}}'
+    assert [call.name for call in assert_tool_call(response, two)] == ["g", "f"]
+    with pytest.raises(AssertionError, match="wrong_order"):
+        assert_tool_call(response, two, ordered=True)
+
+
+def test_an_undeclared_tool_is_unknown():
+    with pytest.raises(AssertionError, match="unknown_tool"):
+        assert_tool_call('{"name": "rm", "parameters": {}}', "timer", tools=TOOLS)
+
+
+def test_policies_can_be_given():
+    response = '{"name": "get_weather", "parameters": {}}'
+    with pytest.raises(AssertionError, match="call_in_text"):
+        assert_tool_call(response, "get_weather", policies=Policies(text_calls=False))
+
+
+def test_arguments_go_with_a_name():
+    with pytest.raises(TypeError, match="arguments go with the name of a tool"):
+        assert_tool_call("", ExpectedCall("f"), {})
+
+
+def test_coerced_arguments_can_be_asked_for():
+    response = '{"name": "timer", "parameters": {"minutes": "5"}}'
+    (call,) = assert_tool_call(response, "timer", {"minutes": 5}, tools=TOOLS, coerced=True)
+    assert call.arguments == {"minutes": 5}
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call(response, "timer", {"minutes": 5}, tools=TOOLS)
+    assert str(caught.value).splitlines() == [
+        'wrong_type: timer: minutes is the string "5", expected 5',
+        "  expected        timer(minutes=5)",
+        '  found in text   timer({"minutes": "5"})',
+        '  output          {"name": "timer", "parameters": {"minutes": "5"}}',
+        "  after coercion  passed",
+    ]
+
+
+def test_a_failure_shows_all_alternatives_and_all_lines():
+    rule = ArgumentRule((5, 10))
+    case = Case(
+        "tea",
+        "Tea, please!",
+        ((ExpectedCall("timer", {"minutes": rule}),), (ExpectedCall("brew", mode="partial"),), ()),
+    )
+    suite = Suite("Kitchen", (*TOOLS, Tool("brew")), (case,))
+    with pytest.raises(AssertionError) as caught:
+        SuiteCase(case, suite).check({"content": "One.\nTwo.", "tool_calls": [{"function": {"name": "get_weather"}}]})
+    assert str(caught.value).splitlines() == [
+        "wrong_tool: called get_weather({}), expected timer",
+        "  command         Tea, please!",
+        "  expected        timer(minutes=5 or 10)",
+        "  or              brew(…)",
+        "  or              an answer in words",
+        "  found           get_weather({})",
+        "  output          One.",
+        "                  Two.",
+    ]

@@ -1,0 +1,124 @@
+"""The plugin, in test sessions of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PLUGIN = "llama3_tools.acceptance.pytest_plugin"
+
+SUITE = """\
+tools:
+- {name: clock}
+- {name: timer, parameters: {type: object, properties: {minutes: {type: integer}}}}
+cases:
+- {id: time, command: The time, expect: {tool: clock}}
+- {id: tea, command: Five minutes!, expect: {tool: timer, arguments: {minutes: 5}}}
+"""
+
+TEST = """
+import pytest
+
+ANSWERS = {"time": '{"name": "clock", "parameters": {}}', "tea": '{"name": "timer", "parameters": {"minutes": "5"}}'}
+
+def test_command(llama3_case):
+    assert llama3_case.request["messages"][-1]["content"].endswith(llama3_case.case.command)
+    llama3_case.check(ANSWERS[llama3_case.case.id])
+"""
+
+
+@pytest.fixture
+def session(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with a suite, and with a test that takes its cases."""
+    (pytester.path / "commands.yaml").write_text(SUITE, "utf-8")
+    pytester.makepyfile(TEST)
+    return pytester
+
+
+def run(session: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return session.runpytest_inprocess("--disable-plugin-autoload", "-p", PLUGIN, "--strict-markers", *arguments)
+
+
+def test_each_case_is_a_test(session: pytest.Pytester):
+    result = run(session, "--llama3-suite", "commands.yaml", "-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*::test_command?time? PASSED*", "*::test_command?tea? FAILED*"])
+
+
+def test_a_failure_is_told_in_words_and_without_the_kits_own_code(session: pytest.Pytester):
+    result = run(session, "--llama3-suite", "commands.yaml", "-k", "tea")
+    result.stdout.fnmatch_lines(
+        [
+            'E*AssertionError: wrong_type: timer: minutes is the string "5", expected 5',
+            "E*command         Five minutes!",
+            "E*expected        timer(minutes=5)",
+            "E*after coercion  passed",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*raise AssertionError*")
+
+
+def test_a_mark_names_suites_beside_the_test(session: pytest.Pytester):
+    folder = session.mkdir("deep")
+    (folder / "test_deep.py").write_text(
+        f'{TEST}\npytestmark = pytest.mark.llama3_suite("../commands.yaml")\n', "utf-8"
+    )
+    run(session, str(folder)).assert_outcomes(passed=1, failed=1)
+
+
+def test_the_configuration_can_name_them(session: pytest.Pytester):
+    session.makeini("[pytest]\nllama3_suites = commands.yaml")
+    run(session).assert_outcomes(passed=1, failed=1)
+
+
+def test_several_suites_are_run_one_after_the_other(session: pytest.Pytester):
+    result = run(session, "--llama3-suite", "commands.yaml", "--llama3-suite", "commands.yaml")
+    result.assert_outcomes(passed=2, failed=2)
+
+
+def test_without_a_suite_the_test_says_how_to_name_one(session: pytest.Pytester):
+    result = run(session)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["no suite for llama3_case: mark the test with *--llama3-suite*"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            SUITE.replace("{tool: clock}", "{tool: clok}"),
+            "*commands.yaml:5: cases?0?.expect.tool: 'clok' is not declared*",
+        ),
+        (None, "*commands.yaml*"),
+    ],
+)
+def test_a_bad_suite_is_an_error_of_the_collection(session: pytest.Pytester, text: str | None, expected: str):
+    file = session.path / "commands.yaml"
+    file.unlink() if text is None else file.write_text(text, "utf-8")
+    result = run(session, "--llama3-suite", "commands.yaml")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([expected])
+    result.stdout.no_fnmatch_line("*During handling*")
+
+
+def test_tests_without_cases_are_left_alone(session: pytest.Pytester):
+    session.makepyfile("def test_other(): pass")
+    (session.path / "broken.suite.yaml").write_text("[", "utf-8")
+    result = run(
+        session, "--llama3-suite", "nowhere.yaml", session.path.joinpath("test_tests_without_cases_are_left_alone.py")
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_the_plugin_imports_nothing_that_takes_time():
+    program = f"""
+import pytest, sys
+before = set(sys.modules)
+import {PLUGIN}
+print(*sorted({{name.split(".")[0] for name in set(sys.modules) - before}} - set(sys.stdlib_module_names)))
+"""
+    program = f"import sys; sys.path[:] = {sys.path!r}\n{program}"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["llama3_tools"]
