@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
@@ -10,23 +10,49 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import BaseOutputParser as LangChainParser
 from langchain_core.runnables import Runnable, RunnableSerializable
+from llama_index.core import PromptTemplate
+from llama_index.core.agent.react.formatter import ReActChatFormatter
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.types import BaseReasoningStep
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
-from llama_index.core.llms import LLM, ChatMessage, ChatResponse
+from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 from llama_index.core.types import BaseOutputParser as LlamaIndexParser
+from pydantic import BaseModel
 from typing_extensions import assert_type
 
 import langchain_llama3_tools
 import llama_index_llama3_tools
-from llama3_tools import Extraction
-from llama_index_llama3_tools import FailedToolCall, Llama3ToolOutput
+from langchain_llama3_tools import (
+    LangChainToolChoice,
+    LangChainToolLike,
+    OnInvalid,
+    RejectedToolCall,
+    ToolRole,
+    ToolsIn,
+)
+from llama3_tools import Extraction, OnUnknownTool, PromptFormat, RejectionReason, Tool
+from llama_index_llama3_tools import (
+    FailedToolCall,
+    Llama3ToolOutput,
+    LlamaIndexToolLike,
+    LLMRequestError,
+    MalformedToolCallError,
+)
 
 
 def get_weather(city: str) -> str:
     """The weather of a city."""
     return f"Sunny in {city}"
+
+
+class City(BaseModel):
+    """A city."""
+
+    name: str
 
 
 def a_langchain_chain(llm: BaseChatModel) -> RunnableSerializable[LanguageModelInput, AIMessage]:
@@ -71,11 +97,49 @@ def a_langchain_model_with_tools(llm: BaseChatModel) -> Runnable[LanguageModelIn
     return model.bind_tools([get_weather, {"name": "now"}]) | langchain_llama3_tools.Llama3JsonToolOutputParser()
 
 
+def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
+    llm: BaseChatModel,
+    tools_in: ToolsIn,
+    tool_role: ToolRole,
+    prompt_format: PromptFormat,
+    on_invalid: OnInvalid,
+    on_unknown_tool: OnUnknownTool,
+) -> langchain_llama3_tools.Llama3ToolModel:
+    return langchain_llama3_tools.Llama3ToolModel(
+        llm,
+        tools_in=tools_in,
+        tool_role=tool_role,
+        prompt_format=prompt_format,
+        on_invalid=on_invalid,
+        on_unknown_tool=on_unknown_tool,
+        id_factory=lambda: "call_1",
+    )
+
+
+async def the_ways_to_ask_a_langchain_model(model: langchain_llama3_tools.Llama3ToolModel) -> None:
+    tools: list[LangChainToolLike] = [get_weather, {"name": "now"}, Tool("clock"), City]
+    choice: LangChainToolChoice = {"type": "function", "function": {"name": "now"}}
+    bound = model.bind_tools(tools, tool_choice=choice, strict=True)
+    assert_type(bound.invoke("text"), AIMessage)
+    assert_type(await bound.ainvoke([("user", "text")]), AIMessage)
+    assert_type(bound.stream("text"), Iterator[AIMessage])
+    assert_type(bound.astream("text"), AsyncIterator[AIMessage])
+    assert_type(bound.batch(["text"]), list[AIMessage])
+    model.with_structured_output(City).invoke("text")
+
+
+def a_malformed_call_in_langchain(message: AIMessage) -> tuple[str, int]:
+    rejected: list[RejectedToolCall] = message.response_metadata["rejected_tool_calls"]
+    assert_type(rejected[0]["detail"], str)
+    return rejected[0]["name"], rejected[0]["start"]
+
+
 def a_langchain_agent(
     llm: BaseChatModel,
 ) -> AgentMiddleware[langchain_llama3_tools.middleware.RepairState]:
     middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_repairs=2, tools_in="system", tool_role="tool")
-    create_agent(llm, [get_weather], middleware=[middleware])
+    create_agent(llm, [get_weather], middleware=[middleware], response_format=City)
+    assert_type(middleware.max_repairs, int)
     return middleware
 
 
@@ -94,6 +158,35 @@ def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: C
     return model.get_tool_calls_from_response(model.chat_with_tools(tools, "text"))
 
 
+async def the_ways_to_ask_a_llama_index_llm(
+    llm: llama_index_llama3_tools.Llama3ToolLLM, tools: list[BaseTool], prompt: PromptTemplate
+) -> list[ToolSelection]:
+    history = [ChatMessage("text")]
+    response = await llm.achat_with_tools(tools, chat_history=history, allow_parallel_tool_calls=True)
+    assert_type(response, ChatResponse)
+    async for streamed in await llm.astream_chat_with_tools(tools, "text", tool_required=True):
+        assert_type(streamed, ChatResponse)
+    assert_type(llm.chat(history), ChatResponse)
+    assert_type(llm.complete("text"), CompletionResponse)
+    assert_type(llm.metadata, LLMMetadata)
+    llm.structured_predict(City, prompt, question="text")
+    assert_type(llm.predict_and_call(tools, "text"), AgentChatResponse)
+    return llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+
+
+def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:
+    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_malformed="raise")
+    try:
+        return str(parser.promote(llm.chat([message])))
+    except MalformedToolCallError as error:
+        assert_type(error.output, str)
+        assert_type(error.errors, tuple[FailedToolCall, ...])
+        assert_type(error.errors[0].reason, RejectionReason)
+        return f"{error.errors[0].name}: {error.errors[0].detail}"
+    except LLMRequestError as error:
+        return str(error)
+
+
 def llama_index_agents(llm: LLM, tools: list[BaseTool]) -> tuple[FunctionAgent, ReActAgent]:
     function_agent = FunctionAgent(tools=tools, llm=llama_index_llama3_tools.Llama3ToolLLM(llm))  # type: ignore[arg-type]  # it wants its own union
     react_agent = ReActAgent(
@@ -103,3 +196,19 @@ def llama_index_agents(llm: LLM, tools: list[BaseTool]) -> tuple[FunctionAgent, 
         formatter=llama_index_llama3_tools.Llama3ReActChatFormatter(context="Be brief."),
     )
     return function_agent, react_agent
+
+
+def the_steps_of_a_react_agent(tools: list[BaseTool], messages: list[ChatMessage]) -> BaseReasoningStep:
+    formatter: ReActChatFormatter = llama_index_llama3_tools.Llama3ReActChatFormatter.from_defaults(context="Be brief.")
+    parser: ReActOutputParser = llama_index_llama3_tools.Llama3ReActOutputParser()
+    step = parser.parse("text")
+    assert_type(formatter.format(tools, messages, [step]), list[ChatMessage])
+    return step
+
+
+def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None:
+    langchain_llama3_tools.Llama3ToolModel(chat_model, tools_in="assistant")  # type: ignore[arg-type]
+    langchain_llama3_tools.Llama3ToolMiddleware(max_repairs="once")  # type: ignore[arg-type]
+    langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3ToolLLM(llm, tool_mode="never")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]

@@ -14,17 +14,25 @@ from llama3_tools import (
     Extraction,
     ExtractionStream,
     Extractor,
+    Llama3ToolsError,
     OpenAIMessage,
+    PromptFormat,
     Rejection,
     RejectionReason,
+    StreamStateError,
     TextDelta,
     Tool,
     ToolCall,
     ToolCallReady,
+    ToolChoice,
+    ToolDefinitionError,
+    ToolLike,
     declare_tools,
     extract,
     new_call_id,
+    render_tool_call,
     render_tool_prompt,
+    render_tool_result,
 )
 
 
@@ -79,6 +87,22 @@ def the_ways_to_declare_a_tool() -> Extractor:
     extractor = Extractor(tools=[tool, openai], on_unknown_tool="call", id_factory=new_call_id)
     assert_type(extractor.tools, dict[str, Tool] | None)
     return extractor
+
+
+def the_prompts_of_an_agent(call: ToolCall, tool: ToolLike, choice: ToolChoice, prompt_format: PromptFormat) -> str:
+    assert_type(render_tool_prompt([tool], prompt_format=prompt_format, tool_choice=choice), str)
+    assert_type(render_tool_call(call.name, call.arguments, prompt_format=prompt_format), str)
+    return render_tool_result(call.name, "sunny", arguments=call.arguments, is_error=False)
+
+
+def what_goes_wrong(tools: Sequence[ToolLike], stream: ExtractionStream) -> str | None:
+    try:
+        declare_tools(tools)
+        stream.flush()
+    except (ToolDefinitionError, StreamStateError) as error:
+        base: Llama3ToolsError = error
+        return str(base)
+    return None
 
 
 def what_a_type_checker_must_refuse(extraction: Extraction) -> None:

@@ -1,0 +1,41 @@
+"""The strict response format as a type checker sees it. `mypy` reads this file; nothing runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import assert_type
+
+from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
+from llama3_tools import (
+    Extraction,
+    ResponseFormatError,
+    ResponseFormatProblem,
+    Tool,
+    parse_response,
+    render_response_prompt,
+    response_json_schema,
+)
+from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
+from llama_index_llama3_tools import StrictResponseError
+
+
+def the_format(text: str, tools: Sequence[Tool]) -> None:
+    assert_type(response_json_schema(tools, multiple=True, tool_choice="required"), dict[str, Any])
+    assert_type(render_response_prompt(None, tool_choice="clock"), str)
+    try:
+        assert_type(parse_response(text, tools=tools, multiple=True), Extraction)
+    except ResponseFormatError as error:
+        assert_type(error.problem, ResponseFormatProblem)
+        assert_type(error.offset, int)
+        assert_type(error.output, str)
+
+
+def the_parsers(tools: Sequence[Tool]) -> StrictResponseError | None:
+    LangChainParser(tools=tools, strict=True, multiple=True)
+    try:
+        LlamaIndexParser(tools, strict=True, multiple=True).parse("")
+    except StrictResponseError as error:
+        return error
+    return None
