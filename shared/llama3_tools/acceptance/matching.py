@@ -11,7 +11,7 @@ from llama3_tools.acceptance.pairing import pair
 from llama3_tools.acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Verdict
 from llama3_tools.values import shortened
 
-__all__ = ["Difference", "call_differences", "calls_differences", "shown_call"]
+__all__ = ["Difference", "call_differences", "calls_differences", "shown_call", "shown_json"]
 
 _GRAVITY = list(Verdict)
 
@@ -83,8 +83,16 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
 
 def shown_call(call: FoundCall) -> str:
     """Give a call as a sentence names it: `get_weather({"city": "Paris"})`, shortened."""
-    arguments = call.arguments_json if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+    arguments = call.arguments_json if call.arguments is None else shown_json(call.arguments)
     return f"{shortened(call.name)}({shortened(arguments)})"
+
+
+def shown_json(value: object) -> str:
+    """Give a value as JSON has it; what JSON does not have, as Python does."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except ValueError:  # an integer that has more digits than Python writes
+        return "(an integer too long to show)"
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
@@ -124,11 +132,8 @@ def _in_expected_arguments(
         value = arguments[name]
         if accepts(rule, value, stringified_lists=stringified_lists):
             continue
-        kind = json_type(value, stringified_lists=stringified_lists)
-        if kind in map(json_type, rule.any_of):
-            yield Difference(Verdict.WRONG_VALUE, f"{expected.tool}: {name} is {_shown(value)}, {wanted}")
-        else:
-            yield Difference(Verdict.WRONG_TYPE, f"{expected.tool}: {name} is the {kind} {_shown(value)}, {wanted}")
+        verdict, found = _wrong(rule, value, Verdict.WRONG_VALUE, stringified_lists=stringified_lists)
+        yield Difference(verdict, f"{expected.tool}: {name} is {found}, {wanted}")
 
 
 def _in_other_arguments(
@@ -139,14 +144,25 @@ def _in_other_arguments(
     for name, value in arguments.items():
         if name in expected.arguments or name in expected.ignore:
             continue
-        default = ArgumentRule((expected.defaults[name],)) if name in expected.defaults else None
-        if default is None or not accepts(default, value, stringified_lists=stringified_lists):
-            detail = f"{expected.tool}: {shortened(name)} was not expected, it is {_shown(value)}"
-            yield Difference(Verdict.UNEXPECTED_ARGUMENT, detail)
+        verdict, written = Verdict.UNEXPECTED_ARGUMENT, _shown(value)
+        if name in expected.defaults:
+            default = ArgumentRule((expected.defaults[name],))
+            if accepts(default, value, stringified_lists=stringified_lists):
+                continue
+            verdict, written = _wrong(default, value, verdict, stringified_lists=stringified_lists)
+        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {written}")
+
+
+def _wrong(rule: ArgumentRule, value: object, otherwise: Verdict, *, stringified_lists: bool) -> tuple[Verdict, str]:
+    """Tell whether it is the type of a value that is wrong, and show the value."""
+    kind = json_type(value, stringified_lists=stringified_lists)
+    if kind in map(json_type, rule.any_of):
+        return otherwise, _shown(value)
+    return Verdict.WRONG_TYPE, f"the {kind} {_shown(value)}"
 
 
 def _shown(value: object) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False, default=repr))
+    return shortened(shown_json(value))
 
 
 def _shown_values(rule: ArgumentRule) -> str:

@@ -284,6 +284,8 @@ def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
     silent = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", {"area": ArgumentRule(("hall",))}),),))
     assert verdict(silent, call("turn_on", area="hall", brightness=100)) is Verdict.PASSED
     assert verdict(silent, call("turn_on", area="hall", brightness=50)) is Verdict.UNEXPECTED_ARGUMENT
+    written = judged(silent, call("turn_on", area="hall", brightness="100"))
+    assert (written.parsed.verdict, written.coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
     half = ExpectedCall("turn_on", {"area": ArgumentRule(("hall",))}, defaults={"brightness": 50})
     assert (
         verdict(replace(TURN_ON, alternatives=((half,),)), call("turn_on", area="hall", brightness=50))
