@@ -302,6 +302,7 @@ class Llama3ToolLLM(LLMAround):
             self._flatten(messages),
             tools=declared.values(),
             on_unknown_tool=self.on_unknown_tool,
+            prompt_format=self.prompt_format,
             only_first=not options.is_parallel,
             is_required=choice not in {"auto", "none"},
             retries=self.max_parse_retries,

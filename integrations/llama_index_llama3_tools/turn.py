@@ -8,7 +8,8 @@ from typing import final
 
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
-from llama3_tools import Extraction, Extractor, OnUnknownTool, Tool, ToolChoice
+from llama3_tools import Extraction, Extractor, OnUnknownTool, PromptFormat, Tool, ToolChoice
+from llama3_tools.prompts import formats_asked_for
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
 from llama_index_llama3_tools.native import NativeCalls, native_calls
 from llama_index_llama3_tools.output import FailedToolCall, failed_tool_calls
@@ -47,6 +48,7 @@ class ToolTurn:
         messages: what the model is shown.
         tools: the tools that it may call; none where it shall call none.
         on_unknown_tool: what a call of another one is.
+        prompt_format: the form in which it was asked to call them.
         only_first: whether all calls but the first are dropped.
         is_required: whether an answer without a call is a failure.
         retries: how many times a model that failed to write a call is asked again.
@@ -58,6 +60,7 @@ class ToolTurn:
         *,
         tools: Iterable[Tool],
         on_unknown_tool: OnUnknownTool,
+        prompt_format: PromptFormat,
         only_first: bool,
         is_required: bool,
         retries: int,
@@ -68,7 +71,11 @@ class ToolTurn:
         declared = list(tools)
         self._names = None if on_unknown_tool == "call" else [tool.name for tool in declared]
         # A model without tools calls none, whatever it writes.
-        self.extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool if declared else "text")
+        self.extractor = Extractor(
+            tools=declared,
+            on_unknown_tool=on_unknown_tool if declared else "text",
+            formats=formats_asked_for(prompt_format),
+        )
         self._is_required = is_required
         self._retries = retries if declared else 0
         self._failure: list[ChatMessage] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from llama_index.core.agent.workflow import (
@@ -24,7 +24,7 @@ from llama_index.core.workflow import Context, JsonSerializer
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, fail, get_time, get_weather, say
 from integrations.llamaindex.scripted import ScriptedLLM
-from llama3_tools import render_tool_prompt
+from llama3_tools import PromptFormat, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 
@@ -126,9 +126,16 @@ class TestFunctionAgent:
             answer, events = await run(agent_of(served.llm()))
         assert (answer, results(events)) == ("Done.", ["Sun in Paris", "12:30 CET"])
 
-    async def test_an_unknown_tool_is_answered_and_the_agent_recovers(self) -> None:
-        with endpoint('{"name": "forecast", "parameters": {"city": "Paris"}}', WEATHER, "Sunny.") as served:
-            answer, events = await run(agent_of(served.llm()))
+    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
+    async def test_an_unknown_tool_is_answered_and_the_agent_recovers(self, prompt_format: PromptFormat) -> None:
+        forecast, weather = (
+            render_tool_call(name, {"city": "Paris"}, prompt_format=prompt_format)
+            for name in ("forecast", "get_weather")
+        )
+        with endpoint(forecast, weather, "Sunny.") as served:
+            answer, events = await run(
+                FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(served.llm(), prompt_format=prompt_format))
+            )
         assert answer == "Sunny."
         assert results(events)[0] == "Tool forecast not found. Please select a tool that is available."
         assert served.messages(1)[2] == ("tool", f"Result of forecast: {results(events)[0]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from llama_index.core.base.llms.types import ImageBlock, ThinkingBlock, ToolCallBlock
@@ -41,12 +41,12 @@ def test_a_conversation_without_calls_stays_as_it_is() -> None:
     assert flatten_messages(messages) == messages
 
 
-@pytest.mark.parametrize("prompt_format", ["json", "function"])
+@pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
 def test_what_is_written_is_what_the_extractor_reads(prompt_format: PromptFormat) -> None:
     kwargs = {"text": 'a "quoted" } <|eot_id|> ö', "n": 2**70}
     message = assistant(TextBlock(text="Both."), call("1"), call("2", "now", {}), call("3", "note", kwargs))
     [(_, text)] = shown([message], prompt_format=prompt_format)
-    extraction = extract(text or "")
+    extraction = extract(text or "", formats="all")
     assert extraction.content == "Both."
     assert [(found.name, found.arguments) for found in extraction.tool_calls] == [
         ("get_weather", {"city": "Paris"}),

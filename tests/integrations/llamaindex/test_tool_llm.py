@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
@@ -15,7 +15,7 @@ from llama_index.core.tools import FunctionTool
 from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
-from llama3_tools import ToolDefinitionError, render_tool_prompt
+from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 
@@ -149,13 +149,15 @@ class TestQuestions:
         Llama3ToolLLM(inside, tools_in="system").chat_with_tools(TOOLS, "Weather?")
         assert inside.prompts == [f"system: {render_tool_prompt(DECLARED)}\nuser: Weather?\nassistant: "]
 
-    def test_the_prompt_may_ask_for_tags(self) -> None:
-        inside = ScriptedLLM(chunks=['<function=get_weather>{"city": "Paris"}</function>'])
-        llm = Llama3ToolLLM(inside, prompt_format="function")
+    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
+    def test_the_prompt_may_ask_for_another_form(self, prompt_format: PromptFormat) -> None:
+        written = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
+        inside = ScriptedLLM(chunks=[written])
+        llm = Llama3ToolLLM(inside, prompt_format=prompt_format)
         response = llm.chat_with_tools(TOOLS, "Weather?")
         llm.chat([ChatMessage(content="Weather?"), response.message])
-        assert render_tool_prompt(DECLARED, prompt_format="function") in inside.prompts[0]
-        assert 'assistant: <function=get_weather>{"city": "Paris"}</function>' in inside.prompts[1]
+        assert render_tool_prompt(DECLARED, prompt_format=prompt_format) in inside.prompts[0]
+        assert f"assistant: {written}" in inside.prompts[1]
 
     @pytest.mark.parametrize(
         ("kwargs", "expected"),
