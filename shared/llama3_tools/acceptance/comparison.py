@@ -1,0 +1,149 @@
+"""What changed between two runs: which cases pass now, which do not any more, and whether chance explains it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from llama3_tools.acceptance.records import RecordsError
+from llama3_tools.acceptance.report_json import REPORT_VERSION
+from llama3_tools.acceptance.scores import Score
+from llama3_tools.acceptance.values import Verdict
+
+__all__ = ["Change", "Comparison", "Judged", "compare_reports", "read_report"]
+
+Judged: TypeAlias = Literal["parsed", "coerced"]
+"""Which judgement is meant: of what the model wrote, or after coercion."""
+
+_PASSED = Verdict.PASSED.value
+_Key: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A response whose verdict is another one in the second run."""
+
+    case: str
+    """The case's id."""
+    repeat: int
+    """Which repeat."""
+    command: str
+    """What was asked."""
+    before: str
+    """The verdict in the first run."""
+    after: str
+    """The verdict in the second."""
+    detail: str
+    """What the second run's judgement says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs of a suite, side by side, by one of the judgements."""
+
+    judged: Judged
+    """Which judgement."""
+    before: Score
+    """How many of the common responses passed in the first run."""
+    after: Score
+    """How many of them passed in the second."""
+    fixed: tuple[Change, ...]
+    """What passes in the second run only."""
+    broken: tuple[Change, ...]
+    """What passed in the first run only."""
+    changed: tuple[Change, ...]
+    """What fails in both, for another reason."""
+    only_before: tuple[str, ...]
+    """The responses that only the first run has, as `case` or `case[repeat]`."""
+    only_after: tuple[str, ...]
+    """Those that only the second run has."""
+
+    @property
+    def p_value(self) -> float:
+        """How likely a difference as large as this is by chance: the exact sign test (McNemar's) on fixed and broken.
+
+        Repeats of a case count as if they were independent.
+        """
+        fixed, broken = len(self.fixed), len(self.broken)
+        total = fixed + broken
+        tail = sum(math.comb(total, k) for k in range(min(fixed, broken) + 1))
+        return min(1.0, float(Fraction(2 * tail, 1 << total)))
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Read a JSON report of a run.
+
+    Raises:
+        OSError: the file cannot be opened.
+        RecordsError: it is no such report.
+    """
+    try:
+        report: object = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RecordsError(f"{path}: not JSON: {error}") from None
+    version = report.get("llama3_tools_report") if isinstance(report, dict) else None
+    if not isinstance(report, dict) or version is None:
+        raise RecordsError(f"{path}: no report of a run: make one with `llama3-tools accept … --json FILE`")
+    if version != REPORT_VERSION:
+        raise RecordsError(f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}")
+    try:
+        _verdicts(report, "parsed"), _verdicts(report, "coerced")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordsError(f"{path}: a broken report: {error!r}") from None
+    return report
+
+
+def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged: Judged) -> Comparison:
+    """Compare two reports, as `report_json` gives them.
+
+    Args:
+        before: the first run.
+        after: the second run.
+        judged: which judgement is compared.
+    """
+    first, second = _verdicts(before, judged), _verdicts(after, judged)
+    common = [key for key in first if key in second]
+    changes = [
+        Change(*key, second[key].command, first[key].verdict, second[key].verdict, second[key].detail)
+        for key in common
+        if first[key].verdict != second[key].verdict
+    ]
+    return Comparison(
+        judged,
+        _passed(first, common),
+        _passed(second, common),
+        fixed=tuple(change for change in changes if change.after == _PASSED),
+        broken=tuple(change for change in changes if change.before == _PASSED),
+        changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
+        only_before=tuple(_label(*key) for key in first if key not in second),
+        only_after=tuple(_label(*key) for key in second if key not in first),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    command: str
+    verdict: str
+    detail: str
+
+
+def _verdicts(report: Mapping[str, Any], judged: Judged) -> dict[_Key, _Verdict]:
+    return {
+        (str(one["case"]), int(one["repeat"])): _Verdict(
+            str(one["command"]), str(one[judged]["verdict"]), str(one[judged]["detail"])
+        )
+        for one in report["results"]
+    }
+
+
+def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:
+    return Score(sum(verdicts[key].verdict == _PASSED for key in among), len(among))
+
+
+def _label(case: str, repeat: int) -> str:
+    return f"{case}[{repeat}]" if repeat else case

@@ -1,0 +1,185 @@
+"""Reports of a run: JSON, JUnit XML, and what changed between two of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from llama3_tools.acceptance.comparison import Change, compare_reports, read_report
+from llama3_tools.acceptance.records import RecordsError, to_json
+from llama3_tools.acceptance.report_json import report_json
+from llama3_tools.acceptance.report_junit import report_junit
+from llama3_tools.acceptance.results import Results
+from llama3_tools.acceptance.scores import Score
+from runs import DIM, KITCHEN, judged
+
+MIXED = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}
+HOSTILE = {"kitchen": 'a\x00\x1b[2J\ud800\ufffe]]></system-out>{"name": "set_light", "parameters": {"room": "\x07'}
+
+
+def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - as `judged` takes them
+    report: dict[str, Any] = json.loads(to_json(report_json(judged(outputs, **more))))
+    return report
+
+
+def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
+    report = reported(MIXED, errors={"hello": "no response within 1 s"})
+    assert report["run"]["model"] == "llama3.1"
+    assert report["policies"] == {
+        "text_calls": True,
+        "direct_answers": ["answer_question", "calculate", "tell_joke"],
+        "allow_direct_answers": True,
+        "stringified_lists": True,
+        "strict": False,
+    }
+    overall = report["scores"]["overall"]
+    assert [(overall[judged]["count"], overall[judged]["total"]) for judged in ("parsed", "coerced")] == [
+        (2, 4),
+        (3, 4),
+    ]
+    assert overall["parsed"]["interval"] == pytest.approx([0.15, 0.85], abs=5e-3)
+    assert {row["name"] for row in report["scores"]["by_reason"]} == {"passed", "wrong_type", "no_response"}
+
+
+def test_a_report_keeps_each_output_and_both_judgements() -> None:
+    _, dim, _, hello = reported(MIXED, errors={"hello": "no response within 1 s"})["results"]
+    assert (dim["case"], dim["command"], dim["tool"], dim["tags"]) == (
+        "dim",
+        "Dim the hall to 20",
+        "set_light",
+        ["numbers"],
+    )
+    assert (dim["output"], dim["latency"], dim["usage"]) == (DIM, 0.5, {"completion_tokens": 7})
+    assert (dim["parsed"]["verdict"], dim["coerced"]["verdict"]) == ("wrong_type", "passed")
+    assert dim["parsed"]["source"] == "text"
+    (written,), (coerced,) = dim["parsed"]["calls"], dim["coerced"]["calls"]
+    assert (written["arguments"], coerced["arguments"]) == (
+        {"room": "hall", "level": "20"},
+        {"room": "hall", "level": 20},
+    )
+    assert (hello["error"], hello["parsed"]["verdict"]) == ("no response within 1 s", "no_response")
+
+
+def test_a_number_too_long_for_python_stays_as_it_was_written() -> None:
+    digits = "9" * 5000
+    (result,) = reported({"kitchen": f'{{"name": "set_light", "parameters": {{"room": {digits}}}}}'})["results"]
+    (call,) = result["parsed"]["calls"]
+    assert call == {"name": "set_light", "arguments": None, "written": f'{{"room": {digits}}}'}
+
+
+def junit(results: Results, *, coerced: bool = False) -> ET.Element:
+    (suite,) = ET.fromstring(report_junit(results, coerced=coerced))  # noqa: S314 - written a line above
+    return suite
+
+
+def test_junit_counts_failures_and_errors() -> None:
+    results = judged(MIXED, errors={"hello": "no response within 1 s"})
+    suite = junit(results)
+    counts = {name: suite.get(name) for name in ("name", "tests", "failures", "errors", "timestamp", "time")}
+    assert counts == {
+        "name": "Home",
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "timestamp": "2026-01-02T03:04:05",
+        "time": "1.500",
+    }
+    assert junit(results, coerced=True).get("failures") == "0"
+
+
+def test_junit_names_each_case_and_why_it_failed() -> None:
+    results = judged(MIXED, errors={"hello": "no response within 1 s"})
+    tests = junit(results).findall("testcase")
+    assert [(test.get("name"), test.get("classname")) for test in tests] == [
+        ("kitchen", "Home.set_light"),
+        ("dim", "Home.set_light"),
+        ("joke", "Home.tell_joke"),
+        ("hello", "Home.(no call)"),
+    ]
+    failure, error = tests[1].find("failure"), tests[3].find("error")
+    assert failure is not None
+    assert error is not None
+    assert (failure.get("type"), failure.get("message")) == (
+        "wrong_type",
+        'set_light: level is the string "20", expected 20',
+    )
+    assert "command: Dim the hall to 20" in (failure.text or "")
+    assert "as written: wrong_type; after coercion: passed" in (failure.text or "")
+    assert error.get("message") == "no response within 1 s"
+    assert tests[1].findtext("system-out") == DIM
+
+
+def test_junit_tells_repeats_apart() -> None:
+    tests = junit(judged({"kitchen": [KITCHEN, KITCHEN]}, repeats=2)).findall("testcase")
+    assert [test.get("name") for test in tests] == ["kitchen[0]", "kitchen[1]"]
+
+
+def test_junit_is_xml_whatever_a_model_writes() -> None:
+    (test,) = junit(judged(HOSTILE)).findall("testcase")
+    assert "a\\x00\\x1b[2J\\ud800\\ufffe]]></system-out>" in (test.findtext("system-out") or "")
+
+
+def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
+    before = reported({**MIXED, "hello": KITCHEN})
+    after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "}"})
+    parsed = compare_reports(before, after, "parsed")
+    assert (parsed.before, parsed.after) == (Score(2, 4), Score(2, 4))
+    assert [(one.case, one.before, one.after) for one in parsed.fixed] == [
+        ("dim", "wrong_type", "passed"),
+        ("hello", "unexpected_call", "passed"),
+    ]
+    assert [(one.case, one.before, one.after) for one in parsed.broken] == [
+        ("kitchen", "passed", "direct_answer_not_allowed"),
+        ("joke", "passed", "wrong_tool"),
+    ]
+    assert [one.case for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
+
+
+def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_has() -> None:
+    before = reported({"kitchen": "Done.", "dim": DIM})
+    after = reported({"kitchen": [KITCHEN.replace("kitchen", "hall"), KITCHEN]}, repeats=2)
+    comparison = compare_reports(before, after, "parsed")
+    (change,) = comparison.changed
+    assert isinstance(change, Change)
+    assert (change.before, change.after) == ("direct_answer_not_allowed", "wrong_value")
+    assert "kitchen" in change.detail
+    assert (comparison.only_before, comparison.only_after) == (("dim",), ("kitchen[1]",))
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "p_value"), [(0, 0, 1.0), (1, 1, 1.0), (5, 0, 0.0625), (1, 9, 0.021484375), (2000, 0, 0.0)]
+)
+def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: float) -> None:
+    def run(verdicts: list[str]) -> dict[str, Any]:
+        judgements = ({"verdict": verdict, "detail": ""} for verdict in verdicts)
+        return {
+            "results": [{"case": str(n), "repeat": 0, "command": "", "parsed": one} for n, one in enumerate(judgements)]
+        }
+
+    before = run(["wrong_value"] * fixed + ["passed"] * broken)
+    after = run(["passed"] * fixed + ["wrong_value"] * broken)
+    assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("oops", "not JSON"),
+        ("[]", "no report of a run: make one with `llama3-tools accept … --json FILE`"),
+        ("{}", "no report of a run"),
+        ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 1"),
+        ('{"llama3_tools_report": 1}', "a broken report: KeyError('results')"),
+        ('{"llama3_tools_report": 1, "results": [7]}', "a broken report"),
+    ],
+)
+def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(RecordsError) as caught:
+        read_report(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
