@@ -1,0 +1,106 @@
+"""`llama3-tools accept`: asks a model a suite's commands, judges what comes, and says how well it calls."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from llama3_tools.cli.screen import ColorChoice, color_option, console
+
+__all__ = ["accept"]
+
+_FILE = click.Path(path_type=Path)
+
+
+class _JsonObject(click.ParamType[dict[str, Any]]):
+    name = "JSON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:  # noqa: ANN401 - click's signature
+        if isinstance(value, dict):
+            return value
+        try:
+            read = json.loads(value)
+        except ValueError as error:
+            self.fail(f"not JSON: {error}", param, ctx)
+        return read if isinstance(read, dict) else self.fail("expected a JSON object", param, ctx)
+
+
+@click.command(short_help="Measure how well a model calls your tools.")
+@click.argument("suite_file", metavar="SUITE", type=_FILE, required=False)
+@click.option(
+    "--base-url", envvar="OPENAI_BASE_URL", metavar="URL", help="An OpenAI-compatible endpoint.", show_envvar=True
+)
+@click.option("--model", metavar="NAME", help="The model, as the endpoint knows it.")
+@click.option("--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="Its key.", show_envvar=True)
+@click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds a response may take.",
+)
+@click.option(
+    "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
+)
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often to ask each case.")
+@click.option("--temperature", type=click.FloatRange(0), default=0, show_default=True)
+@click.option("--seed", type=int, help="For the first repeat; each further one takes the next number.")
+@click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Of each response.")
+@click.option(
+    "--extra-body", type=_JsonObject(), default="{}", help="Sent with each request, such as '{\"top_k\": 1}'."
+)
+@click.option(
+    "--prompt-format",
+    metavar="FORMAT",
+    help="How the tools are shown, in place of the suite's: json, function, …; native sends them in `tools`.",
+)
+@click.option("--no-text-calls", is_flag=True, help="A call in the text is a failure.")
+@click.option("--no-direct-answers", is_flag=True, help="An answer in words never stands in for a call.")
+@click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list is not compared as that list.")
+@click.option("--strict", is_flag=True, help="Any JSON in the text is a failure.")
+@click.option(
+    "--score",
+    "judged",
+    type=click.Choice(["parsed", "coerced"]),
+    default="parsed",
+    show_default=True,
+    help="What decides the exit status and --junit: the calls as written, or after coercion.",
+)
+@click.option(
+    "--results",
+    "results_file",
+    type=_FILE,
+    metavar="FILE",
+    help="Append each response to this file as it comes (JSON lines).",
+)
+@click.option("--resume", is_flag=True, help="Go on with --results: ask only what has no response there.")
+@click.option("--replay", type=_FILE, metavar="FILE", help="Judge recorded outputs (JSON lines) and ask nobody.")
+@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write a report for programs, and for --compare.")
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML.")
+@click.option("--html", type=_FILE, metavar="FILE", help="Write one self-contained page with every output.")
+@click.option("--compare", nargs=2, type=_FILE, metavar="A B", help="Say what changed between two --json reports.")
+@color_option
+def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed by click
+    """Ask a model the commands of SUITE, judge what it calls, and print how well it does.
+
+    Scores are given twice: for the calls as the model wrote them, and after their arguments were coerced to the types
+    that the tools declare.
+
+    The exit status is 0; 1 if a case failed; 2 if it could not run, or not to the end.
+    """
+    from llama3_tools.cli.acceptance_run import Options, compare, run  # noqa: PLC0415 - slow, and `extract` does without
+
+    screen = console(color)
+    pair = options.pop("compare")
+    if pair:
+        if options["suite_file"]:
+            raise click.UsageError("--compare takes two reports and no SUITE")
+        sys.exit(compare(screen, *pair, judged=options["judged"]))
+    if options["suite_file"] is None:
+        raise click.UsageError("name a SUITE, or two reports with --compare")
+    sys.exit(run(screen, console(color, stderr=True), Options(**options)))

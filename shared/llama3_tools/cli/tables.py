@@ -1,0 +1,129 @@
+"""A run, and a comparison of two, as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from llama3_tools.acceptance.comparison import Change, Comparison
+from llama3_tools.acceptance.results import Results
+from llama3_tools.acceptance.scores import Row, Score, score
+from llama3_tools.acceptance.values import CaseResult, Verdict
+from llama3_tools.values import shortened
+from llama3_tools.visible import visible
+
+__all__ = ["print_comparison", "print_results"]
+
+_SHOWN_FAILURES = 20
+
+
+def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
+    """Print the scores of a run by tool and by reason, then what failed and why.
+
+    Args:
+        screen: where to.
+        results: the run.
+        coerced: whether the judgement after coercion decides what failed.
+    """
+    scores, run = score(results), results.run
+    where = " ".join(part for part in (run.model, f"at {run.base_url}" if run.base_url else "") if part)
+    screen.print(Text.assemble((visible(results.suite.name), "bold"), f"  {visible(where)}"), soft_wrap=True)
+    tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
+    tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
+    for table in (*tables, _table("by reason", scores.by_reason)):
+        screen.print(Padding(table, (1, 0, 0, 0)))
+    screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
+    failed = [one for one in results.results if not (one.coerced if coerced else one.parsed).passed]
+    _print_failed(screen, failed, coerced=coerced)
+    if results.missing:
+        screen.print(Text(f"\n{_count(results.missing, 'response')} missing: the run is not complete.", "yellow"))
+
+
+def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(title, overflow="fold")
+    for name in ("parsed", "after coercion"):
+        table.add_column("n", justify="right")
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*_cells(row))
+    if total is not None:
+        table.add_section()
+        table.add_row(*_cells(total), style="bold")
+    return table
+
+
+def _cells(row: Row) -> list[Text]:
+    style = {Verdict.PASSED.value: "green", "all": ""}.get(row.name, "")
+    scores = (cell for one in (row.parsed, row.coerced) for cell in _score(one))
+    return [Text(visible(row.name), style), *scores]
+
+
+def _score(score: Score) -> tuple[Text, Text]:
+    return Text(f"{score.count}/{score.total}"), Text(str(score))
+
+
+def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
+    if not failed:
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold", ratio=1)
+    table.add_column(no_wrap=True, style="red")
+    table.add_column(overflow="fold", ratio=3)
+    for result in failed[:_SHOWN_FAILURES]:
+        judgement = result.coerced if coerced else result.parsed
+        name = f"{result.case_id}[{result.repeat}]" if result.repeat else result.case_id
+        table.add_row(Text(visible(name)), judgement.verdict.value, Text(visible(shortened(judgement.detail, 200))))
+    screen.print(Padding(table, (1, 0, 0, 0)))
+    if len(failed) > _SHOWN_FAILURES:
+        screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
+
+
+def print_comparison(screen: Console, before: str, after: str, comparisons: Iterable[Comparison]) -> None:
+    """Print what changed between two runs, for each judgement.
+
+    Args:
+        screen: where to.
+        before: what the first run is called.
+        after: what the second run is called.
+        comparisons: the comparison by each judgement.
+    """
+    names = {"parsed": "parsed", "coerced": "after coercion"}
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("passed", visible(before), visible(after), "fixed", "broken", "p (sign test)"):
+        table.add_column(Text(heading), overflow="fold")
+    several = list(comparisons)
+    for one in several:
+        counts = (str(len(one.fixed)), str(len(one.broken)), f"{one.p_value:.2g}")
+        table.add_row(names[one.judged], str(one.before), str(one.after), *counts)
+    screen.print(table)
+    for one in several:
+        for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
+            _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)
+        _print_changes(screen, f"{names[one.judged]}: fails for another reason", "yellow", one.changed)
+    for name, only in ((before, several[0].only_before), (after, several[0].only_after)):
+        if only:
+            screen.print(Text(f"\nonly in {visible(name)}: {visible(', '.join(only))}"))
+
+
+def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True, style=style)
+    table.add_column(overflow="fold")
+    for one in changes:
+        name = f"{one.case}[{one.repeat}]" if one.repeat else one.case
+        verdicts = f"{one.before} → {one.after}"
+        table.add_row(Text(visible(name)), Text(visible(verdicts)), Text(visible(shortened(one.detail, 200))))
+    if table.row_count:
+        screen.print(Text(f"\n{heading}", "bold"))
+        screen.print(table)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s are' if number != 1 else ' is'}"
