@@ -24,6 +24,8 @@ EXPORTS = {
         "PromptFormat",
         "Rejection",
         "RejectionReason",
+        "ResponseFormatError",
+        "ResponseFormatProblem",
         "Span",
         "StreamStateError",
         "TextDelta",
@@ -37,9 +39,12 @@ EXPORTS = {
         "declare_tools",
         "extract",
         "new_call_id",
+        "parse_response",
+        "render_response_prompt",
         "render_tool_call",
         "render_tool_prompt",
         "render_tool_result",
+        "response_json_schema",
     },
     "langchain_llama3_tools": {
         "LangChainToolChoice",
@@ -64,6 +69,7 @@ EXPORTS = {
         "Llama3ToolOutput",
         "LlamaIndexToolLike",
         "MalformedToolCallError",
+        "StrictResponseError",
     },
 }
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chunkings import extract_in_every_chunking
 from llama3_tools import (
     ResponseFormatError,
     ResponseFormatProblem,
@@ -234,6 +235,12 @@ def test_an_output_is_read_or_named_wrong(text: str):
     except ResponseFormatError:
         return
     assert extraction == extract(text)
+
+
+def test_by_default_an_object_that_is_cut_off_is_text():
+    extraction = extract_in_every_chunking(ONE[:-5])
+    assert extraction.content == ONE[:-5]
+    assert not extraction.tools_called
 
 
 class TestSchema:
