@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,17 @@ def test_more_parameters_than_the_schema_names_are_known_where_it_is_open(tmp_pa
     tool = "{name: f, parameters: {type: object, properties: {a: {}}, additionalProperties: true}}"
     text = f"tools: [{tool}]\ncases: [{{command: Hi, expect: {{tool: f, arguments: {{b: 1}}}}}}]"
     assert load(text, tmp_path).cases[0].alternatives[0][0].arguments == {"b": ArgumentRule((1,))}
+
+
+def test_the_suite_in_the_documentation_is_right(tmp_path: Path):
+    page = (ROOT / "docs/acceptance.md").read_text("utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(load(text, tmp_path).cases) == 4
+    jsonschema.validate(read_suite_file(_written(text, tmp_path)).data, SCHEMA)
+    told = problem(
+        text.replace("tool: set_light", "tool: set_ligth", 1).replace("level: {value", "levle: {value"), tmp_path
+    )
+    assert told.replace("commands.yaml", "kitchen.yaml") in page
 
 
 def test_the_schema_has_the_same_keys_and_words():
