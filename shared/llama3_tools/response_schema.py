@@ -135,8 +135,9 @@ class _Lifting:
         """Lift what a reference stands for, once, and give its name."""
         if reference not in self._names:
             target = self._target(reference)
-            last = reference.rpartition("/")[2].lstrip("#")
-            wanted = _UNSAFE.sub("_", f"{self._tool.name}-{last}" if last else self._tool.name)
+            # Never a bare word: llama.cpp names the rules of its grammar after these, beside `string` and the like.
+            last = reference.rpartition("/")[2].lstrip("#") or "arguments"
+            wanted = _UNSAFE.sub("_", f"{self._tool.name}-{last}")
             name, number = wanted, 2
             while name in self._definitions:
                 name, number = f"{wanted}-{number}", number + 1

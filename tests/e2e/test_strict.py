@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 from langchain_openai import ChatOpenAI
 from llama_index.core.llms import ChatMessage
@@ -14,10 +15,11 @@ from pydantic import SecretStr
 import strict_format
 from endpoints.assistant import TOOLS
 from endpoints.connect import Endpoint
+from endpoints.fetch import fetch
 from endpoints.live import MODEL, SETTINGS
 from endpoints.strict import response_format, strict_messages
 from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
-from llama3_tools import parse_response
+from llama3_tools import parse_response, render_response_prompt, response_json_schema
 from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
 from programs import run_program
 
@@ -58,6 +60,31 @@ def test_every_answer_parses(question: str, live: LiveServer) -> None:
     assert (extraction.content or "") == written["message"].strip()
     calls = [{"name": call.name, "arguments": call.arguments} for call in extraction.tool_calls]
     assert calls == ([written["tool_call"]] if written["tool_call"] else [])
+
+
+def test_a_schema_with_definitions_holds_the_model_too(live: LiveServer) -> None:
+    """Among them one that refers to itself, so that it cannot be written out."""
+    step = {"type": "object", "properties": {"do": {"enum": ["boil", "stir"]}, "then": {"$ref": "#/$defs/Step"}}}
+    parameters = {
+        "type": "object",
+        "properties": {"first": {"$ref": "#/$defs/Step"}},
+        "required": ["first"],
+        "$defs": {"Step": {**step, "required": ["do"]}},
+    }
+    tools = [{"name": "cook", "description": "Cook by steps", "parameters": parameters}, {"name": "rest"}]
+    schema = response_json_schema(tools, tool_choice="cook")
+    schema["properties"]["message"]["maxLength"] = 60
+    body = {
+        "model": MODEL,
+        "messages": [{"role": "user", "content": f"{render_response_prompt(tools, tool_choice='cook')}\n\nCook rice."}],
+        "response_format": {"type": "json_object", "schema": schema},
+        "max_tokens": 400,
+        **SETTINGS,
+    }
+    answer = json.loads(fetch(f"{live.base_url}/chat/completions", body, timeout=300).text)
+    (call,) = parse_response(answer["choices"][0]["message"]["content"], tools=tools).tool_calls
+    assert call.name == "cook"
+    jsonschema.validate(call.arguments, parameters)
 
 
 def test_langchain_reads_it(live: LiveServer) -> None:

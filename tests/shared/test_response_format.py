@@ -309,8 +309,8 @@ class TestSchema:
         schema = response_json_schema(tools)
         validator = jsonschema.Draft202012Validator(schema)
         assert set(schema["$defs"]) == {
-            *("first-Item", "first-items", "first-a_1b", "first"),
-            *("second-Item", "second-items", "second-a_1b", "second"),
+            *("first-Item", "first-items", "first-a_1b", "first-arguments"),
+            *("second-Item", "second-items", "second-a_1b", "second-arguments"),
         }
 
         def takes(name: str, **arguments: object) -> bool:
