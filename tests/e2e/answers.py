@@ -7,13 +7,27 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from langchain_core.messages import AIMessage
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage
+
 from endpoints import grammars
 from endpoints.assistant import TOOLS, chat_messages, completion_prompt
 from endpoints.live import SETTINGS
 from endpoints.questions import QUESTIONS, Question
-from llama3_tools import Extraction, Extractor
+from llama3_tools import Extraction, Extractor, OnUnknownTool
 
-__all__ = ["ASKED", "FORCED", "MAX_TOKENS", "Asked", "Read", "check"]
+__all__ = [
+    "ASKED",
+    "FORCED",
+    "MAX_TOKENS",
+    "Asked",
+    "Read",
+    "check",
+    "check_read",
+    "read_ai_message",
+    "read_chat_message",
+]
 
 MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
@@ -86,21 +100,45 @@ class Read:
     """The calls' ids."""
 
 
+def read_ai_message(raw: str, message: AIMessage) -> Read:
+    """Take what LangChain gives."""
+    calls = [(call["name"], call["args"]) for call in message.tool_calls]
+    return Read(raw=raw, text=str(message.text), calls=calls, ids=[call["id"] for call in message.tool_calls])
+
+
+def read_chat_message(raw: str, message: ChatMessage) -> Read:
+    """Take what LlamaIndex gives."""
+    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    calls = [(block.tool_name, dict(block.tool_kwargs)) for block in blocks if isinstance(block.tool_kwargs, dict)]
+    return Read(raw=raw, text=message.content or "", calls=calls, ids=[block.tool_call_id for block in blocks])
+
+
 def check(asked: Asked, read: Read) -> Extraction:
+    """Hold an answer to `check_read`, and to what the grammar forces; give what the core makes of it."""
+    __tracebackhide__ = True
+    extraction = check_read(read)
+    if asked.calls is not None:
+        assert len(read.calls) == asked.calls, read
+    if asked.text is not None:
+        assert bool(read.text) is asked.text, read
+    return extraction
+
+
+def check_read(read: Read, *, on_unknown_tool: OnUnknownTool = "text") -> Extraction:
     """Hold an answer to what must be true of every one; give what the core makes of it.
 
     - The calls are those that the core finds in the raw text, and so is the content.
-    - Each call stands in the raw text as JSON of its arguments; its name is declared; its id is its own.
+    - Each call stands in the raw text as JSON of its arguments; its name is declared, unless an agent is to answer
+      calls of other tools; its id is its own.
     - Text and calls add up to the raw text: what is left of it without them is wrappers and delimiters.
-    - What the grammar forces is there.
     """
     __tracebackhide__ = True
-    extraction = Extractor(tools=TOOLS).extract(read.raw)
+    extraction = Extractor(tools=TOOLS, on_unknown_tool=on_unknown_tool).extract(read.raw)
     report = f"\nraw: {read.raw!r}\nread: {read!r}\ncore: {extraction!r}"
     assert read.raw, "the model said nothing"
     assert read.text == (extraction.content or ""), report
     assert list(read.calls) == [(call.name, call.arguments) for call in extraction.tool_calls], report
-    assert {name for name, _ in read.calls} <= _NAMES, report
+    assert on_unknown_tool == "call" or {name for name, _ in read.calls} <= _NAMES, report
     assert all(re.fullmatch("call_[0-9a-f]{24}", call_id or "") for call_id in read.ids), report
     assert len(set(read.ids)) == len(read.calls), report
 
@@ -111,11 +149,6 @@ def check(asked: Asked, read: Read) -> Extraction:
         assert call.arguments_json in read.raw[start:end], report
         left = left[:start] + left[end:]
     assert _squeezed(left) == _squeezed(read.text), report
-
-    if asked.calls is not None:
-        assert len(read.calls) == asked.calls, report
-    if asked.text is not None:
-        assert bool(read.text) is asked.text, report
     return extraction
 
 

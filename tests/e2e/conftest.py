@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from e2e.relay import Relay
 from endpoints.live import LiveServer, LiveServerError
+from endpoints.server import LoopbackServer
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,12 @@ def live() -> Iterator[LiveServer]:
             pytest.fail(str(error), pytrace=False)
         yield server
         server.__exit__(None, None, None)
+
+
+@pytest.fixture
+def relay(live: LiveServer) -> Iterator[Relay]:
+    """Stand between the client and the live server."""
+    responder = Relay(live.base_url)
+    with LoopbackServer(responder) as server:
+        responder.url = server.base_url
+        yield responder

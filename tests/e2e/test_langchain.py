@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI, OpenAI
 from pydantic import SecretStr
 
-from e2e.answers import ASKED, FORCED, MAX_TOKENS, Asked, Read, check
+from e2e.answers import ASKED, FORCED, MAX_TOKENS, Asked, check, read_ai_message
 from endpoints.assistant import TOOLS
 from endpoints.live import MODEL
 from langchain_llama3_tools import Llama3JsonToolOutputParser
@@ -48,11 +48,6 @@ def chat_model(live: LiveServer, asked: Asked, **settings: object) -> ChatOpenAI
     )
 
 
-def read(raw: str, message: AIMessage) -> Read:
-    calls = [(call["name"], call["args"]) for call in message.tool_calls]
-    return Read(raw=raw, text=str(message.text), calls=calls, ids=[call["id"] for call in message.tool_calls])
-
-
 def summed(chunks: list[AIMessage]) -> AIMessage:
     assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
     message = message_chunk_to_message(reduce(add, chunks))
@@ -74,7 +69,7 @@ class TestChat:
         chain = chat_model(live, asked) | PARSER
         chunks = list(chain.stream(asked.messages, {"callbacks": [raw]}))
         message = summed(chunks)
-        check(asked, read(raw.text, message))
+        check(asked, read_ai_message(raw.text, message))
         assert alike(message) == alike(PARSER.invoke(raw.text)), "a stream and a whole answer are read alike"
         assert all(call["args"] is not None for chunk in chunks for call in chunk.tool_calls)
         assert message.response_metadata["finish_reason"] in {"stop", "length"}
@@ -83,7 +78,7 @@ class TestChat:
         raw = Raw()
         chain = chat_model(live, asked) | PARSER
         message = chain.invoke(asked.messages, {"callbacks": [raw]})
-        check(asked, read(raw.text, message))
+        check(asked, read_ai_message(raw.text, message))
         assert message.id
         assert message.usage_metadata is not None
         assert message.usage_metadata["output_tokens"] > 0
@@ -106,7 +101,7 @@ class TestText:
             extra_body=settings,
         )
         message = summed(list((llm | PARSER).stream(asked.prompt, {"callbacks": [raw]})))
-        check(asked, read(raw.text, message))
+        check(asked, read_ai_message(raw.text, message))
 
 
 class TestAsync:
@@ -115,7 +110,7 @@ class TestAsync:
         raw = Raw()
         chain = chat_model(live, asked) | PARSER
         chunks = [chunk async for chunk in chain.astream(asked.messages, {"callbacks": [raw]})]
-        check(asked, read(raw.text, summed(chunks)))
+        check(asked, read_ai_message(raw.text, summed(chunks)))
 
     async def test_a_batch_keeps_its_order(self, live: LiveServer) -> None:
         asked = FORCED[1:3]
@@ -132,4 +127,4 @@ def test_an_answer_cut_off_inside_a_call_gives_no_call(max_tokens: int, live: Li
     message = summed(list(chain.stream(asked.messages, {"callbacks": [raw]})))
     if message.response_metadata["finish_reason"] == "length":
         assert (message.tool_calls, message.text) == ([], raw.text)
-    check(Asked(asked.name, asked.question), read(raw.text, message))
+    check(Asked(asked.name, asked.question), read_ai_message(raw.text, message))

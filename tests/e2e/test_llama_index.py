@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from llama_index.core import PromptTemplate
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.llms.openai_like import OpenAILike
 
-from e2e.answers import ASKED, FORCED, MAX_TOKENS, Asked, Read, check
+from e2e.answers import ASKED, FORCED, MAX_TOKENS, Asked, Read, check, read_chat_message
 from endpoints.assistant import TOOLS
 from endpoints.live import MODEL
 from llama_index_llama3_tools import Llama3JsonToolOutputParser
@@ -59,21 +58,15 @@ def messages_of(asked: Asked) -> list[ChatMessage]:
     return [ChatMessage(role=message["role"], content=message["content"]) for message in asked.messages]
 
 
-def read(raw: str, message: ChatMessage) -> Read:
-    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
-    calls = [(block.tool_name, dict(block.tool_kwargs)) for block in blocks if isinstance(block.tool_kwargs, dict)]
-    return Read(raw=raw, text=message.content or "", calls=calls, ids=[block.tool_call_id for block in blocks])
-
-
 def check_stream(asked: Asked, raw: str, responses: list[ChatResponse]) -> None:
     last = responses[-1].message
-    extraction = check(asked, read(raw, last))
+    extraction = check(asked, read_chat_message(raw, last))
     deltas = "".join(response.delta or "" for response in responses)
     assert deltas == (extraction.content or "")
-    counts = [len(read(raw, response.message).calls) for response in responses]
+    counts = [len(read_chat_message(raw, response.message).calls) for response in responses]
     assert counts == sorted(counts), "a call that was given is not taken back"
     whole = PARSER.parse(raw)
-    assert (last.content or "", read(raw, last).calls) == (
+    assert (last.content or "", read_chat_message(raw, last).calls) == (
         whole.text,
         [(call.tool_name, call.tool_kwargs) for call in whole.tool_calls],
     )
@@ -89,7 +82,7 @@ class TestChat:
     def test_whole(self, asked: Asked, live: LiveServer) -> None:
         response = llm(live, asked).chat(messages_of(asked))
         raw = response.message.content or ""
-        check(asked, read(raw, PARSER.promote(response).message))
+        check(asked, read_chat_message(raw, PARSER.promote(response).message))
         output = PARSER.parse(raw)
         check(
             asked,
@@ -125,7 +118,7 @@ def test_an_answer_cut_off_inside_a_call_gives_no_call(live: LiveServer) -> None
     asked = FORCED[0]
     raw = Raw()
     *_, last = PARSER.stream(raw.tap(llm(live, asked, max_tokens=12).stream_chat(messages_of(asked))))
-    assert (read(raw.text, last.message).calls, last.message.content) == ([], raw.text)
+    assert (read_chat_message(raw.text, last.message).calls, last.message.content) == ([], raw.text)
 
 
 def test_as_an_output_parser_it_shows_the_model_its_tools_and_gives_the_text(live: LiveServer) -> None:

@@ -1,0 +1,191 @@
+"""LangChain's model wrapper, middleware and helpers over HTTP, on what a live model says.
+
+Nothing here asks for wisdom: whatever the model says must be read, run and told as it should.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, message_chunk_to_message
+from langchain_openai import ChatOpenAI
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import SecretStr
+
+from e2e.answers import check_read, read_ai_message
+from e2e.relay import (
+    CALL,
+    CUT_OFF,
+    FORECAST,
+    FREELY,
+    FUNCTIONS,
+    HISTORY,
+    QUESTIONS,
+    TEXT,
+    TEXT_AND_TWO_CALLS,
+    Forecast,
+    Relay,
+    Result,
+    run_of,
+)
+from endpoints.live import MODEL
+from langchain_llama3_tools import (
+    Llama3JsonToolOutputParser,
+    Llama3ToolMiddleware,
+    Llama3ToolModel,
+    RejectedToolCall,
+    flatten_tool_messages,
+    render_llama3_tools,
+)
+from llama3_tools import extract
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.messages import BaseMessage
+
+pytestmark = pytest.mark.model
+
+WAYS = pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+SOME_WAYS = pytest.mark.parametrize("way", ["invoke", "astream"])
+OTHER_WAYS = pytest.mark.parametrize("way", ["ainvoke", "stream"])
+
+
+def chat_openai(relay: Relay) -> ChatOpenAI:
+    return ChatOpenAI(base_url=relay.url, api_key=SecretStr("none"), model=MODEL, temperature=0, max_retries=0)
+
+
+async def ask(runnable: Any, way: str, given: Any, **options: Any) -> list[Any]:  # noqa: ANN401 (any Runnable)
+    """Ask in one of the ways; give the chunks, or the one answer."""
+    if way == "invoke":
+        return [runnable.invoke(given)]
+    if way == "ainvoke":
+        return [await runnable.ainvoke(given)]
+    if way == "stream":
+        return list(runnable.stream(given, **options))
+    return [chunk async for chunk in runnable.astream(given, **options)]
+
+
+def conversation(question: str) -> list[tuple[str, str]]:
+    return [*HISTORY, ("user", question)]
+
+
+class TestModel:
+    @OTHER_WAYS
+    async def test_calls_and_text_are_what_the_model_said(self, way: str, relay: Relay) -> None:
+        model = Llama3ToolModel(chat_openai(relay)).bind_tools(FUNCTIONS)
+        runnable = 0
+        for question in QUESTIONS:
+            relay.begin()
+            message = message_chunk_to_message(reduce(add, await ask(model, way, conversation(question))))
+            assert isinstance(message, AIMessage)
+            read = read_ai_message(relay.said[0], message)
+            check_read(read, on_unknown_tool="call")
+            runnable += sum(run_of(*call) is not None for call in read.calls)
+        assert runnable, "none of the answers holds a call that runs"
+
+    @WAYS
+    async def test_structured_output(self, way: str, relay: Relay) -> None:
+        relay.begin(FORECAST)
+        model = Llama3ToolModel(chat_openai(relay)).with_structured_output(Forecast)
+        forecast = (await ask(model, way, "How is the weather in Oslo?"))[-1]
+        assert forecast == Forecast.model_validate(extract(relay.said[0]).tool_calls[0].arguments)
+        assert relay.messages(0)[0][1].endswith("in your reply.\n\nHow is the weather in Oslo?")
+
+
+class TestAgent:
+    @SOME_WAYS
+    async def test_each_question_is_answered(self, way: str, relay: Relay) -> None:
+        ran = 0
+        for question in QUESTIONS:
+            relay.begin(FREELY, TEXT)
+            ran += check_run(relay, await run(relay, way, conversation(question)))
+        assert ran, "none of the calls ran"
+
+    @OTHER_WAYS
+    async def test_two_calls_run_and_the_results_are_told(self, way: str, relay: Relay) -> None:
+        relay.begin(TEXT_AND_TWO_CALLS, TEXT)
+        messages = await run(relay, way, [("user", "Compare Tokyo and Quito.")])
+        assert [message.type for message in messages] == ["ai", "tool", "tool", "ai"]
+        assert check_run(relay, messages) == 2
+
+    @SOME_WAYS
+    async def test_a_response_format(self, way: str, relay: Relay) -> None:
+        relay.begin(CALL, FORECAST)
+        messages = await run(relay, way, [("user", "How is Oslo?")], response_format=Forecast)
+        assert messages[-1].text.startswith("Returning structured response")
+        forecast = Forecast.model_validate(extract(relay.said[1]).tool_calls[0].arguments)
+        assert str(forecast) in messages[-1].text or repr(forecast) in messages[-1].text
+
+    @OTHER_WAYS
+    async def test_a_call_that_is_cut_off_goes_back_with_what_was_wrong(self, way: str, relay: Relay) -> None:
+        relay.begin(CUT_OFF, CALL, TEXT)
+        broken, complaint, *others = await run(relay, way, [("user", "How is Oslo?")])
+        assert [message.type for message in others] == ["ai", "tool", "ai"]
+        rejected: RejectedToolCall = broken.response_metadata["rejected_tool_calls"][0]
+        assert (broken.text, rejected["text"], rejected["reason"]) == (relay.said[0], relay.said[0], "truncated")
+        assert isinstance(complaint, ToolMessage)
+        assert (complaint.status, complaint.tool_call_id) == ("error", rejected["id"])
+        wrote, told = relay.messages(1, new=True)
+        assert wrote == ("assistant", relay.said[0])
+        assert rejected["detail"] in told[1]
+
+
+async def run(
+    relay: Relay,
+    way: str,
+    messages: Sequence[tuple[str, str]],
+    **options: Any,  # noqa: ANN401 (the agent's)
+) -> list[BaseMessage]:
+    """Run an agent; give the messages that it adds, after a look at what it shows meanwhile."""
+    agent = create_agent(chat_openai(relay), FUNCTIONS, middleware=[Llama3ToolMiddleware()], **options)
+    *shown, last = await ask(agent, way, {"messages": messages}, stream_mode=["messages", "values"])
+    state = last[1] if "stream" in way else last
+    added: list[BaseMessage] = state["messages"][len(messages) :]
+    texts: dict[str | None, str] = defaultdict(str)
+    for mode, data in shown:
+        if mode == "messages" and isinstance(data[0], AIMessage):
+            texts[data[0].id] += str(data[0].text)
+    answers = {message.id: str(message.text) for message in added if isinstance(message, AIMessage)}
+    assert texts == (answers if "stream" in way else {}), "text is shown as it comes, and nothing else"
+    return added
+
+
+def check_run(relay: Relay, messages: Sequence[BaseMessage]) -> int:
+    """Hold a run to `Relay.check`; give how many calls ran."""
+    answers = [message for message in messages if isinstance(message, AIMessage)]
+    invalid = {call["id"] for answer in answers for call in answer.invalid_tool_calls}
+    results = {
+        message.tool_call_id: Result(str(message.text), message.status == "error")
+        for message in messages
+        if isinstance(message, ToolMessage) and message.tool_call_id not in invalid
+    }
+    return relay.check([read_ai_message(*pair) for pair in zip(relay.said, answers, strict=True)], results)
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_graph_of_one_s_own(streams: bool, relay: Relay) -> None:
+    chain = chat_openai(relay) | Llama3JsonToolOutputParser(tools=FUNCTIONS)
+    system = SystemMessage(render_llama3_tools(FUNCTIONS))
+
+    def call_model(state: MessagesState) -> Any:  # noqa: ANN401 (a state's update)
+        told = [system, *flatten_tool_messages(state["messages"])]
+        message = message_chunk_to_message(reduce(add, chain.stream(told))) if streams else chain.invoke(told)
+        return {"messages": [message]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", call_model)
+    graph.add_node("tools", ToolNode(FUNCTIONS))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    relay.begin(TEXT_AND_TWO_CALLS, TEXT)
+    _, *messages = graph.compile().invoke({"messages": [HumanMessage("Compare Tokyo and Quito.")]})["messages"]
+    assert check_run(relay, messages) == 2
+    assert relay.messages(0)[0] == ("system", system.content)

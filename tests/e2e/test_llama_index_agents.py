@@ -1,0 +1,305 @@
+"""LlamaIndex's LLM wrapper and agents over HTTP, on what a live model says.
+
+Nothing here asks for wisdom: whatever the model says must be read, run and told as it should.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from llama_index.core import PromptTemplate
+from llama_index.core.agent.workflow import (
+    AgentOutput,
+    AgentStream,
+    AgentWorkflow,
+    CodeActAgent,
+    FunctionAgent,
+    ReActAgent,
+    ToolCallResult,
+)
+from llama_index.core.llms import ChatMessage
+from llama_index.core.tools import FunctionTool
+from llama_index.llms.openai_like import OpenAILike
+
+from e2e.answers import check_read, read_chat_message
+from e2e.relay import (
+    CALL,
+    CUT_OFF,
+    FORECAST,
+    FREELY,
+    FUNCTIONS,
+    HISTORY,
+    QUESTIONS,
+    TEXT,
+    TEXT_AND_TWO_CALLS,
+    Forecast,
+    Relay,
+    Result,
+    form,
+    run_of,
+)
+from endpoints.live import MODEL
+from llama3_tools import extract
+from llama_index_llama3_tools import (
+    FailedToolCall,
+    Llama3JsonToolOutputParser,
+    Llama3ReActChatFormatter,
+    Llama3ReActOutputParser,
+    Llama3ToolLLM,
+    LLMRequestError,
+    MalformedToolCallError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llama_index.core.llms import ChatResponse
+    from llama_index.core.workflow import Event
+
+pytestmark = [
+    pytest.mark.model,
+    # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
+    pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning"),
+    # With pydantic 2.14 it cannot serialise its own memory, and says so each time it takes stock of a context.
+    pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory"),
+]
+
+TOOLS = [FunctionTool.from_defaults(function) for function in FUNCTIONS]
+HANDOFF = form(r'"{\"name\": \"handoff\", \"parameters\": {\"to_agent\": \"doer\", \"reason\": " string "}}"')
+CODE = form(r'words "\n<execute>\nprint(" integer ")\n</execute>"')
+STREAMS = pytest.mark.parametrize("streams", [True, False])
+SOME_WAYS = pytest.mark.parametrize("way", ["chat_with_tools", "astream_chat_with_tools"])
+OTHER_WAYS = pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_with_tools"])
+
+
+def openai_like(relay: Relay, **options: Any) -> OpenAILike:  # noqa: ANN401 (OpenAILike's)
+    client = {"api_base": relay.url, "api_key": "none", "model": MODEL, "temperature": 0, "max_retries": 0}
+    return OpenAILike(**{**client, "is_chat_model": True, **options})
+
+
+def history(answers: Sequence[tuple[str, str]] = HISTORY) -> list[ChatMessage]:
+    return [ChatMessage(role=role, content=content) for role, content in answers]
+
+
+async def ask(llm: Llama3ToolLLM, way: str, *given: Any, **options: Any) -> list[ChatResponse]:  # noqa: ANN401 (the way's)
+    """Ask in one of the ways; give the responses of a stream, or the one."""
+    if way == "chat_with_tools":
+        return [llm.chat_with_tools(TOOLS, *given, **options)]
+    if way == "achat_with_tools":
+        return [await llm.achat_with_tools(TOOLS, *given, **options)]
+    if way == "stream_chat_with_tools":
+        return list(llm.stream_chat_with_tools(TOOLS, *given, **options))
+    return [response async for response in await llm.astream_chat_with_tools(TOOLS, *given, **options)]
+
+
+class TestLLM:
+    @SOME_WAYS
+    async def test_calls_and_text_are_what_the_model_said(self, way: str, relay: Relay) -> None:
+        llm = Llama3ToolLLM(openai_like(relay))
+        runnable = 0
+        for question in QUESTIONS:
+            relay.begin()
+            responses = await ask(llm, way, question, history(), allow_parallel_tool_calls=True)
+            read = read_chat_message(relay.said[0], responses[-1].message)
+            extraction = check_read(read, on_unknown_tool="call")
+            if "stream" in way:
+                assert "".join(response.delta or "" for response in responses) == (extraction.content or "")
+            calls = llm.get_tool_calls_from_response(responses[-1], error_on_no_tool_call=False)
+            assert [(call.tool_name, call.tool_kwargs) for call in calls] == read.calls
+            runnable += sum(run_of(*call) is not None for call in read.calls)
+        assert runnable, "none of the answers holds a call that runs"
+
+    @OTHER_WAYS
+    async def test_a_call_that_is_cut_off_is_asked_for_again(self, way: str, relay: Relay) -> None:
+        relay.begin(CUT_OFF, CALL)
+        llm = Llama3ToolLLM(openai_like(relay), max_parse_retries=1)
+        *_, last = await ask(llm, way, "How is Oslo?")
+        check_read(read_chat_message(relay.said[1], last.message))
+        assert len(llm.get_tool_calls_from_response(last)) == 1
+        wrote, told = relay.messages(1, new=True)
+        assert wrote == ("assistant", relay.said[0])
+        assert "(truncated)" in told[1]
+
+    async def test_predict_and_call(self, relay: Relay) -> None:
+        llm = Llama3ToolLLM(openai_like(relay))
+        for way in ("predict_and_call", "apredict_and_call"):
+            relay.begin(CALL)
+            given: Any = getattr(llm, way)(TOOLS, "How is Oslo?")
+            response = given if way == "predict_and_call" else await given
+            [call] = extract(relay.said[0]).tool_calls
+            assert str(response) == run_of(call.name, call.arguments)
+
+    async def test_structured_output(self, relay: Relay) -> None:
+        relay.begin(FORECAST)
+        llm, prompt, city = Llama3ToolLLM(openai_like(relay)), PromptTemplate("How is {city}?"), {"city": "Oslo"}
+        forecasts: list[Any] = [
+            llm.structured_predict(Forecast, prompt, **city),
+            await llm.astructured_predict(Forecast, prompt, **city),
+            list(llm.stream_structured_predict(Forecast, prompt, **city))[-1],
+            [made async for made in await llm.astream_structured_predict(Forecast, prompt, **city)][-1],
+            llm.as_structured_llm(Forecast).complete("How is Oslo?").raw,
+        ]
+        assert forecasts == [Forecast.model_validate(extract(said).tool_calls[0].arguments) for said in relay.said]
+
+    async def test_what_cannot_be_asked_says_what_to_do(self, relay: Relay) -> None:
+        inside = openai_like(relay, is_chat_model=False, is_function_calling_model=True)
+        with pytest.raises(LLMRequestError, match="is_chat_model=True"):
+            await ask(Llama3ToolLLM(inside, tool_mode="native"), "chat_with_tools", "How is Oslo?")
+        assert relay.asked == []
+
+
+@STREAMS
+def test_the_parser_may_raise_on_a_call_that_is_cut_off(streams: bool, relay: Relay) -> None:
+    relay.begin(CUT_OFF)
+    llm, parser = openai_like(relay), Llama3JsonToolOutputParser(TOOLS, on_malformed="raise")
+    question = [ChatMessage("How is Oslo?")]
+    with pytest.raises(MalformedToolCallError, match=r"\(truncated\)") as raised:
+        list(parser.stream(llm.stream_chat(question))) if streams else parser.promote(llm.chat(question))
+    [failed] = raised.value.errors
+    assert isinstance(failed, FailedToolCall)
+    assert failed.text == raised.value.output == relay.said[0]
+
+
+async def run(agent: Any, question: str, **options: Any) -> tuple[str, list[Event]]:  # noqa: ANN401 (any agent)
+    handler = agent.run(question, **options)
+    events = [event async for event in handler.stream_events()]
+    return str(await handler), events
+
+
+def deltas(events: Sequence[Event]) -> str:
+    return "".join(event.delta for event in events if isinstance(event, AgentStream))
+
+
+def results_of(events: Sequence[Event]) -> list[ToolCallResult]:
+    return [event for event in events if isinstance(event, ToolCallResult)]
+
+
+def check_run(relay: Relay, answer: str, events: Sequence[Event], *, streams: bool) -> int:
+    """Hold a run to `Relay.check`, and its stream to the texts; give how many calls ran."""
+    outputs = [event for event in events if isinstance(event, AgentOutput)]
+    pairs = zip(relay.said, outputs, strict=True)
+    answers = [read_chat_message(said, output.response) for said, output in pairs]
+    assert answer == answers[-1].text
+    assert deltas(events) == ("".join(answer.text for answer in answers) if streams else "")
+    results = {
+        event.tool_id: Result(event.tool_output.content, event.tool_output.is_error) for event in results_of(events)
+    }
+    return relay.check(answers, results)
+
+
+@STREAMS
+class TestFunctionAgent:
+    async def test_each_question_is_answered(self, streams: bool, relay: Relay) -> None:
+        agent = FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(openai_like(relay)), streaming=streams)
+        ran = 0
+        for question in QUESTIONS:
+            relay.begin(FREELY, TEXT)
+            ran += check_run(relay, *await run(agent, question, chat_history=history()), streams=streams)
+        assert ran, "none of the calls ran"
+
+    async def test_two_calls_run_and_the_results_are_told(self, streams: bool, relay: Relay) -> None:
+        relay.begin(TEXT_AND_TWO_CALLS, TEXT)
+        agent = FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(openai_like(relay)), streaming=streams)
+        assert check_run(relay, *await run(agent, "Compare Tokyo and Quito."), streams=streams) == 2
+
+    async def test_agents_hand_over_to_each_other(self, streams: bool, relay: Relay) -> None:
+        relay.begin(HANDOFF, CALL, TEXT)
+        llm = Llama3ToolLLM(openai_like(relay))
+        lead = FunctionAgent(name="lead", description="Leads", llm=llm, streaming=streams)
+        doer = FunctionAgent(name="doer", description="Has the tools", tools=TOOLS, llm=llm, streaming=streams)
+        answer, events = await run(AgentWorkflow(agents=[lead, doer], root_agent="lead"), "How is Oslo?")
+        assert answer == relay.said[2]
+        handoff, call = (extract(said).tool_calls[0] for said in relay.said[:2])
+        assert [(event.tool_name, event.tool_kwargs) for event in results_of(events)] == [
+            ("handoff", handoff.arguments),
+            (call.name, call.arguments),
+        ]
+        assert deltas(events) == (answer if streams else "")
+        assert relay.messages(2)[-1][1] == f"Result of {call.name}: {run_of(call.name, call.arguments)}"
+
+    async def test_an_agent_that_writes_code(self, streams: bool, relay: Relay) -> None:
+        ran: list[str] = []
+
+        async def execute(code: str) -> str:
+            ran.append(code)
+            return "Done and done"
+
+        relay.begin(CODE, TEXT)
+        agent = CodeActAgent(code_execute_fn=execute, llm=Llama3ToolLLM(openai_like(relay)), streaming=streams)
+        answer, _ = await run(agent, "Print a number.")
+        assert answer == relay.said[1]
+        assert len(ran) == 1
+        assert ran[0] in relay.said[0]
+        assert "Done and done" in relay.messages(1)[-1][1]
+
+
+REACT = form('"Thought: " words "\\n" call')
+REACT_TEXT = form('"Thought: " words "\\nAnswer: " words')
+
+
+async def test_an_output_class(relay: Relay) -> None:
+    relay.begin(TEXT, FORECAST)
+    agent = FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(openai_like(relay)), output_cls=Forecast)
+    output = await agent.run("How is Oslo?")
+    forecast = Forecast.model_validate(extract(relay.said[1]).tool_calls[0].arguments)
+    assert output.get_pydantic_model(Forecast) == forecast
+
+
+def as_step(answer: str) -> str:
+    return f"Thought: I need a tool.\n{answer}" if "{" in answer else f"Thought: I can answer now.\nAnswer: {answer}"
+
+
+def parsed(parser: Llama3ReActOutputParser, said: str) -> tuple[Any, str]:
+    """Give the step, or what is wrong with it."""
+    try:
+        return parser.parse(said), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+@STREAMS
+class TestReActAgent:
+    async def test_each_question_is_answered(self, streams: bool, relay: Relay) -> None:
+        steps = [(role, content if role == "user" else as_step(content)) for role, content in HISTORY]
+        ran = 0
+        for question in QUESTIONS:
+            relay.begin(FREELY, REACT_TEXT)
+            ran += await self.check(relay, question, streams=streams, chat_history=history(steps))
+        assert ran, "none of the calls ran"
+
+    async def test_a_call_that_is_cut_off_goes_back_with_what_was_wrong(self, streams: bool, relay: Relay) -> None:
+        relay.begin(CUT_OFF, REACT, REACT_TEXT)
+        assert await self.check(relay, "How is Oslo?", streams=streams) == 1
+        assert "get_weather (truncated)" in relay.messages(1)[-1][1]
+
+    async def check(self, relay: Relay, question: str, *, streams: bool, **options: Any) -> int:  # noqa: ANN401 (the agent's)
+        """Run an agent, and hold each of its steps to what the parser makes of it; give how many calls ran."""
+        parser = Llama3ReActOutputParser(TOOLS)
+        agent = ReActAgent(
+            tools=TOOLS,
+            llm=openai_like(relay),
+            output_parser=parser,
+            formatter=Llama3ReActChatFormatter(),
+            streaming=streams,
+        )
+        answer, events = await run(agent, question, **options)
+        results = results_of(events)
+        assert deltas(events) == ("".join(relay.said) if streams else ""), "ReAct shows what the model writes as it is"
+        ran = 0
+        for place, said in enumerate(relay.said[:-1]):
+            told = relay.messages(place + 1)
+            step, error = parsed(parser, said)
+            if error:
+                assert error in told[told.index(("assistant", said)) + 1][1]
+                continue
+            result = results.pop(0)
+            assert (result.tool_name, result.tool_kwargs) == (step.action, step.action_input)
+            content = result.tool_output.content
+            assert told[-2:] == [("assistant", step.get_content()), ("user", f"Observation: {content}")]
+            assert result.tool_output.is_error or content == run_of(step.action, step.action_input)
+            ran += not result.tool_output.is_error
+        assert results == []
+        last: Any = parser.parse(relay.said[-1])
+        assert answer == last.response
+        return ran
