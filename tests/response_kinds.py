@@ -18,6 +18,9 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.llm import ToolSelection
 from openai.types.chat import ChatCompletion
 
+from llama3_tools import extract
+from llama_index_llama3_tools import Llama3ToolOutput
+
 __all__ = ["KINDS", "TEXT_KINDS", "Kind", "Made"]
 
 Made: TypeAlias = tuple[str, dict[str, Any]]
@@ -89,6 +92,13 @@ def llama_index_agent(text: str, calls: Sequence[Made]) -> AgentOutput:
     return AgentOutput(response=llama_index(text, []).message, tool_calls=made, current_agent_name="agent")
 
 
+def llama_index_parser(text: str, calls: Sequence[Made]) -> Llama3ToolOutput:
+    """As our own parser gives it."""
+    return Llama3ToolOutput(
+        text=text, tool_calls=list(llama_index_agent("", calls).tool_calls), extraction=extract(text)
+    )
+
+
 def llama_index_completion(text: str, _: Sequence[Made]) -> CompletionResponse:
     return CompletionResponse(text=text)
 
@@ -112,6 +122,7 @@ KINDS: list[Kind] = [
     llama_index,
     llama_index_extra,
     llama_index_agent,
+    llama_index_parser,
 ]
 """All that can hold text and calls."""
 

@@ -5,6 +5,7 @@
     Llama3ToolsError
     ├── ToolDefinitionError (ValueError)    a tool declaration nobody can read
     ├── ResponseFormatError (ValueError)    an output that is not the strict response object
+    ├── SuiteError (ValueError)             a suite of the acceptance kit that cannot be read
     ├── StreamStateError (RuntimeError)     a stream fed after its flush, or asked too early
     └── MissingExtraError (ImportError)     an integration whose framework is not installed
 

@@ -80,6 +80,11 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
 
+def test_pytest_finds_the_plugin(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
+    assert "[pytest11]\nllama3_tools = llama3_tools.acceptance.pytest_plugin\n" in f"{wheel.read(name).decode()}\n"
+
+
 def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
     assert metadata(wheel)["License-Expression"] == ["MIT"]
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel.namelist())

@@ -64,3 +64,21 @@ def test_an_adapter_works_where_the_other_framework_is_missing(adapter: str, fra
     program = "".join(BLOCK.format(blocked=other) for other in others)
     program += f"import {adapter}; print({adapter}.Llama3JsonToolOutputParser.__name__)"
     assert run(program) == ["Llama3JsonToolOutputParser"], extra
+
+
+@pytest.mark.parametrize("module", ["llama3_tools.acceptance", "llama3_tools.acceptance.pytest_plugin"])
+def test_the_acceptance_kit_judges_without_any_other_package(module: str) -> None:
+    program = f"""
+import pytest
+before = set(sys.modules)
+import {module}
+print(*{{name.split(".")[0] for name in set(sys.modules) - before}} - sys.stdlib_module_names)
+"""
+    assert run(program) == ["llama3_tools"]
+
+
+def test_a_suite_without_pyyaml_names_the_extra() -> None:
+    program = BLOCK.format(blocked="yaml")
+    program += "from llama3_tools import MissingExtraError\nfrom llama3_tools.acceptance import load_suite\ntry:\n"
+    program += "    load_suite('suite.yaml')\nexcept MissingExtraError as error:\n    print(error)\n"
+    assert "'llama3-tools[acceptance]'" in run(program)

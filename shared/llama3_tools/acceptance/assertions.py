@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from llama3_tools.acceptance.asking import ask
 from llama3_tools.acceptance.judging import judge
-from llama3_tools.acceptance.matching import shown_call
+from llama3_tools.acceptance.matching import shown_call, shown_json
 from llama3_tools.acceptance.responses import read_response
 from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, FoundCall, Judgements, Policies, Suite
 from llama3_tools.tools import ToolLike, declare_tools
@@ -135,4 +134,4 @@ def _shown_expected(call: ExpectedCall) -> str:
 
 
 def _shown_rule(rule: ArgumentRule) -> str:
-    return " or ".join(json.dumps(value, ensure_ascii=False, default=repr) for value in rule.any_of)
+    return " or ".join(map(shown_json, rule.any_of))

@@ -72,11 +72,10 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
     """
     if expected.tool != found.name:
         return [Difference(Verdict.WRONG_TOOL, f"called {shown_call(found)}, expected {expected.tool}")]
-    if found.arguments is None:
-        return [Difference(Verdict.MALFORMED, f"{found.name}: the arguments are no JSON object")]
+    arguments = found.arguments or {}  # those that cannot be read are a fault before anything is compared
     differences = [
-        *_in_expected_arguments(expected, found.arguments, stringified_lists=stringified_lists),
-        *_in_other_arguments(expected, found.arguments, stringified_lists=stringified_lists),
+        *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
+        *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
     ]
     return sorted(differences, key=lambda difference: _GRAVITY.index(difference.verdict))
 

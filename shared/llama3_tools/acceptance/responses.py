@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama3_tools.acceptance.matching import shown_json
 from llama3_tools.acceptance.values import FoundCall
 
 __all__ = ["Answer", "read_response"]
@@ -88,8 +89,8 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
     legacy = [call for call in [_part(message, "function_call")] if call is not None]
-    own = [*_list(_part(message, "tool_calls")), *_list(_part(message, "invalid_tool_calls"))]
-    places = (own, blocks, _list(_part(response, "tool_calls")), _list(_part(kwargs, "tool_calls")), legacy)
+    native = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
+    places = (*native, blocks, legacy, _list(_part(message, "invalid_tool_calls")))
     return iter(next(filter(None, places), []))
 
 
@@ -113,11 +114,11 @@ def _found(call: object) -> FoundCall:
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
     """Give the arguments and their text; servers send one, frameworks the other. None at all are no arguments."""
     if isinstance(written, Mapping):
-        return dict(written), json.dumps(written, ensure_ascii=False, default=str)
+        return dict(written), shown_json(written)
     if written is None or written == "":
         return {}, ""
     if not isinstance(written, str):
-        return None, json.dumps(written, ensure_ascii=False, default=str)
+        return None, shown_json(written)
     try:
         arguments = json.loads(written)
     except (ValueError, RecursionError):

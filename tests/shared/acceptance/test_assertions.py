@@ -47,6 +47,12 @@ def test_policies_can_be_given():
         assert_tool_call(response, "get_weather", policies=Policies(text_calls=False))
 
 
+def test_an_empty_output_is_not_shown():
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call({"content": ""}, "timer")
+    assert str(caught.value).splitlines()[1:] == ["  expected        timer(…)", "  found           no call"]
+
+
 def test_arguments_go_with_a_name():
     with pytest.raises(TypeError, match="arguments go with the name of a tool"):
         assert_tool_call("", ExpectedCall("f"), {})

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from llama3_tools import Tool
 from llama3_tools.acceptance import (
@@ -150,7 +151,7 @@ def test_beside_native_calls_too(kind: Kind):
     native = [("turn_on", {"area": "kitchen", "domain": ["light", "switch"]})]
     assert verdict(TURN_ON, kind(GOOD, native)) is Verdict.PASSED
     assert verdict(TURN_ON, kind(GOOD, native), strict=True) is Verdict.CALL_IN_TEXT
-    assert verdict(TURN_ON, kind("Done, {really}.", native), strict=True) is Verdict.PASSED
+    assert verdict(TURN_ON, kind('Done, {"really" so}.', native), strict=True) is Verdict.PASSED
 
 
 def call(name: str, **arguments: object) -> dict[str, object]:
@@ -316,6 +317,13 @@ def test_coercion_mends_nothing_that_the_schema_does_not_ask_for():
 def test_without_declared_tools_every_name_may_be_called():
     case = Case("any", "Go", ((ExpectedCall("anything"),),))
     assert judge(case, call("anything"), Suite("Any", (), (case,))).parsed.passed
+
+
+def test_an_integer_of_any_length_is_judged():
+    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
+    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
+    native = AIMessage("", tool_calls=[{"name": "clock", "args": {"n": 10**5000}, "id": "1"}])
+    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, '{"name": "turn_on", "parameters": ' + '{"a":' * 5000, "\ud800", "\x00"])

@@ -48,6 +48,12 @@ def test_a_call_that_langchain_could_not_parse_is_a_call_without_arguments():
     assert read_response(AIMessage("", invalid_tool_calls=[invalid])).calls == (FoundCall("f", None, '{"n": 1'),)
 
 
+def test_beside_calls_that_it_could_parse_it_does_not_count():
+    invalid = {"name": "f", "args": "{", "id": "1", "error": None, "type": "invalid_tool_call"}
+    message = AIMessage("", tool_calls=[{"name": "g", "args": {}, "id": "2"}], invalid_tool_calls=[invalid])
+    assert [call.name for call in read_response(message).calls] == ["g"]
+
+
 def test_the_one_call_of_the_old_format_is_read():
     message = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     assert read_response(message).calls == (FoundCall("f", {}, "{}"),)

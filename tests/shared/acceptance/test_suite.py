@@ -123,6 +123,11 @@ def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
     assert suite.extractor.extract('{"name": "rm", "parameters": {}}').tools_called
 
 
+def test_a_prompt_may_say_only_how_the_tools_are_put(tmp_path: Path):
+    assert load(f"{SMALLEST}prompt: {{format: native}}\n", tmp_path).prompt == Prompt(format="native")
+    assert load(f"{SMALLEST}prompt: {{tools_in: system}}\n", tmp_path).prompt == Prompt(tools_in="system")
+
+
 @pytest.mark.parametrize("written", ["true", "false"])
 def test_direct_answers_can_be_turned_off(tmp_path: Path, written: str):
     policies = load(f"{SMALLEST}policies: {{direct_answers: {written}}}\n", tmp_path).policies
@@ -165,6 +170,7 @@ PROBLEMS = [
     ("a: 1\na: 2", "2: a: written twice, first in line 1"),
     ("a: !!python/name:os.system", "1: not YAML: could not determine a constructor for the tag "),
     ("a: &a [*a]", "1: a[0]: the alias stands in what it refers to"),
+    ("[" * 5000, "1: nested too deep"),
     ("1: a", "1: a key is not a word: put it in quotes"),
     ("a: \x00", "1: not YAML: the character '\\x00' is not allowed"),
     ("name: x\n", "1: tools is missing"),
@@ -332,6 +338,7 @@ OF_ITS_OWN = (
     "not YAML",
     "the alias",
     "a key is not",
+    "nested too deep",
 )
 """What no schema can find."""
 
