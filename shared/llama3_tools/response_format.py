@@ -13,8 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
 
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor, new_call_id
@@ -94,37 +93,40 @@ def check_response(text: str, *, names: Collection[str] | None, multiple: bool =
         TypeError: `text` is not a `str`.
     """
     require_str(text, "the response format is that of a model's output, a str")
-    deviation = next(_deviations(text, names, multiple=multiple), None)
-    if deviation is not None:
-        problem, offset, detail = deviation
+    try:
+        _check_output(text, names, multiple=multiple)
+    except _DeviationError as error:
         expected = f"one JSON object and nothing else: {_SHAPES[multiple]}"
-        raise ResponseFormatError(problem, detail, expected=expected, output=text, offset=offset)
+        raise ResponseFormatError(
+            error.problem, error.detail, expected=expected, output=text, offset=error.offset
+        ) from None
 
 
-class _Deviation(NamedTuple):
-    """One thing in which an output is not the object of the format."""
+class _DeviationError(Exception):
+    """The outermost thing in which an output is not the object of the format."""
 
-    problem: ResponseFormatProblem
-    offset: int
-    detail: str
+    def __init__(self, problem: ResponseFormatProblem, offset: int, detail: str) -> None:
+        super().__init__(detail)
+        self.problem = problem
+        self.offset = offset
+        self.detail = detail
 
 
-def _deviations(text: str, names: Collection[str] | None, *, multiple: bool) -> Iterator[_Deviation]:
-    """Find what is wrong, from the outside to the inside. What comes behind the first one may be nonsense."""
+def _check_output(text: str, names: Collection[str] | None, *, multiple: bool) -> None:
+    """Look at an output from the outside to the inside."""
     start = skip_json_space(text, 0)
     if start == len(text):
-        yield _Deviation(ResponseFormatProblem.EMPTY, 0, "the output is empty")
+        raise _DeviationError(ResponseFormatProblem.EMPTY, 0, "the output is empty")
     if not text.startswith("{", start):
-        yield _no_object_first(text, start)
+        raise _no_object_first(text, start)
     source = _source(text, start)
     parsed = run_to_end(read_object(source))
     if isinstance(parsed, Scan):
-        yield _broken(parsed, start)
-        return
+        raise _broken(parsed, start)
     rest = skip_json_space(text, source.pos)
     if rest < len(text):
-        yield _text_behind(text, rest)
-    yield from _envelope(parsed, start - parsed.start, names, multiple=multiple)
+        raise _text_behind(text, rest)
+    _check_envelope(parsed, start - parsed.start, names, multiple=multiple)
 
 
 def _source(text: str, pos: int) -> Source:
@@ -135,7 +137,7 @@ def _source(text: str, pos: int) -> Source:
     return source
 
 
-def _no_object_first(text: str, start: int) -> _Deviation:
+def _no_object_first(text: str, start: int) -> _DeviationError:
     """Tell what an output is that does not begin with an object."""
     token = _PROTOCOL_TOKEN.match(text, start)
     if token is not None:
@@ -145,18 +147,22 @@ def _no_object_first(text: str, start: int) -> _Deviation:
     except (ValueError, RecursionError):
         pass
     else:
-        return _Deviation(ResponseFormatProblem.WRONG_TYPE, start, f"the output is {kind}, not an object")
+        return _DeviationError(ResponseFormatProblem.WRONG_TYPE, start, f"the output is {kind}, not an object")
     begin, end = _find_object(text, start)
     if begin is None:
-        return _Deviation(ResponseFormatProblem.NO_JSON, start, "no JSON object is in the output")
+        return _DeviationError(ResponseFormatProblem.NO_JSON, start, "no JSON object is in the output")
     fence = _FENCE.search(text[max(start, begin - _FENCE_LENGTH) : begin])
     if fence is not None:
         offset = max(start, begin - _FENCE_LENGTH) + fence.start()
-        return _Deviation(ResponseFormatProblem.FENCED, offset, f"a code fence stands around it, at offset {offset}")
+        return _DeviationError(
+            ResponseFormatProblem.FENCED, offset, f"a code fence stands around it, at offset {offset}"
+        )
     if skip_json_space(text, end) < len(text):
         detail = f"text stands before and after the JSON object at offset {begin}"
-        return _Deviation(ResponseFormatProblem.EMBEDDED, start, detail)
-    return _Deviation(ResponseFormatProblem.TEXT_BEFORE, start, f"text stands before the JSON object at offset {begin}")
+        return _DeviationError(ResponseFormatProblem.EMBEDDED, start, detail)
+    return _DeviationError(
+        ResponseFormatProblem.TEXT_BEFORE, start, f"text stands before the JSON object at offset {begin}"
+    )
 
 
 def _find_object(text: str, start: int) -> tuple[int | None, int]:
@@ -171,15 +177,15 @@ def _find_object(text: str, start: int) -> tuple[int | None, int]:
     return None, len(text)
 
 
-def _broken(scan: Scan, start: int) -> _Deviation:
+def _broken(scan: Scan, start: int) -> _DeviationError:
     assert scan.refusal is not None  # noqa: S101  # an object that was not refused is parsed
     problem = _PROBLEMS.get(scan.refusal.reason, ResponseFormatProblem.MALFORMED)
     if problem is ResponseFormatProblem.TOO_DEEP:
-        return _Deviation(problem, start, f"the object is {scan.refusal.detail}")
-    return _Deviation(problem, scan.end, f"the object is no JSON: {scan.refusal.detail}")
+        return _DeviationError(problem, start, f"the object is {scan.refusal.detail}")
+    return _DeviationError(problem, scan.end, f"the object is no JSON: {scan.refusal.detail}")
 
 
-def _text_behind(text: str, rest: int) -> _Deviation:
+def _text_behind(text: str, rest: int) -> _DeviationError:
     """Tell what stands behind the object."""
     token = _PROTOCOL_TOKEN.match(text, rest)
     if token is not None:
@@ -188,94 +194,99 @@ def _text_behind(text: str, rest: int) -> _Deviation:
     begin = match.end() if match else rest
     if _OBJECT.match(text, begin) and _find_object(text, begin)[0] == begin:
         detail = f"a second JSON object stands behind the first, at offset {begin}"
-        return _Deviation(ResponseFormatProblem.TWO_OBJECTS, begin, detail)
-    return _Deviation(ResponseFormatProblem.TEXT_AFTER, rest, f"text stands behind the JSON object, at offset {rest}")
+        return _DeviationError(ResponseFormatProblem.TWO_OBJECTS, begin, detail)
+    return _DeviationError(
+        ResponseFormatProblem.TEXT_AFTER, rest, f"text stands behind the JSON object, at offset {rest}"
+    )
 
 
-def _protocol_token(token: re.Match[str]) -> _Deviation:
+def _protocol_token(token: re.Match[str]) -> _DeviationError:
     detail = f"the protocol token {token[0]} stands at offset {token.start()}, which the server should have cut off"
-    return _Deviation(ResponseFormatProblem.PROTOCOL_TOKEN, token.start(), detail)
+    return _DeviationError(ResponseFormatProblem.PROTOCOL_TOKEN, token.start(), detail)
 
 
-def _envelope(parsed: JsonObject, base: int, names: Collection[str] | None, *, multiple: bool) -> Iterator[_Deviation]:
-    """Find what is wrong inside the object, whose text begins at the offset `base`."""
+def _check_envelope(parsed: JsonObject, base: int, names: Collection[str] | None, *, multiple: bool) -> None:
+    """Look inside the object, whose text begins at the offset `base`."""
     key = "tool_calls" if multiple else "tool_call"
-    yield from _keys(parsed, base, ("message", key), "the object")
+    _check_keys(parsed, base, ("message", key), "the object")
     members = {member.key: member for member in parsed.members}
     message, calls = members["message"], members[key]
     if not isinstance(message.value, str):
-        yield _wrong_type(message, base, "a string")
+        raise _wrong_type(message, base, "a string")
     if not multiple:
         if calls.value is not None:
-            yield from _call(parsed.text, calls, base, names, f"{key!r}")
+            _check_member(parsed.text, calls, base, names, f"{key!r}")
         return
     if not isinstance(calls.value, list):
-        yield _wrong_type(calls, base, "an array")
-        return
+        raise _wrong_type(calls, base, "an array")
     items = parse_objects(parsed.text, calls.start, checked=True)
     if items is None:
         detail = f"{key!r} at offset {base + calls.start} holds something else than objects"
-        yield _Deviation(ResponseFormatProblem.WRONG_TYPE, base + calls.start, detail)
-        return
+        raise _DeviationError(ResponseFormatProblem.WRONG_TYPE, base + calls.start, detail)
     for index, item in enumerate(items):
-        yield from _call_object(item, base, names, f"{key}[{index}]")
+        _check_call(item, base, names, f"{key}[{index}]")
 
 
-def _call(text: str, member: JsonMember, base: int, names: Collection[str] | None, where: str) -> Iterator[_Deviation]:
+def _check_member(text: str, member: JsonMember, base: int, names: Collection[str] | None, where: str) -> None:
     item = parse_object(text, member.start, checked=True) if isinstance(member.value, dict) else None
     if item is None:
-        yield _wrong_type(member, base, "an object or null")
-    else:
-        yield from _call_object(item, base, names, where)
+        raise _wrong_type(member, base, "an object or null")
+    _check_call(item, base, names, where)
 
 
-def _call_object(parsed: JsonObject, base: int, names: Collection[str] | None, where: str) -> Iterator[_Deviation]:
-    """Find what is wrong with one call."""
-    for deviation in _keys(parsed, base, _CALL_KEYS, where):
-        yield deviation._replace(problem=ResponseFormatProblem.INVALID_CALL)
+def _check_call(parsed: JsonObject, base: int, names: Collection[str] | None, where: str) -> None:
+    """Look at one call."""
+    _check_keys(parsed, base, _CALL_KEYS, where, problem=ResponseFormatProblem.INVALID_CALL)
     members = {member.key: member for member in parsed.members}
     name, arguments = members["name"], members["arguments"]
     if not isinstance(name.value, str) or not name.value:
         detail = "an empty string" if name.value == "" else _kind(name.value)
-        yield _invalid_call(f"the name in {where} is {detail}, not a name", base + name.start)
+        raise _invalid_call(f"the name in {where} is {detail}, not a name", base + name.start)
     if not isinstance(arguments.value, dict):
-        yield _invalid_call(
+        raise _invalid_call(
             f"the arguments in {where} are {_kind(arguments.value)}, not an object", base + arguments.start
         )
     if names is not None and name.value not in names:
         declared = ", ".join(list(names)[:8]) or "none"
         offset = base + name.start
         detail = f"{shortened(name.value)!r} in {where} at offset {offset} is not a declared tool; declared: {declared}"
-        yield _Deviation(ResponseFormatProblem.UNKNOWN_TOOL, offset, detail)
+        raise _DeviationError(ResponseFormatProblem.UNKNOWN_TOOL, offset, detail)
 
 
-def _keys(parsed: JsonObject, base: int, expected: tuple[str, ...], where: str) -> Iterator[_Deviation]:
-    """Find the keys that are there twice, missing, or not part of the format."""
+def _check_keys(
+    parsed: JsonObject,
+    base: int,
+    expected: tuple[str, ...],
+    where: str,
+    *,
+    problem: ResponseFormatProblem | None = None,
+) -> None:
+    """Look for keys that are there twice, missing, or not part of the format; `problem` is what they are then."""
     offset = base + parsed.start
     counts = Counter(member.key for member in parsed.members)
     for key in (key for key, count in counts.items() if count > 1):
         detail = f"the key {shortened(key)!r} stands twice in {where} at offset {offset}"
-        yield _Deviation(ResponseFormatProblem.MALFORMED, offset, detail)
+        raise _DeviationError(problem or ResponseFormatProblem.MALFORMED, offset, detail)
     found = shortened(", ".join(list(counts)[:8])) or "none"
     for key in (key for key in expected if key not in counts):
         detail = f"the key {key!r} is missing in {where} at offset {offset}, whose keys are: {found}"
-        yield _Deviation(ResponseFormatProblem.MISSING_KEY, offset, detail)
+        raise _DeviationError(problem or ResponseFormatProblem.MISSING_KEY, offset, detail)
     for member in (member for member in parsed.members if member.key not in expected):
         place = base + member.start
         detail = (
             f"the key {shortened(member.key)!r} in {where}, with a value at offset {place}, is not part of the format"
         )
-        yield _Deviation(ResponseFormatProblem.UNKNOWN_KEY, place, detail)
+        raise _DeviationError(problem or ResponseFormatProblem.UNKNOWN_KEY, place, detail)
 
 
-def _wrong_type(member: JsonMember, base: int, expected: str) -> _Deviation:
+def _wrong_type(member: JsonMember, base: int, expected: str) -> _DeviationError:
     offset = base + member.start
     detail = f"{member.key!r} at offset {offset} is {_kind(member.value)}, not {expected}"
-    return _Deviation(ResponseFormatProblem.WRONG_TYPE, offset, detail)
+    return _DeviationError(ResponseFormatProblem.WRONG_TYPE, offset, detail)
 
 
-def _invalid_call(detail: str, offset: int) -> _Deviation:
-    return _Deviation(ResponseFormatProblem.INVALID_CALL, offset, f"{detail}, at offset {offset}")
+def _invalid_call(detail: str, offset: int) -> _DeviationError:
+    return _DeviationError(ResponseFormatProblem.INVALID_CALL, offset, f"{detail}, at offset {offset}")
 
 
 def _kind(value: object) -> str:
