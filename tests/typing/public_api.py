@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing_extensions import assert_never, assert_type
 
 from llama3_tools import (
+    ArgumentChange,
+    ArgumentProblem,
+    Coercion,
     Event,
     Extraction,
     ExtractionStream,
@@ -27,12 +30,14 @@ from llama3_tools import (
     ToolChoice,
     ToolDefinitionError,
     ToolLike,
+    coerce_arguments,
     declare_tools,
     extract,
     new_call_id,
     render_tool_call,
     render_tool_prompt,
     render_tool_result,
+    validate_arguments,
 )
 
 
@@ -103,6 +108,14 @@ def what_goes_wrong(tools: Sequence[ToolLike], stream: ExtractionStream) -> str 
         base: Llama3ToolsError = error
         return str(base)
     return None
+
+
+def arguments_and_their_schema(call: ToolCall, tool: Tool) -> None:
+    coercion = coerce_arguments(call.arguments, tool.parameters)
+    assert_type(coercion, Coercion)
+    assert_type(coercion.changes, tuple[ArgumentChange, ...])
+    assert_type(coercion.problems, tuple[ArgumentProblem, ...])
+    assert_type(validate_arguments(coercion.arguments, tool.parameters), tuple[ArgumentProblem, ...])
 
 
 def what_a_type_checker_must_refuse(extraction: Extraction) -> None:

@@ -96,7 +96,8 @@ class _Fit:
 
     def all_problems(self, path: Path) -> Iterator[ArgumentProblem]:
         if self.reason is not None:
-            yield problem_at(path, self.node.declared, self.before, self.reason, detail=self._described(path))
+            declared = "" if self.reason is ProblemReason.UNKNOWN_PARAMETER else self.node.declared
+            yield problem_at(path, declared, self.before, self.reason, detail=self._described(path))
         for step, fit in self.inside:
             yield from fit.all_problems((*path, step))
 
@@ -248,7 +249,8 @@ def _may_be_item(node: Node, value: object) -> bool:
         return False
     if isinstance(value, str):
         return not is_null_word(value) and not (is_bracketed(value) and value.strip().startswith("["))
-    return json_type(value) not in ("array", "null", "")
+    kind = json_type(value)  # an object where objects are allowed has something wrong inside
+    return kind not in ("array", "null", "") and not (kind == "object" and kind in node.types)
 
 
 def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)

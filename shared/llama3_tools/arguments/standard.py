@@ -72,7 +72,8 @@ def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violati
 
 
 def _violation(error: Any) -> Violation:  # noqa: ANN401 (its attributes may be unset, say its types)
-    branches = groupby(error.context or (), lambda inner: inner.relative_schema_path[0])
+    # The schema `false` as an alternative has no path.
+    branches = groupby(error.context or (), lambda inner: next(iter(inner.relative_schema_path), None))
     return Violation(
         path=tuple(error.absolute_path),
         depth=len(error.relative_path),

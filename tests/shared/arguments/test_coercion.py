@@ -1,0 +1,397 @@
+"""What coercion makes of a value, by its schema; what it leaves; and what it says about both."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from llama3_tools import ArgumentChange, Coercion, ProblemReason, coerce_arguments
+from llama3_tools.arguments import Coercer
+
+STRINGS = {"type": "array", "items": {"type": "string"}}
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+PLACE = {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "integer"}}, "required": ["city"]}
+OPTIONAL = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+TREE = {
+    "type": "object",
+    "properties": {"v": {"type": "number"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+}
+KINDS = {
+    "oneOf": [
+        {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}, "required": ["kind"]},
+        {"type": "object", "properties": {"kind": {"enum": ["b"]}, "n": {"type": "string"}}, "required": ["kind"]},
+    ]
+}
+DEFS = {
+    "Tree": TREE,
+    "Place": PLACE,
+    "a/b ~": {"type": "integer"},
+    "Loop": {"$ref": "#/$defs/Loop"},
+    "Ping": {"allOf": [{"$ref": "#/$defs/Pong"}]},
+    "Pong": {"anyOf": [{"$ref": "#/$defs/Ping"}, {"type": "integer"}]},
+}
+
+
+def coerce(value: object, schema: object) -> Coercion:
+    """Coerce one argument, `x`, and see that a second coercion leaves the result alone."""
+    whole: dict[str, Any] = {"type": "object", "properties": {"x": schema}, "$defs": DEFS}
+    given = {"x": value}
+    before = deepcopy(given)
+    coercion = coerce_arguments(given, whole)
+    assert given == before
+    assert coerce_arguments(coercion.arguments, whole).changes == ()
+    return coercion
+
+
+CHANGED = [
+    # numbers
+    ({"type": "integer"}, "5", 5),
+    ({"type": "integer"}, " -5 ", -5),
+    ({"type": "integer"}, "5.0", 5),
+    ({"type": "integer"}, "1e23", 10**23),
+    ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
+    ({"type": "number"}, "5", 5),
+    ({"type": "number"}, "-2.5", -2.5),
+    ({"type": "number"}, "1e3", 1000.0),
+    ({"type": ["integer", "boolean"]}, "7", 7),
+    # booleans
+    ({"type": "boolean"}, "true", True),
+    ({"type": "boolean"}, "False", False),
+    # null
+    (OPTIONAL, "None", None),
+    (OPTIONAL, "null", None),
+    (OPTIONAL, "", None),
+    ({"type": ["integer", "null"]}, "None", None),
+    ({"type": "integer", "nullable": True}, "null", None),
+    ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "None", None),
+    # lists and objects, as JSON and as Python
+    (STRINGS, '["a", "b"]', ["a", "b"]),
+    (STRINGS, "['a', \"b's\"]", ["a", "b's"]),
+    (STRINGS, " [] ", []),
+    (STRINGS, "('a', 'b')", ["('a', 'b')"]),  # a tuple is no JSON: a bare string
+    (INTEGERS, "['1', 2]", [1, 2]),
+    (PLACE, '{"city": "Bonn", "zip": "53111"}', {"city": "Bonn", "zip": 53111}),
+    (PLACE, "{'city': 'Bonn'}", {"city": "Bonn"}),
+    ({"type": "array"}, "[True, None, {'a': 1.5}]", [True, None, {"a": 1.5}]),
+    ({"type": "array", "items": PLACE}, "[{'city': 'Bonn', 'zip': '1'}]", [{"city": "Bonn", "zip": 1}]),
+    # inside of lists and objects
+    (INTEGERS, ["1", 2, "3"], [1, 2, 3]),
+    (PLACE, {"city": "Bonn", "zip": "1"}, {"city": "Bonn", "zip": 1}),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, {"a": "1"}, {"a": 1}),
+    (
+        {"type": "object", "patternProperties": {"^n_": {"type": "integer"}}},
+        {"n_a": "1", "b": "1"},
+        {"n_a": 1, "b": "1"},
+    ),
+    ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}, ["1", "1", "1"], ["1", 1, "1"]),
+    (
+        {"type": "array", "items": [{"type": "integer"}], "additionalItems": {"type": "boolean"}},
+        ["1", "true"],
+        [1, True],
+    ),
+    ({"type": "array", "items": INTEGERS}, ["[1]", ["2"]], [[1], [2]]),
+    # a bare value for an array
+    (STRINGS, "a", ["a"]),
+    (STRINGS, "a, b", ["a, b"]),
+    (INTEGERS, "5", [5]),
+    (INTEGERS, 5, [5]),
+    ({"type": "array"}, "light", ["light"]),
+    ({"type": "array", "items": PLACE}, {"city": "Bonn"}, [{"city": "Bonn"}]),
+    ({"type": "array", "items": PLACE}, "{'city': 'Bonn'}", [{"city": "Bonn"}]),
+    ({"type": ["array", "null"], "items": {"type": "string"}}, "None", None),
+    ({"anyOf": [STRINGS, {"type": "integer"}]}, "5", 5),
+    ({"anyOf": [STRINGS, {"const": "all"}]}, "a", ["a"]),
+    # enums and constants
+    ({"enum": ["celsius", "kelvin"]}, "Celsius ", "celsius"),
+    ({"type": "integer", "enum": [1, 2]}, "2", 2),
+    ({"const": 2.5}, "2.5", 2.5),
+    ({"const": "on"}, "ON", "on"),
+    ({"type": "array", "items": {"enum": ["light"]}}, "Light", ["light"]),
+    # references and combinations
+    ({"$ref": "#/$defs/a~1b%20~0"}, "5", 5),
+    ({"$ref": "#/$defs/Place", "description": "where"}, "{'city': 'Bonn', 'zip': '1'}", {"city": "Bonn", "zip": 1}),
+    ({"allOf": [{"$ref": "#/$defs/Place"}], "default": {}}, {"city": "Bonn", "zip": "1"}, {"city": "Bonn", "zip": 1}),
+    ({"allOf": [{"type": "number"}, {"type": "integer"}]}, "5.0", 5),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}},
+            "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+        },
+        {"a": "1"},
+        {"a": 1},
+    ),
+    (
+        {"$ref": "#/$defs/Tree"},
+        {"kids": [{"v": "1", "kids": "[{'v': '2'}]"}]},
+        {"kids": [{"v": 1, "kids": [{"v": 2}]}]},
+    ),
+    (KINDS, {"kind": "a", "n": "1"}, {"kind": "a", "n": 1}),
+    (KINDS, "{'kind': 'b', 'n': '1'}", {"kind": "b", "n": "1"}),
+    (
+        {"type": "array", "items": KINDS},
+        [{"kind": "a", "n": "1"}, {"kind": "b", "n": "1"}],
+        [{"kind": "a", "n": 1}, {"kind": "b", "n": "1"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "expected"), CHANGED)
+def test_a_value_is_read_as_what_is_declared(schema: object, value: object, expected: object):
+    coercion = coerce(value, schema)
+    assert repr(coercion.arguments) == repr({"x": expected})  # 1 is neither true nor 1.0 here
+    assert coercion.changes
+    assert coercion.problems == ()
+
+
+LEFT_ALONE = [
+    ({"type": "string"}, "12345678901234567890"),
+    ({"type": "string"}, "['a']"),
+    ({"type": "string"}, "null"),
+    ({"type": ["string", "null"]}, ""),
+    ({"type": ["string", "integer"]}, "10"),
+    ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "10"),
+    ({"anyOf": [STRINGS, {"type": "string"}]}, "['a']"),
+    ({"anyOf": [{"type": "string", "format": "date"}, {"type": "integer"}]}, "10"),
+    ({"type": "integer"}, 5.0),
+    ({"type": "number"}, 5),
+    ({"enum": ["a", "A"]}, "A"),
+    ({"enum": [1]}, 1.0),
+    ({"properties": {"a": {"type": "integer"}}}, "any string"),
+    (KINDS, {"kind": "b", "n": "1"}),
+    ({}, "['a']"),
+    (True, "5"),
+    # what is odd, remote or endless restricts nothing
+    ({"type": "str"}, "5"),
+    ({"type": ["integer", "any"]}, "5"),
+    ({"type": []}, "5"),
+    ("string", "5"),
+    (None, "5"),
+    ({"$ref": "https://example.com/place.json"}, "5"),
+    ({"$ref": "#/$defs/Nowhere"}, "5"),
+    ({"$ref": "#place"}, "5"),
+    ({"$ref": 5}, "5"),
+    ({"$ref": "#/$defs/Loop"}, "5"),
+    ({"$ref": "#/$defs/Ping"}, "5"),
+    ({"$id": "https://example.com/", "type": "integer"}, "5"),
+    ({"anyOf": "integer", "allOf": {}, "oneOf": [], "enum": "a"}, "5"),
+    ({"anyOf": [{"enum": [number]} for number in range(500)]}, "5"),
+    ({"type": "object", "patternProperties": {"(": {"type": "integer"}}, "properties": []}, {"a": "5"}),
+    ({"type": "object", "required": "a", "additionalProperties": "b"}, {"a": "5"}),
+    ({"type": "object", "properties": {}, "if": {}, "then": {"properties": {"a": {}}}}, {"a": "5"}),
+    ({"type": "object", "properties": {}, "unevaluatedProperties": {"type": "string"}}, {"a": "5"}),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), LEFT_ALONE)
+def test_a_value_that_fits_is_left_alone(schema: object, value: object):
+    coercion = coerce(value, schema)
+    assert coercion.arguments["x"] is value
+    assert (coercion.changes, coercion.problems) == ((), ())
+
+
+WRONG = [
+    ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
+    ({"type": "integer"}, "2.5", 'wrong_type $.x: expected integer, got the string "2.5"'),
+    (
+        {"type": "integer"},
+        "9007199254740993.5",
+        'wrong_type $.x: expected integer, got the string "9007199254740993.5"',
+    ),
+    ({"type": "integer"}, "05", 'wrong_type $.x: expected integer, got the string "05"'),
+    ({"type": "integer"}, "1_000", 'wrong_type $.x: expected integer, got the string "1_000"'),
+    ({"type": "integer"}, "٣", 'wrong_type $.x: expected integer, got the string "٣"'),
+    ({"type": "number"}, "1e999", 'wrong_type $.x: expected number, got the string "1e999"'),
+    ({"type": "number"}, "NaN", 'wrong_type $.x: expected number, got the string "NaN"'),
+    ({"type": "number"}, "9" * 5000, 'wrong_type $.x: expected number, got the string "999'),
+    ({"type": "boolean"}, "yes", 'wrong_type $.x: expected boolean, got the string "yes"'),
+    ({"type": "boolean"}, "1", 'wrong_type $.x: expected boolean, got the string "1"'),
+    ({"type": "boolean"}, 1, "wrong_type $.x: expected boolean, got the integer 1"),
+    ({"type": "integer"}, True, "wrong_type $.x: expected integer, got the boolean true"),
+    ({"type": "integer"}, "", 'wrong_type $.x: expected integer, got the string ""'),
+    ({"type": "integer"}, None, "wrong_type $.x: expected integer, got null"),
+    ({"type": "integer"}, [5], "wrong_type $.x: expected integer, got an array of 1"),
+    ({"type": "integer"}, {}, "wrong_type $.x: expected integer, got an empty object"),
+    ({"type": "integer"}, float("nan"), "wrong_type $.x: expected integer, got the number NaN"),
+    ({"type": "integer"}, b"5", "wrong_type $.x: expected integer, got a value of the type bytes"),
+    ({"type": "string"}, 5, "wrong_type $.x: expected string, got the integer 5"),
+    (False, 5, "wrong_type $.x: expected nothing, got the integer 5"),
+    (OPTIONAL, "soon", 'wrong_type $.x: expected integer or null, got the string "soon"'),
+    (STRINGS, "", 'wrong_type $.x: expected array of string, got the string ""'),
+    (STRINGS, "None", 'wrong_type $.x: expected array of string, got the string "None"'),
+    (STRINGS, None, "wrong_type $.x: expected array of string, got null"),
+    (STRINGS, "[a, b]", 'wrong_type $.x: expected array of string, got the string "[a, b]"'),
+    (STRINGS, 5, "wrong_type $.x: expected array of string, got the integer 5"),
+    (
+        {"type": "array", "items": OPTIONAL},
+        "x",
+        'wrong_type $.x: expected array of (integer or null), got the string "x"',
+    ),
+    ({"type": "array", "prefixItems": [True]}, "x", 'wrong_type $.x: expected array, got the string "x"'),
+    (PLACE, "Bonn", 'wrong_type $.x: expected object, got the string "Bonn"'),
+    (PLACE, "{'a', 'b'}", "wrong_type $.x: expected object, got the string \"{'a', 'b'}\""),
+    (PLACE, "{1: 2}", 'wrong_type $.x: expected object, got the string "{1: 2}"'),
+    ({"type": "array"}, "[b'a', 1j, NaN]", "wrong_type $.x: expected array, got the string \"[b'a', 1j, NaN]\""),
+    ({"type": "array"}, "[__import__('os')]", "wrong_type $.x: expected array, got the string \"[__import__('os')]\""),
+    ({"type": "array"}, "[1], [2]", 'wrong_type $.x: expected array, got the string "[1], [2]"'),
+    ({"type": "array"}, "[1])(]", 'wrong_type $.x: expected array, got the string "[1])(]"'),
+    ({"enum": ["a", "A"]}, " a ", 'not_in_enum $.x: expected "a" or "A", got the string " a "'),
+    ({"enum": ["on", "off", None]}, "up", 'not_in_enum $.x: expected "on", "off" or null, got the string "up"'),
+    ({"enum": [1, 2]}, True, "wrong_type $.x: expected 1 or 2, got the boolean true"),
+    ({"const": {"a": [1]}}, {"a": [True]}, 'not_in_enum $.x: expected {"a": [1]}, got an object of 1'),
+    (
+        KINDS,
+        {"kind": "c"},
+        (
+            "no_alternative $.x: fits none of the alternatives; of the closest one, "
+            '$.x.kind: expected "a", got the string "c"'
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), WRONG)
+def test_what_cannot_be_read_stays_and_is_reported(schema: object, value: object, message: str):
+    coercion = coerce(value, schema)
+    assert coercion.arguments["x"] is value
+    assert coercion.changes == ()
+    (problem,) = coercion.problems
+    assert f"{problem.reason} {problem.message}".startswith(message)
+    assert (problem.path, problem.value is value) == ("$.x", True)
+    assert len(problem.message) < 300
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "arguments", "problems"),
+    [
+        (
+            STRINGS,
+            "[[], ['a']]",
+            [[], ["a"]],
+            ["$.x[0]: expected string, got an empty array", "$.x[1]: expected string, got an array of 1"],
+        ),
+        (INTEGERS, ["1", "one"], [1, "one"], ['$.x[1]: expected integer, got the string "one"']),
+        (
+            PLACE,
+            "{'zip': 'x'}",
+            {"zip": "x"},
+            ['$.x.zip: expected integer, got the string "x"', "$.x.city: missing, expected string"],
+        ),
+        (PLACE | {"required": ["land"]}, {"zip": "1"}, {"zip": 1}, ["$.x.land: missing"]),
+        (
+            {"anyOf": [PLACE, {"type": "null"}]},
+            {"city": 5, "zip": "1"},
+            {"city": 5, "zip": 1},
+            ["$.x.city: expected string, got the integer 5"],
+        ),
+        (KINDS, {"kind": "A", "n": "x"}, {"kind": "a", "n": "x"}, ['$.x.n: expected integer, got the string "x"']),
+    ],
+)
+def test_what_fits_inside_is_kept_and_the_rest_is_reported_where_it_is(
+    schema: object, value: object, arguments: object, problems: list[str]
+):
+    coercion = coerce(value, schema)
+    assert repr(coercion.arguments) == repr({"x": arguments})
+    assert coercion.changes
+    assert [problem.message for problem in coercion.problems] == problems
+
+
+def test_an_integer_that_python_does_not_write_out_is_no_error():
+    (problem,) = coerce(10**5000, {"type": "string"}).problems
+    assert problem.message == "$.x: expected string, got a value of the type int"
+
+
+def test_a_change_says_what_was_there_and_what_is_there_now():
+    schema = {"properties": {"labels": STRINGS, "places": {"type": "array", "items": PLACE}}}
+    coercion = coerce_arguments({"labels": "['a']", "places": [{"city": "Bonn", "zip": "1"}]}, schema)
+    assert coercion.changes == (
+        ArgumentChange("$.labels", "array of string", "['a']", ["a"]),
+        ArgumentChange("$.places[0].zip", "integer", "1", 1),
+    )
+
+
+UNKNOWN = [
+    ({"properties": {"a": {}}}, ["$.b: unknown, expected only a"]),
+    ({"properties": {}}, ["$.a: unknown, expected none", "$.b: unknown, expected none"]),
+    ({"properties": {"a": {}}, "additionalProperties": False}, ["$.b: unknown, expected only a"]),
+    ({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, []),
+    (
+        {"allOf": [{"properties": {"a": {}}, "additionalProperties": False}, {"properties": {"b": {}}}]},
+        ["$.b: unknown, expected only a, b"],
+    ),
+    ({"properties": {"a": {}}, "patternProperties": {"^b": {}}}, []),
+    ({"properties": {"a": {}}, "additionalProperties": True}, []),
+    ({"properties": {"a": {}}, "$dynamicRef": "#x"}, []),
+    ({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}, []),
+    ({"properties": {"a": {}}, "unevaluatedProperties": False}, ["$.b: unknown, expected only a"]),
+    ({"type": "object"}, []),
+    ({}, []),
+]
+
+
+@pytest.mark.parametrize(("schema", "problems"), UNKNOWN)
+def test_unknown_parameters_are_kept_and_reported_where_the_schema_is_no_open_one(
+    schema: dict[str, Any], problems: list[str]
+):
+    arguments = {"a": 1, "b": 2}
+    coercion = coerce_arguments(arguments, schema)
+    assert coercion.arguments is arguments
+    assert [problem.message for problem in coercion.problems] == problems
+    assert {problem.reason for problem in coercion.problems} <= {ProblemReason.UNKNOWN_PARAMETER}
+
+
+def test_missing_parameters_are_reported_and_no_default_is_filled_in():
+    schema = {"properties": {"a": {"type": "integer", "default": 5}, "b": {}}, "required": ["a", "b", "c", 5]}
+    coercion = coerce_arguments({}, schema)
+    assert coercion.arguments == {}
+    assert [(problem.path, problem.reason, problem.declared, problem.value) for problem in coercion.problems] == [
+        ("$.a", ProblemReason.MISSING_PARAMETER, "integer", None),
+        ("$.b", ProblemReason.MISSING_PARAMETER, "anything", None),
+        ("$.c", ProblemReason.MISSING_PARAMETER, "anything", None),
+    ]
+
+
+def test_an_alternative_that_knows_all_names_is_preferred():
+    one, other = ({"type": "object", "properties": {name: {"type": "integer"}}} for name in "ab")
+    assert coerce({"b": 1}, {"anyOf": [one, other]}).problems == ()
+    closed = [{**shape, "additionalProperties": False} for shape in (one, other)]
+    assert coerce({"b": "1"}, {"anyOf": closed}).arguments == {"x": {"b": 1}}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("a_1", "$.a_1"), ("first name", "$['first name']"), ("it's\\", r"$['it\'s\\']"), ("", "$['']")]
+)
+def test_a_path_is_a_json_path(name: str, path: str):
+    (problem,) = coerce_arguments({name: "x"}, {"properties": {name: {"type": "integer"}}}).problems
+    assert problem.path == path
+
+
+def test_a_coercer_is_made_once_for_many_calls():
+    coercer = Coercer({"properties": {"x": INTEGERS}})
+    assert [coercer.coerce({"x": text}).arguments for text in ("[1]", "2")] == [{"x": [1]}, {"x": [2]}]
+
+
+def test_the_same_text_twice_becomes_two_lists():
+    text = "['1']"
+    coercion = coerce_arguments({"a": text, "b": text}, {"properties": {"a": INTEGERS, "b": INTEGERS}})
+    assert coercion.arguments == {"a": [1], "b": [1]}
+    assert coercion.arguments["a"] is not coercion.arguments["b"]
+
+
+@pytest.mark.parametrize("arguments", [None, "{}", [1]])
+def test_arguments_are_a_dict(arguments: object):
+    with pytest.raises(TypeError, match="arguments must be a dict, got"):
+        coerce_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
+
+
+def test_a_coercion_can_be_hashed_pickled_and_compared():
+    coercion = coerce_arguments(
+        {"a": "x", "b": "1"}, {"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
+    )
+    assert pickle.loads(pickle.dumps(coercion)) == coercion  # noqa: S301 - our own bytes
+    assert len({coercion, deepcopy(coercion)}) == 1
+    assert f"{coercion.problems[0].reason}" == json.loads(json.dumps(coercion.problems[0].reason)) == "wrong_type"

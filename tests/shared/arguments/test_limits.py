@@ -1,0 +1,52 @@
+"""What neither deep nesting, nor text in text, nor a full stack can do to coercion."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+
+import pytest
+
+from llama3_tools import Coercion, ProblemReason, coerce_arguments
+
+
+def nested(levels: int, leaf: object) -> object:
+    for _ in range(levels):
+        leaf = [leaf]
+    return leaf
+
+
+LOOP = {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/x"}}] * 2 + [{"type": "integer"}]}
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(1, True), (100, True), (127, True), (128, False), (5000, False)])
+def test_a_value_is_looked_at_down_to_a_limit(levels: int, is_read: bool):
+    whole = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": LOOP}}
+    coercion = coerce_arguments({"x": nested(levels, "1")}, whole)
+    assert len(coercion.changes) == is_read
+    assert len(coercion.problems) == (not is_read)
+    assert is_read or "nested deeper than 128 levels" in coercion.problems[0].message
+
+
+def test_text_in_text_in_text_costs_no_more_than_its_length():
+    """A schema with many alternatives, each with a schema of its own inside, would be 20**10 readings."""
+    inner = [{"type": "object", "properties": {"x": {"$ref": "#/$defs/x", "description": str(n)}}} for n in range(20)]
+    text = "oops"
+    for _ in range(10):
+        text = json.dumps({"x": text})
+    coercion = coerce_arguments(
+        {"x": text}, {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"anyOf": inner}}}
+    )
+    assert coercion.changes == ()
+    assert len(coercion.problems) == 1
+
+
+def test_a_full_stack_is_no_error():
+    schema = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": LOOP}}
+
+    def under(frames: int) -> Coercion:
+        return under(frames - 1) if frames else coerce_arguments({"x": nested(100, "1")}, schema)
+
+    coercion = under(sys.getrecursionlimit() - len(inspect.stack(0)) - 60)
+    assert [problem.reason for problem in coercion.problems] == [ProblemReason.TOO_DEEP]

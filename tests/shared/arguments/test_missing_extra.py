@@ -1,0 +1,17 @@
+"""What is there without the extra `validation`."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from llama3_tools import MissingExtraError, coerce_arguments, validate_arguments
+
+
+def test_validation_names_the_extra_and_coercion_does_without(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[validation\]'"):
+        validate_arguments({}, {})
+    assert coerce_arguments({"n": "5"}, {"properties": {"n": {"type": "integer"}}}).arguments == {"n": 5}

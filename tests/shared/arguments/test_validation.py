@@ -1,0 +1,178 @@
+"""What validation says, rule by rule; and what it does with schemas that are odd."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from llama3_tools import ProblemReason, ToolDefinitionError, coerce_arguments, validate_arguments
+from llama3_tools.arguments import ArgumentValidator
+
+KINDS = {
+    "oneOf": [
+        {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}, "required": ["kind"]},
+        {"type": "object", "properties": {"kind": {"enum": ["b"]}, "n": {"type": "string"}}, "required": ["kind"]},
+    ]
+}
+NESTED = {"anyOf": [KINDS, {"type": "null"}]}
+
+BOTH = [
+    ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
+    ({"type": "integer"}, True, "wrong_type $.x: expected integer, got the boolean true"),
+    ({"type": ["integer", "null"]}, [], "wrong_type $.x: expected integer or null, got an empty array"),
+    (
+        {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "soon",
+        'wrong_type $.x: expected integer or null, got the string "soon"',
+    ),
+    ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null, got the string "b"'),
+    ({"type": "integer", "nullable": True}, "soon", 'wrong_type $.x: expected integer or null, got the string "soon"'),
+    ({"enum": ["a", "b"]}, "c", 'not_in_enum $.x: expected "a" or "b", got the string "c"'),
+    ({"const": 1}, 2, "not_in_enum $.x: expected 1, got the integer 2"),
+    ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
+    (
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/n"}}},
+        {},
+        "missing_parameter $.x.a: missing, expected integer",
+    ),
+    (
+        {"properties": {"a": {}}, "additionalProperties": False},
+        {"b": 1},
+        "unknown_parameter $.x.b: unknown, expected only a",
+    ),
+    (
+        {"type": "array", "items": {"$ref": "#/$defs/n"}},
+        [1, "x"],
+        'wrong_type $.x[1]: expected integer, got the string "x"',
+    ),
+    (KINDS, {"kind": "a", "n": "x"}, 'wrong_type $.x.n: expected integer, got the string "x"'),
+    (
+        KINDS,
+        {"kind": "c"},
+        (
+            "no_alternative $.x: fits none of the alternatives; of the closest one, "
+            '$.x.kind: expected "a", got the string "c"'
+        ),
+    ),
+    (KINDS, 5, "wrong_type $.x: expected object, got the integer 5"),
+    (NESTED, {"kind": "b", "n": 5}, "wrong_type $.x.n: expected string, got the integer 5"),
+]
+
+RULES = [
+    ({"minimum": 1}, 0, "expected at least 1, got the integer 0"),
+    ({"maximum": 1}, 2, "expected at most 1, got the integer 2"),
+    ({"exclusiveMinimum": 1}, 1, "expected more than 1, got the integer 1"),
+    ({"exclusiveMaximum": 1}, 1, "expected less than 1, got the integer 1"),
+    ({"multipleOf": 0.5}, 0.7, "expected a multiple of 0.5, got the number 0.7"),
+    ({"multipleOf": 0.5}, 10**400, "expected a multiple of 0.5, got the integer 1000"),
+    ({"maximum": 5}, 10**5000, "expected at most 5, got a value of the type int"),
+    ({"minLength": 2}, "a", 'expected at least 2 characters, got the string "a"'),
+    ({"maxLength": 2}, "abc" * 99, 'expected at most 2 characters, got the string "abcabc'),
+    ({"pattern": "^a"}, "b", 'expected text that matches "^a", got the string "b"'),
+    ({"minItems": 1}, [], "expected at least 1 items, got an empty array"),
+    ({"maxItems": 1}, [1, 2], "expected at most 1 items, got an array of 2"),
+    ({"uniqueItems": True}, [1, 1], "expected no item twice, got an array of 2"),
+    ({"minProperties": 1}, {}, "expected at least 1 properties, got an empty object"),
+    ({"maxProperties": 0}, {"a": 1}, "expected at most 0 properties, got an object of 1"),
+    ({"not": {"type": "integer"}}, 5, "5 should not be valid under {'type': 'integer'}"),
+    ({"contains": {"const": 1}}, [2], "[2] does not contain items matching the given schema"),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "fits more than one of the alternatives"),
+]
+
+
+def whole(schema: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": schema}, "$defs": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), BOTH)
+def test_validation_and_coercion_report_the_same(schema: object, value: object, message: str):
+    (problem,) = validate_arguments({"x": value}, whole(schema))
+    assert f"{problem.reason} {problem.message}" == message
+    (coerced,) = coerce_arguments({"x": value}, whole(schema)).problems
+    assert (coerced.path, coerced.reason, coerced.message) == (problem.path, problem.reason, problem.message)
+    assert coerced.declared == problem.declared
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), RULES, ids=range(len(RULES)))
+def test_other_rules_have_words_too(schema: object, value: object, message: str):
+    (problem,) = validate_arguments({"x": value}, whole(schema))
+    assert problem.reason is ProblemReason.INVALID_VALUE
+    assert problem.message.startswith(f"$.x: {message}")
+    assert len(problem.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "messages"),
+    [
+        ({"required": ["a", "b"]}, {}, ["$.a: missing", "$.b: missing"]),
+        ({"dependentRequired": {"a": ["b", "c"], "d": ["e"]}}, {"a": 1}, ["$.b: missing", "$.c: missing"]),
+        (
+            {"additionalProperties": False, "patternProperties": {"^a": {}}},
+            {"a": 1, "b": 1, "c": 1},
+            ["$.b: unknown, expected none", "$.c: unknown, expected none"],
+        ),
+        (
+            {"properties": {"a": {"type": "integer", "maximum": 1}}, "required": ["b"]},
+            {"a": 5},
+            ["$.a: expected at most 1, got the integer 5", "$.b: missing"],
+        ),
+        (
+            {"properties": {"a": {}}, "unevaluatedProperties": False},
+            {"b": 1},
+            ["$: Unevaluated properties are not allowed ('b' was unexpected)"],
+        ),
+        ({"properties": {"a": {"anyOf": [False, False]}}}, {"a": 1}, ["$.a: expected nothing, got the integer 1"]),
+    ],
+)
+def test_all_that_is_wrong_is_reported_once(schema: dict[str, Any], arguments: dict[str, Any], messages: list[str]):
+    assert [problem.message for problem in validate_arguments(arguments, schema)] == messages
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "https://example.com/schema.json"},
+        {"$ref": "https://example.com/schema.json#/$defs/x"},
+        {"$ref": "#/$defs/nowhere"},
+        {"allOf": [{"$ref": "other.json"}], "unevaluatedProperties": False, "type": "string"},
+        {"type": "integer", "nullable": True},
+        {"$ref": "#/$defs/n", "nullable": True},
+    ],
+)
+def test_nothing_is_fetched_and_null_may_be_allowed(schema: object, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(socket, "socket", None)
+    value = "x" if isinstance(schema, dict) and "allOf" in schema else None
+    assert validate_arguments({"x": value}, whole(schema)) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": "str"}, r"no JSON Schema, at \$\.properties\.x\.type: 'str'"),
+        ({"required": "a"}, r"no JSON Schema, at \$\.properties\.x\.required: 'a' is not of type 'array'"),
+        ({"pattern": "("}, r"no JSON Schema, at \$\.properties\.x\.pattern: '\(' is not a 'regex'"),
+    ],
+)
+def test_a_schema_that_is_none_is_an_error(schema: object, message: str):
+    with pytest.raises(ToolDefinitionError, match=message):
+        validate_arguments({}, whole(schema))
+
+
+def test_a_schema_that_is_nested_too_deep_is_an_error():
+    schema: dict[str, Any] = {}
+    for _ in range(2000):
+        schema = {"items": schema}
+    with pytest.raises(ToolDefinitionError, match="nested too deep"):
+        validate_arguments({}, schema)
+
+
+def test_what_has_no_end_is_a_problem():
+    (problem,) = validate_arguments({}, {"$ref": "#"})
+    assert (problem.path, problem.reason) == ("$", ProblemReason.TOO_DEEP)
+
+
+def test_a_validator_is_made_once_for_many_calls():
+    validator = ArgumentValidator(whole({"type": "integer"}))
+    assert [len(validator.validate({"x": value})) for value in (1, "1")] == [0, 1]
