@@ -23,11 +23,12 @@ def ask(case: Case, suite: Suite) -> dict[str, Any]:
     'Set a timer'
 
     Args:
-        case: the case; its history comes before its command.
+        case: the case; the examples of the prompt and its own history come before its command.
         suite: its suite.
     """
     prompt, tools = suite.prompt, list(suite.tools)
-    messages = [dict(message) for message in (*case.history, {"role": "user", "content": case.command})]
+    command = {"role": "user", "content": case.command}
+    messages = [dict(message) for message in (*prompt.examples, *case.history, command)]
     if prompt.system is not None:
         messages.insert(0, {"role": "system", "content": prompt.system})
     if not tools:

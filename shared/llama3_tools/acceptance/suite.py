@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from llama3_tools.acceptance.suite_cases import CaseReader, known_tool
+from llama3_tools.acceptance.suite_cases import CaseReader, known_tool, read_messages
 from llama3_tools.acceptance.suite_file import SuiteError, read_suite_file
 from llama3_tools.acceptance.suite_node import Node
 from llama3_tools.acceptance.suite_words import KEYS, PROMPT_FORMATS, TOOLS_IN
@@ -103,6 +103,8 @@ def _read_prompt(node: Node) -> Prompt:
         prompt = replace(prompt, format=members["format"].one_of(PROMPT_FORMATS))
     if "tools_in" in members:
         prompt = replace(prompt, tools_in=members["tools_in"].one_of(TOOLS_IN))
+    if "examples" in members:
+        prompt = replace(prompt, examples=read_messages(members["examples"]))
     return prompt
 
 

@@ -11,7 +11,7 @@ from llama3_tools.acceptance.suite_words import EQUALITIES, KEYS, MODES, NO_CALL
 from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, Mode
 from llama3_tools.tools import Tool
 
-__all__ = ["CaseReader", "known_tool"]
+__all__ = ["CaseReader", "known_tool", "read_messages"]
 
 _OPEN = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf"}
 """Where a schema may name more parameters than its `properties`."""
@@ -58,7 +58,7 @@ class CaseReader:
             if case.direct_answer is False and () in case.alternatives:
                 members["direct_answer"].fail("the case expects an answer in words")
         if "history" in members:
-            case = replace(case, history=tuple(map(_message, members["history"].items("a list of messages"))))
+            case = replace(case, history=read_messages(members["history"]))
         if "tags" in members:
             case = replace(case, tags=tuple(members["tags"].names()))
         return case
@@ -143,6 +143,15 @@ def _check_parameter(node: Node, name: str, tool: Tool) -> None:
     is_open = tool.parameters.get("additionalProperties") or tool.parameters.keys() & _OPEN
     if properties and name not in properties and not is_open:
         node.fail(f"{tool.name} has no parameter {name!r}{did_you_mean(name, properties)}")
+
+
+def read_messages(node: Node) -> tuple[dict[str, Any], ...]:
+    """Read a list of messages in OpenAI's chat format.
+
+    Raises:
+        SuiteError: it is no such list.
+    """
+    return tuple(map(_message, node.items("a list of messages")))
 
 
 def _message(node: Node) -> dict[str, Any]:

@@ -11,7 +11,7 @@ __all__ = ["EQUALITIES", "KEYS", "MODES", "NO_CALL", "PROMPT_FORMATS", "ROLES", 
 
 KEYS = {
     "suite": ("$schema", "name", "tools", "prompt", "policies", "match", "cases"),
-    "prompt": ("system", "format", "tools_in"),
+    "prompt": ("system", "format", "tools_in", "examples"),
     "policies": ("text_calls", "direct_answers", "stringified_lists", "strict"),
     "match": ("equal", "tolerance", "unordered", "mode", "ignore"),
     "case": ("id", "command", "expect", "ordered", "direct_answer", "history", "tags"),

@@ -184,6 +184,8 @@ class Prompt:
     """A format of `render_tool_prompt`, or `"native"`: the tools go to the server in `tools`, not into the prompt."""
     tools_in: Literal["user", "system"] = "user"
     """The message that the tools are put in front of: the first of the user's, as Meta does it, or the system's."""
+    examples: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    """Messages before each case's own: commands, and the calls that answer them, for a model that needs to be shown."""
 
 
 @dataclass(frozen=True, slots=True)

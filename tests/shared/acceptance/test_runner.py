@@ -102,6 +102,13 @@ def test_the_tools_stand_in_the_system_message_where_the_suite_says_so() -> None
     assert (alone["role"], alone["content"][:5]) == ("system", "Given")
 
 
+def test_the_examples_of_the_prompt_come_first() -> None:
+    examples = ({"role": "user", "content": "Tea!"}, {"role": "assistant", "content": "{}"})
+    first, *rest = asked(Prompt(examples=examples))["messages"]
+    assert first["content"].endswith("\n\nTea!")
+    assert rest == [examples[1], *HISTORY, {"role": "user", "content": "Make tea"}]
+
+
 def test_native_tools_go_to_the_server() -> None:
     request = asked(Prompt(format="native", system="Be brief."))
     assert [tool["function"]["name"] for tool in request["tools"]] == ["set_light", "tell_joke"]

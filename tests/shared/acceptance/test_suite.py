@@ -33,7 +33,7 @@ tools:
 EVERYTHING = f"""\
 name: Home
 {TOOLS}
-prompt: {{system: You are a house., format: function, tools_in: system}}
+prompt: {{system: You are a house., format: function, tools_in: system, examples: [{{role: user, content: Hi}}]}}
 policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, strict: true}}
 match: {{equal: folded, tolerance: 2, unordered: true, mode: partial, ignore: [area]}}
 cases:
@@ -110,7 +110,7 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
             Case("Hello!", "Hello!", line=35),
         ),
         Policies(text_calls=False, direct_answers=frozenset({"clock"}), stringified_lists=False, strict=True),
-        Prompt("You are a house.", "function", "system"),
+        Prompt("You are a house.", "function", "system", ({"role": "user", "content": "Hi"},)),
         tmp_path / "commands.yaml",
     )
     assert [tool.name for tool in suite.tools] == ["set_light", "clock"]
@@ -319,7 +319,7 @@ def test_the_schema_has_the_same_keys_and_words():
     assert tuple(words["mode"]["enum"]) == MODES
     assert tuple(prompt["format"]["enum"]) == PROMPT_FORMATS
     assert tuple(prompt["tools_in"]["enum"]) == TOOLS_IN
-    assert tuple(words["case"]["properties"]["history"]["items"]["properties"]["role"]["enum"]) == ROLES
+    assert tuple(words["messages"]["items"]["properties"]["role"]["enum"]) == ROLES
 
 
 @pytest.mark.parametrize("text", [EVERYTHING, SMALLEST])
