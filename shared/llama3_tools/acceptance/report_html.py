@@ -100,30 +100,31 @@ def _headline(name: str, score: Score) -> str:
     )
 
 
-def _bar(score: Score) -> str:
+def _bar(score: Score, kind: str = "bar-share") -> str:
     """Give a share as a bar, with its interval as a line through it."""
     low, high = (edge * 100 for edge in score.interval)
-    share = score.share * 100
     return (
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         '<rect class="bar-all" width="100" height="8"/>'
-        f'<rect class="bar-share" width="{share:.2f}" height="8"/>'
+        f'<rect class="{kind}" width="{score.share * 100:.2f}" height="8"/>'
         f'<rect class="bar-interval" x="{low:.2f}" y="3" width="{max(high - low, 0.5):.2f}" height="2"/></svg>'
     )
 
 
 def _tables(scores: Scores) -> Iterator[str]:
-    yield '<section class="tables">'
+    yield '<section class="tables" aria-label="Scores by tool, reason and tag">'
     yield _table("By tool", scores.by_tool)
+    yield _table("By reason", scores.by_reason, are_reasons=True)
     if scores.by_tag:
         yield _table("By tag", scores.by_tag)
-    yield _table("By reason", scores.by_reason)
     yield "</section>"
 
 
-def _table(name: str, rows: Iterable[Row]) -> str:
+def _table(name: str, rows: Iterable[Row], *, are_reasons: bool = False) -> str:
     body = "\n".join(
-        f'<tr><th scope="row">{_text(row.name)}</th>{_score(row.parsed)}{_score(row.coerced)}</tr>' for row in rows
+        f'<tr><th scope="row">{_text(row.name)}</th>{_score(row.parsed, kind)}{_score(row.coerced, kind)}</tr>'
+        for row in rows
+        for kind in ["bar-bad" if are_reasons and row.name != Verdict.PASSED.value else "bar-share"]
     )
     return (
         f'<div class="table" tabindex="0" role="region" aria-label="{name}"><table>\n'
@@ -132,8 +133,8 @@ def _table(name: str, rows: Iterable[Row]) -> str:
     )
 
 
-def _score(score: Score) -> str:
-    return f"<td>{score.count}/{score.total}</td><td>{_bar(score)}<span>{score}</span></td>"
+def _score(score: Score, kind: str) -> str:
+    return f"<td>{score.count}/{score.total}</td><td>{_bar(score, kind)}<span>{score}</span></td>"
 
 
 def _filters(results: Results) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from rich import box
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -36,7 +35,8 @@ def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
     tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
     tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
     for table in (*tables, _table("by reason", scores.by_reason)):
-        screen.print(Padding(table, (1, 0, 0, 0)))
+        screen.print()
+        screen.print(table)
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     failed = [one for one in results.results if not (one.coerced if coerced else one.parsed).passed]
     _print_failed(screen, failed, coerced=coerced)
@@ -78,8 +78,9 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
     for result in failed[:_SHOWN_FAILURES]:
         judgement = result.coerced if coerced else result.parsed
         name = f"{result.case_id}[{result.repeat}]" if result.repeat else result.case_id
-        table.add_row(Text(visible(name)), judgement.verdict.value, Text(visible(shortened(judgement.detail, 200))))
-    screen.print(Padding(table, (1, 0, 0, 0)))
+        table.add_row(Text(visible(name)), judgement.verdict.value, _detail(judgement.detail))
+    screen.print()
+    screen.print(table)
     if len(failed) > _SHOWN_FAILURES:
         screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
 
@@ -119,10 +120,14 @@ def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[
     for one in changes:
         name = f"{one.case}[{one.repeat}]" if one.repeat else one.case
         verdicts = f"{one.before} → {one.after}"
-        table.add_row(Text(visible(name)), Text(visible(verdicts)), Text(visible(shortened(one.detail, 200))))
+        table.add_row(Text(visible(name)), Text(visible(verdicts)), _detail(one.detail))
     if table.row_count:
         screen.print(Text(f"\n{heading}", "bold"))
         screen.print(table)
+
+
+def _detail(detail: str) -> Text:
+    return Text(shortened(visible(" ".join(detail.split())), 200))
 
 
 def _count(number: int, noun: str) -> str:
