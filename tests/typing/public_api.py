@@ -39,6 +39,7 @@ from llama3_tools import (
     render_tool_result,
     validate_arguments,
 )
+from llama3_tools.acceptance import FoundCall, Suite, Verdict, assert_tool_call, judge, load_suite
 
 
 def one_shot(text: str) -> None:
@@ -116,6 +117,15 @@ def arguments_and_their_schema(call: ToolCall, tool: Tool) -> None:
     assert_type(coercion.changes, tuple[ArgumentChange, ...])
     assert_type(coercion.problems, tuple[ArgumentProblem, ...])
     assert_type(validate_arguments(coercion.arguments, tool.parameters), tuple[ArgumentProblem, ...])
+
+
+def judging(response: object) -> None:
+    suite = load_suite("commands.yaml")
+    assert_type(suite, Suite)
+    parsed, coerced = judge(suite.cases[0], response, suite)
+    assert_type(parsed.verdict, Verdict)
+    assert_type(coerced.calls, tuple[FoundCall, ...])
+    assert_type(assert_tool_call(response, "get_weather", {"city": "Paris"}), tuple[FoundCall, ...])
 
 
 def what_a_type_checker_must_refuse(extraction: Extraction) -> None:

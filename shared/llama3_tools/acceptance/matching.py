@@ -90,8 +90,8 @@ def shown_json(value: object) -> str:
     """Give a value as JSON has it; what JSON does not have, as Python does."""
     try:
         return json.dumps(value, ensure_ascii=False, default=repr)
-    except ValueError:  # an integer that has more digits than Python writes
-        return "(an integer too long to show)"
+    except (ValueError, RecursionError):  # an integer that has more digits than Python writes; very deep nesting
+        return "(too long or too deep to show)"
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from langchain_core.messages import AIMessage
 
 from llama3_tools import Tool
 from llama3_tools.acceptance import (
@@ -322,7 +321,7 @@ def test_without_declared_tools_every_name_may_be_called():
 def test_an_integer_of_any_length_is_judged():
     parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
     assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
-    native = AIMessage("", tool_calls=[{"name": "clock", "args": {"n": 10**5000}, "id": "1"}])
+    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
     assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
 
 
