@@ -50,6 +50,10 @@ class SuiteCase:
             raise AssertionError(_difference(self.case, response, judgements, coerced=coerced))
         return judgements
 
+    def __repr__(self) -> str:
+        """Name the case and the suite, as tracebacks show them."""
+        return f"<SuiteCase {self.case.id!r} of {self.suite.name!r}>"
+
 
 def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all but two go by name
     response: object,

@@ -73,6 +73,11 @@ def test_coerced_arguments_can_be_asked_for():
     ]
 
 
+def test_a_traceback_shows_a_case_by_its_name():
+    case = Case("tea", "Tea, please!")
+    assert repr(SuiteCase(case, Suite("Kitchen", (), (case,)))) == "<SuiteCase 'tea' of 'Kitchen'>"
+
+
 def test_a_failure_shows_all_alternatives_and_all_lines():
     rule = ArgumentRule((5, 10))
     case = Case(
