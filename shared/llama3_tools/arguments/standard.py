@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,6 +21,16 @@ from llama3_tools.values import shortened
 
 __all__ = ["Violation", "find_violations", "validator_for"]
 
+_MAX_RULES = 128  # within each other; at Python's own limit, the library's Rust half would panic
+
+
+class _Nesting(threading.local):
+    """How many rules are being applied within each other in this thread."""
+
+    rules = 0
+
+
+_nesting = _Nesting()
 _Rule = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
 
@@ -66,7 +77,7 @@ def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violati
     """Give all that is wrong with a value, in the order of the schema.
 
     Raises:
-        RecursionError: the value is nested too deep, or the schema does nothing but refer to itself.
+        RecursionError: rules are nested too deep, by the value or by a schema that does nothing but refer to itself.
     """
     return list(map(_violation, validator.iter_errors(value)))
 
@@ -87,17 +98,22 @@ def _violation(error: Any) -> Violation:  # noqa: ANN401 (its attributes may be 
 
 
 def _lenient(rule: _Rule) -> _Rule:
-    """Let a rule pass over null where OpenAPI's `nullable` allows it, and never raise."""
+    """Let a rule pass over null where OpenAPI's `nullable` allows it, and raise nothing but for too many levels."""
 
     def apply(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
         if value is None and schema.get("nullable") is True:
             return
+        if _nesting.rules >= _MAX_RULES:
+            raise RecursionError
+        _nesting.rules += 1
         try:
             yield from rule(validator, wanted, value, schema) or ()
         except Unresolvable:
             return
         except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
             yield ValidationError("a number that is too large")
+        finally:
+            _nesting.rules -= 1
 
     return apply
 

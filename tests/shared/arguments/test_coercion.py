@@ -113,6 +113,7 @@ CHANGED = [
     ({"type": "array", "items": {"enum": ["light"]}}, "Light", ["light"]),
     # references and combinations
     ({"$ref": "#/$defs/a~1b%20~0"}, "5", 5),
+    ({"anyOf": [{"type": "integer"}, {"$ref": "#/properties/x/anyOf/0"}]}, "5", 5),
     ({"$ref": "#/$defs/Place", "description": "where"}, "{'city': 'Bonn', 'zip': '1'}", {"city": "Bonn", "zip": 1}),
     ({"allOf": [{"$ref": "#/$defs/Place"}], "default": {}}, {"city": "Bonn", "zip": "1"}, {"city": "Bonn", "zip": 1}),
     ({"allOf": [{"type": "number"}, {"type": "integer"}]}, "5.0", 5),
@@ -242,6 +243,8 @@ WRONG = [
     ({"enum": ["a", "A"]}, " a ", 'not_in_enum $.x: expected "a" or "A", got the string " a "'),
     ({"enum": ["on", "off", None]}, "up", 'not_in_enum $.x: expected "on", "off" or null, got the string "up"'),
     ({"enum": [1, 2]}, True, "wrong_type $.x: expected 1 or 2, got the boolean true"),
+    ({"const": [1]}, [1, 2], "not_in_enum $.x: expected [1], got an array of 2"),
+    ({"const": {"a": 1}}, {"b": 1}, 'not_in_enum $.x: expected {"a": 1}, got an object of 1'),
     ({"const": {"a": [1]}}, {"a": [True]}, 'not_in_enum $.x: expected {"a": [1]}, got an object of 1'),
     (
         KINDS,

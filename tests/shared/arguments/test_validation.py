@@ -18,6 +18,10 @@ KINDS = {
 }
 NESTED = {"anyOf": [KINDS, {"type": "null"}]}
 
+NEST: dict[str, Any] = {}
+for _ in range(300):
+    NEST = {"x": NEST}
+
 BOTH = [
     ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
     ({"type": "integer"}, True, "wrong_type $.x: expected integer, got the boolean true"),
@@ -168,9 +172,23 @@ def test_a_schema_that_is_nested_too_deep_is_an_error():
         validate_arguments({}, schema)
 
 
-def test_what_has_no_end_is_a_problem():
-    (problem,) = validate_arguments({}, {"$ref": "#"})
-    assert (problem.path, problem.reason) == ("$", ProblemReason.TOO_DEEP)
+@pytest.mark.parametrize(
+    ("schema", "arguments", "is_too_deep"),
+    [
+        ({"$ref": "#"}, {}, True),
+        ({"additionalProperties": {"$ref": "#"}}, {}, False),
+        ({"additionalProperties": {"$ref": "#"}}, NEST, True),
+        ({"additionalProperties": {"$ref": "#"}}, NEST["x"]["x"], True),
+        ({"properties": {"y": {"$ref": "#"}}}, NEST, False),
+    ],
+    ids=range(5),
+)
+def test_what_has_no_end_is_a_problem_and_leaves_nothing_behind(
+    schema: dict[str, Any], arguments: dict[str, Any], is_too_deep: bool
+):
+    problems = validate_arguments(arguments, schema)
+    assert [(problem.path, problem.reason) for problem in problems] == [("$", ProblemReason.TOO_DEEP)] * is_too_deep
+    assert validate_arguments({"n": "x"}, {"properties": {"n": {"anyOf": [{"not": {"$ref": "#"}}, {}]}}}) == ()
 
 
 def test_a_validator_is_made_once_for_many_calls():
