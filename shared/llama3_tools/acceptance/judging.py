@@ -15,6 +15,7 @@ from llama3_tools.values import Extraction, Rejection, RejectionReason, shortene
 __all__ = ["judge"]
 
 _GRAVITY = list(Verdict)
+_ENVELOPE = '"tool_call'
 
 
 def judge(case: Case, response: object, suite: Suite) -> Judgements:
@@ -41,10 +42,9 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     extraction = suite.extractor.extract(answer.text)
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
-    parsed = judging.judge(calls, source)
     declared = {tool.name: tool for tool in suite.tools}
     coerced = tuple(_coerced(call, declared.get(call.name)) for call in calls)
-    return Judgements(parsed, parsed if coerced == calls else judging.judge(coerced, source))
+    return Judgements(judging.judge(calls, source), judging.judge(coerced, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,8 @@ class _Judging:
         for rejection in self.extraction.rejections:
             if rejection.reason not in broken or self._is_attempt(rejection):
                 yield rejection.span
+        if _ENVELOPE in self.answer.text and _ENVELOPE not in (self.extraction.content or ""):
+            yield 0, len(self.answer.text)  # one without a call leaves nothing but its message
 
     def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
         faults = []

@@ -138,7 +138,15 @@ def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
 
 @every_text_kind
 @pytest.mark.parametrize(
-    "text", [GOOD, f"Sure. {GOOD}", f"```json\n{GOOD}\n```", 'All set: {"lights": "on"}', GOOD[:-3]]
+    "text",
+    [
+        GOOD,
+        f"Sure. {GOOD}",
+        f"```json\n{GOOD}\n```",
+        'All set: {"lights": "on"}',
+        'Hm. {"message": "All set.", "tool_call": null}',
+        GOOD[:-3],
+    ],
 )
 def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
     answer = replace(TURN_ON, direct_answer=True)
@@ -219,6 +227,11 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
 @pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
 def test_a_call_that_nobody_can_read_is_no_answer_in_words(case: Case, text: str, expected: Verdict):
     assert verdict(case, text) is expected
+
+
+def test_an_envelope_without_a_call_is_an_answer_in_words():
+    assert verdict(GREETING, '{"message": "Hello!", "tool_call": null}') is Verdict.PASSED
+    assert verdict(GREETING, '{"message": "", "tool_call": null}') is Verdict.NO_RESPONSE
 
 
 @pytest.mark.parametrize("text", [f"Write `{SUM}` to add.", 'She is {"name": "Alice", "age": 5}.', "```\nf({})\n```"])
