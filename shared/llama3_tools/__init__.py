@@ -9,14 +9,7 @@ The rules that docstrings and tests cite by number are in `docs/concepts.md`.
 """
 
 from llama3_tools._version import __version__
-from llama3_tools.arguments import (
-    ArgumentChange,
-    ArgumentProblem,
-    Coercion,
-    ProblemReason,
-    coerce_arguments,
-    validate_arguments,
-)
+from llama3_tools.arguments import Coercion, coerce_arguments, validate_arguments
 from llama3_tools.errors import (
     Llama3ToolsError,
     MissingExtraError,
@@ -26,6 +19,7 @@ from llama3_tools.errors import (
     ToolDefinitionError,
 )
 from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
+from llama3_tools.formats import FormatName, Formats
 from llama3_tools.prompts import (
     PromptFormat,
     ToolChoice,
@@ -39,11 +33,14 @@ from llama3_tools.response_schema import response_json_schema
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
+    ArgumentChange,
+    ArgumentProblem,
     Event,
     Extraction,
     OpenAIFunction,
     OpenAIMessage,
     OpenAIToolCall,
+    ProblemReason,
     Rejection,
     RejectionReason,
     Span,
@@ -60,6 +57,8 @@ __all__ = [
     "Extraction",
     "ExtractionStream",
     "Extractor",
+    "FormatName",
+    "Formats",
     "Llama3ToolsError",
     "MissingExtraError",
     "OnUnknownTool",

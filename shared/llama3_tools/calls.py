@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
+from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
 from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects
 from llama3_tools.shapes import WrittenCall, read_call
@@ -49,6 +50,8 @@ class CallReader:
     """What becomes of a call of a tool that was not declared."""
     id_factory: Callable[[], str]
     """Makes the id of each call (rule 13)."""
+    coercers: Mapping[str, Coercer] | None = None
+    """Makes arguments fit, by the name of their tool; `None`: they stay as the model wrote them."""
 
     def read(self, text: str, pos: int, offset: int, scope: Scope, *, checked: bool = False) -> ReadJson | None:
         """Read the object or the array at `text[pos]`; `None` where it is not plainly one.
@@ -154,7 +157,15 @@ class CallReader:
         return Refusal(RejectionReason.UNKNOWN_TOOL, detail, written.name)
 
     def _make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
-        return ToolCall(written.name, written.arguments, written.arguments_json, self.id_factory(), span, scope.format)
+        name, arguments, arguments_json = written
+        coercer = self.coercers.get(name) if self.coercers else None
+        if coercer is None:
+            return ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format)
+        fit = coercer.coerce(arguments)
+        call_id = self.id_factory()
+        return ToolCall(
+            name, fit.arguments, arguments_json, call_id, span, scope.format, changes=fit.changes, problems=fit.problems
+        )
 
 
 def _span(parsed: JsonObject, offset: int) -> Span:

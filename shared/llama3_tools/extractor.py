@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, openings_of, require_formats
@@ -28,6 +29,16 @@ def new_call_id() -> str:
     return f"call_{os.urandom(12).hex()}"
 
 
+class _Options(NamedTuple):
+    """What an extractor is made of."""
+
+    tools: dict[str, Tool] | None
+    on_unknown_tool: OnUnknownTool
+    formats: tuple[str, ...] | None
+    coerce_arguments: bool
+    id_factory: Callable[[], str]
+
+
 class Extractor:
     """Takes model output apart into content and tool calls. Configured once, then shared freely.
 
@@ -41,7 +52,7 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_calls", "_formats", "_reads")
+    __slots__ = ("_calls", "_options", "_reads")
 
     def __init__(
         self,
@@ -49,6 +60,7 @@ class Extractor:
         tools: Iterable[ToolLike] | None = None,
         on_unknown_tool: OnUnknownTool = "text",
         formats: Formats = None,
+        coerce_arguments: bool = False,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         """Configure an extractor.
@@ -59,30 +71,41 @@ class Extractor:
                 the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
             formats: the forms of calls to read, by name, or `"all"`. `None`: `json`, `tool_call`, `tool` and
                 `function`, and for declared tools `pythonic`.
+            coerce_arguments: whether arguments are made to fit the schema of their tool, as the function of that
+                name does it. What was changed, and what does not fit all the same, is on the call.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
             TypeError: `tools` is no list of tools, or `id_factory` is no function.
             ToolDefinitionError: a declaration that cannot be read.
-            ValueError: `on_unknown_tool` is neither of the two, or `formats` names none that there is.
+            ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
+                `coerce_arguments` has no `tools` to go by.
         """
         if on_unknown_tool not in get_args(OnUnknownTool):
             raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
         if not callable(id_factory):
             raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
+        if coerce_arguments and tools is None:
+            raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
         declared = None if tools is None else declare_tools(tools)
-        self._calls = CallReader(declared, on_unknown_tool, id_factory)
-        self._formats = require_formats(formats)
-        self._reads = openings_of(self._formats, None if declared is None else tuple(declared))
+        self._set_up(_Options(declared, on_unknown_tool, require_formats(formats), coerce_arguments, id_factory))
 
-    def __getstate__(self) -> tuple[CallReader, tuple[str, ...] | None]:
+    def _set_up(self, options: _Options) -> None:
+        tools = options.tools
+        coercers = None
+        if tools is not None and options.coerce_arguments:
+            coercers = {name: Coercer(tool.parameters) for name, tool in tools.items()}
+        self._options = options
+        self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers)
+        self._reads = openings_of(options.formats, None if tools is None else tuple(tools))
+
+    def __getstate__(self) -> _Options:
         """Give what an extractor is made of, to copy or pickle it."""
-        return self._calls, self._formats
+        return self._options
 
-    def __setstate__(self, state: tuple[CallReader, tuple[str, ...] | None]) -> None:
+    def __setstate__(self, options: _Options) -> None:
         """Take what `__getstate__` gave."""
-        self._calls, self._formats = state
-        self._reads = openings_of(self._formats, None if self._calls.tools is None else tuple(self._calls.tools))
+        self._set_up(options)
 
     @property
     def tools(self) -> dict[str, Tool] | None:
@@ -114,12 +137,13 @@ class Extractor:
 _DEFAULT = Extractor()
 
 
-def extract(
+def extract(  # noqa: PLR0913 (an option each)
     text: str,
     *,
     tools: Iterable[ToolLike] | None = None,
     on_unknown_tool: OnUnknownTool = "text",
     formats: Formats = None,
+    coerce_arguments: bool = False,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
@@ -133,14 +157,23 @@ def extract(
         tools: the tools that may be called; `None`: any name may be called.
         on_unknown_tool: what becomes of a call of any other name.
         formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
+        coerce_arguments: whether arguments are made to fit the schema of their tool.
         id_factory: makes the id of each call.
 
     Raises:
         TypeError: `text` is not a `str`, or `tools` is no list of tools.
         ToolDefinitionError: a declaration that cannot be read.
-        ValueError: `on_unknown_tool` is neither of the two, or `formats` names none that there is.
+        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
+            `coerce_arguments` has no `tools` to go by.
     """
-    if tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id:
+    is_default = tools is None and on_unknown_tool == "text" and formats is None and not coerce_arguments
+    if is_default and id_factory is new_call_id:
         return _DEFAULT.extract(text)
-    extractor = Extractor(tools=tools, on_unknown_tool=on_unknown_tool, formats=formats, id_factory=id_factory)
+    extractor = Extractor(
+        tools=tools,
+        on_unknown_tool=on_unknown_tool,
+        formats=formats,
+        coerce_arguments=coerce_arguments,
+        id_factory=id_factory,
+    )
     return extractor.extract(text)

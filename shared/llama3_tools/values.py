@@ -1,18 +1,22 @@
-"""The values that come out: calls, rejections, events and the extraction that holds them."""
+"""The values that come out: calls and their arguments, rejections, events and the extraction that holds them."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias, TypedDict
 
 __all__ = [
+    "ArgumentChange",
+    "ArgumentProblem",
     "Event",
     "Extraction",
     "OpenAIFunction",
     "OpenAIMessage",
     "OpenAIToolCall",
+    "ProblemReason",
     "Rejection",
     "RejectionReason",
     "Span",
@@ -51,6 +55,59 @@ class OpenAIMessage(TypedDict, total=False):
     tool_calls: list[OpenAIToolCall]
 
 
+class ProblemReason(str, Enum):
+    """Why a value does not fit its schema."""
+
+    WRONG_TYPE = "wrong_type"
+    """Of another JSON type than the schema declares, and nothing that can be read as it."""
+    NOT_IN_ENUM = "not_in_enum"
+    """Of the right type, but none of the values of the `enum` or `const`."""
+    UNKNOWN_PARAMETER = "unknown_parameter"
+    """A name that the schema does not declare. The value is kept."""
+    MISSING_PARAMETER = "missing_parameter"
+    """A required name without a value. None is made up."""
+    NO_ALTERNATIVE = "no_alternative"
+    """Fits none of several schemas that could have been meant (`anyOf`, `oneOf`)."""
+    INVALID_VALUE = "invalid_value"
+    """Of the right type, but against another rule of the schema, such as `minimum`. Only validation looks at these."""
+    TOO_DEEP = "too_deep"
+    """Nested too deep to be looked at."""
+
+    def __str__(self) -> str:
+        """Give the bare word, as it is written in logs and JSON."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentChange:
+    """A value that the model wrote in another type than the declared one, and what was made of it."""
+
+    path: str
+    """Where it stands, as a JSONPath: `$.labels[0]`."""
+    declared: str
+    """What the schema declares, in short: `array of string`."""
+    before: Any = field(hash=False)
+    """The value as the model wrote it."""
+    after: Any = field(hash=False)
+    """The value that stands in the arguments now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentProblem:
+    """A place where the arguments do not fit the schema."""
+
+    path: str
+    """Where it is, as a JSONPath: `$.labels[0]`. Of a missing parameter, where it should be."""
+    declared: str
+    """What the schema declares there, in short: `array of string`; empty for an unknown parameter."""
+    value: Any = field(hash=False)
+    """The value, as the model wrote it; `None` for a missing parameter."""
+    reason: ProblemReason
+    """One word for the cause."""
+    message: str
+    """One sentence that says where, what was expected and what was found, for people and models alike."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool call that the model wrote out completely (rule 1).
@@ -61,7 +118,7 @@ class ToolCall:
     name: str
     """The tool's name, never empty."""
     arguments: dict[str, Any] = field(hash=False)
-    """The arguments, decoded. Integers of any size keep their value."""
+    """The arguments, decoded; integers of any size keep their value. With `coerce_arguments`, as they fit the schema."""
     arguments_json: str
     """The arguments as the model wrote them: one JSON object, every digit kept (rule 8). Python's literals as JSON."""
     id: str = field(compare=False)
@@ -71,6 +128,10 @@ class ToolCall:
     `NAME(…)` without brackets."""
     format: str
     """The wire format that it was read by, such as `json`, `tool_call` or `pythonic`."""
+    changes: tuple[ArgumentChange, ...] = ()
+    """What was changed to fit the tool's schema, with `coerce_arguments`; `arguments_json` has the model's own."""
+    problems: tuple[ArgumentProblem, ...] = ()
+    """What does not fit the tool's schema all the same, with `coerce_arguments`, and stays as the model wrote it."""
 
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
@@ -79,9 +140,17 @@ class ToolCall:
         name = shortened(self.name if self.name.isprintable() else repr(self.name))
         return f"<ToolCall {name}({shortened(arguments)}) {self.format} {start}:{end}>"
 
+    @property
+    def usable_json(self) -> str:
+        """The arguments as JSON to call with: the model's own text, unless something in them was changed."""
+        try:
+            return json.dumps(self.arguments, ensure_ascii=False) if self.changes else self.arguments_json
+        except ValueError:  # an integer of more digits than Python writes
+            return self.arguments_json
+
     def to_openai(self) -> OpenAIToolCall:
-        """Give the call in OpenAI's chat format, the arguments as the model's own JSON text."""
-        function = OpenAIFunction(name=self.name, arguments=self.arguments_json)
+        """Give the call in OpenAI's chat format, the arguments as JSON text."""
+        function = OpenAIFunction(name=self.name, arguments=self.usable_json)
         return OpenAIToolCall(id=self.id, type="function", function=function)
 
 

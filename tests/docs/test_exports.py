@@ -18,6 +18,8 @@ EXPORTS = {
         "Extraction",
         "ExtractionStream",
         "Extractor",
+        "FormatName",
+        "Formats",
         "Llama3ToolsError",
         "MissingExtraError",
         "OnUnknownTool",

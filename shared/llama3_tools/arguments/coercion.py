@@ -8,11 +8,23 @@ from typing import Any
 
 from llama3_tools.arguments.literals import is_bracketed, is_null_word, read_boolean, read_container, read_number
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
-from llama3_tools.arguments.values import ArgumentChange, ArgumentProblem, Coercion, ProblemReason
 from llama3_tools.arguments.wording import Path, json_path, json_type, no_alternative, problem_at, unknown_name
 from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason
 
-__all__ = ["Coercer", "coerce_arguments"]
+__all__ = ["Coercer", "Coercion", "coerce_arguments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coercion:
+    """Arguments made to fit their schema, as far as that can be done without guessing."""
+
+    arguments: dict[str, Any] = field(hash=False)
+    """The arguments to call with. What did not change is shared with the arguments that were given."""
+    changes: tuple[ArgumentChange, ...] = ()
+    """What was changed, in the order of the arguments."""
+    problems: tuple[ArgumentProblem, ...] = ()
+    """What does not fit, and was left as the model wrote it."""
 
 
 def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Coercion:

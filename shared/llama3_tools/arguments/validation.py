@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from llama3_tools.arguments.values import ArgumentProblem, ProblemReason
 from llama3_tools.arguments.wording import declared_as, no_alternative, problem_at, unknown_name
 from llama3_tools.errors import MissingExtraError
-from llama3_tools.values import shortened
+from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 if TYPE_CHECKING:
     from llama3_tools.arguments.standard import Violation

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from llama3_tools.arguments.references import resolve_reference
-from llama3_tools.arguments.values import ArgumentProblem, ProblemReason
-from llama3_tools.values import shortened
+from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 __all__ = ["Path", "declared_as", "json_path", "json_type", "no_alternative", "problem_at", "unknown_name"]
 

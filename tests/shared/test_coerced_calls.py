@@ -1,0 +1,111 @@
+"""Calls whose arguments are made to fit, as they are extracted, in every wire format."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from chunkings import extract_in_every_chunking
+from llama3_tools import Extractor, ProblemReason, extract
+
+TOOLS = [
+    {
+        "name": "f",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string"},
+                "days": {"type": "integer"},
+                "labels": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["id"],
+        },
+    },
+    {"name": "g"},
+]
+WRITTEN = '{"id": "12", "days": "3", "labels": "[\'a\', \'b\']"}'
+FITTING = {"id": "12", "days": 3, "labels": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"name": "f", "parameters": {WRITTEN}}}',
+        f'{{"name": "f", "arguments": {json.dumps(WRITTEN)}}}',
+        f'[{{"name": "f", "parameters": {WRITTEN}}}]',
+        f'{{"type": "function", "function": {{"name": "f", "arguments": {WRITTEN}}}}}',
+        f'{{"message": "", "tool_call": {{"name": "f", "arguments": {WRITTEN}}}}}',
+        f'<tool_call>{{"name": "f", "arguments": {WRITTEN}}}</tool_call>',
+        f"<function=f>{WRITTEN}</function>",
+        f"[f({WRITTEN})]",
+        """[f(id="12", days="3", labels="['a', 'b']")]""",
+    ],
+)
+def test_arguments_fit_their_schema(text: str):
+    (call,) = extract_in_every_chunking(text, tools=TOOLS, coerce_arguments=True).tool_calls
+    assert call.arguments == FITTING
+    assert json.loads(call.arguments_json) == json.loads(WRITTEN)
+    assert json.loads(call.to_openai()["function"]["arguments"]) == FITTING
+    assert [(change.path, change.before, change.after) for change in call.changes] == [
+        ("$.days", "3", 3),
+        ("$.labels", "['a', 'b']", ["a", "b"]),
+    ]
+    assert call.problems == ()
+
+
+def test_what_does_not_fit_stays_and_is_reported():
+    text = '{"name": "f", "parameters": {"days": "soon", "colour": "red"}}'
+    (call,) = extract_in_every_chunking(text, tools=TOOLS, coerce_arguments=True).tool_calls
+    assert call.arguments == {"days": "soon", "colour": "red"}
+    assert {(problem.path, problem.reason) for problem in call.problems} == {
+        ("$.days", ProblemReason.WRONG_TYPE),
+        ("$.colour", ProblemReason.UNKNOWN_PARAMETER),
+        ("$.id", ProblemReason.MISSING_PARAMETER),
+    }
+    assert call.usable_json == call.arguments_json
+
+
+def test_arguments_that_fit_keep_the_text_of_the_model():
+    (call,) = extract('[f(id="x", days=1_0)]', tools=TOOLS, coerce_arguments=True).tool_calls
+    assert (call.changes, call.usable_json) == ((), '{"id": "x", "days": 10}')
+
+
+@pytest.mark.parametrize("options", [{}, {"coerce_arguments": False}])
+def test_without_being_asked_for_nothing_is_changed(options: dict[str, Any]):
+    (call,) = extract(f"<function=f>{WRITTEN}</function>", tools=TOOLS, **options).tool_calls
+    assert (call.arguments, call.changes, call.problems) == (json.loads(WRITTEN), (), ())
+
+
+def test_a_tool_that_is_not_declared_has_no_schema_to_go_by():
+    text = '{"name": "h", "parameters": {"n": "3"}}'
+    (call,) = extract(text, tools=TOOLS, on_unknown_tool="call", coerce_arguments=True).tool_calls
+    assert (call.arguments, call.changes, call.problems) == ({"n": "3"}, (), ())
+
+
+def test_without_tools_it_is_an_error():
+    with pytest.raises(ValueError, match="coerce_arguments goes by the schemas of the tools: give tools, too"):
+        Extractor(coerce_arguments=True)
+
+
+def test_with_an_integer_that_python_does_not_write_the_model_s_own_text_is_passed_on():
+    digits = "7" * 5000
+    (call,) = extract(
+        f'<function=f>{{"id": "x", "days": "3", "n": {digits}}}</function>', tools=TOOLS, coerce_arguments=True
+    ).tool_calls
+    assert call.changes
+    assert call.usable_json == call.arguments_json
+
+
+def test_an_extractor_that_coerces_is_copied_pickled_and_shared_by_threads():
+    extractor = Extractor(tools=TOOLS, coerce_arguments=True)
+    text = f"<function=f>{WRITTEN}</function>"
+    for other in (copy.deepcopy(extractor), copy.copy(extractor), pickle.loads(pickle.dumps(extractor))):  # noqa: S301
+        assert other.extract(text) == extractor.extract(text)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(extractor.extract, [text] * 200))
+    assert all(extraction.tool_calls[0].arguments == FITTING for extraction in found)
