@@ -118,7 +118,7 @@ class ToolCall:
     name: str
     """The tool's name, never empty."""
     arguments: dict[str, Any] = field(hash=False)
-    """The arguments, decoded; integers of any size keep their value. With `coerce_arguments`, as they fit the schema."""
+    """The arguments, decoded; integers of any size keep their value. With `coerce_arguments`, as fits the schema."""
     arguments_json: str
     """The arguments as the model wrote them: one JSON object, every digit kept (rule 8). Python's literals as JSON."""
     id: str = field(compare=False)
