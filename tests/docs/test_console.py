@@ -1,0 +1,45 @@
+"""What the documentation says that the command prints, it prints. `…` there stands for anything."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from llama3_tools.cli.group import llama3_tools
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = re.compile(r"```console\n\$ llama3-tools (.*)\n((?s:.*?))```")
+REPLY = re.compile(r"`reply\.txt` holds\n\n```text\n((?s:.*?))\n```")
+
+CONSOLES = [
+    (page.name, command, printed)
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for command, printed in BLOCKS.findall(page.read_text("utf-8"))
+]
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize(("page", "command", "printed"), CONSOLES)
+def test_the_command_prints_what_the_page_says(
+    page: str, command: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reply in REPLY.findall((ROOT / "docs" / page).read_text("utf-8")):
+        (tmp_path / "reply.txt").write_text(reply, "utf-8")
+    shutil.copytree(ROOT / "examples" / "suites", tmp_path / "examples" / "suites")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(llama3_tools, shlex.split(command), env={"COLUMNS": "100"})
+    assert result.stderr == ""
+    pattern = ".*?".join(map(re.escape, "\n".join(lines(printed)).split("…")))
+    assert re.fullmatch(pattern, "\n".join(lines(result.stdout)), re.DOTALL), result.stdout
+
+
+def test_each_page_of_the_command_shows_it_at_work() -> None:
+    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "command.md"}
