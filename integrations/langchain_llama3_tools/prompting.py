@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from langchain_llama3_tools.content import Block, Content
+from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import PromptFormat, ToolChoice, ToolDefinitionError, render_tool_prompt
+from llama3_tools.placement import ToolsIn, find_place, put_prompt
 
 __all__ = ["LangChainToolChoice", "ToolsIn", "put_tools", "read_tool_choice", "render_llama3_tools"]
-
-ToolsIn: TypeAlias = Literal["user", "system"]
-"""Where the tools go: before the first user message, as Meta has it, or behind the system message."""
 
 LangChainToolChoice: TypeAlias = str | bool | Mapping[str, Any] | None
 """`"auto"` or `None`: the model decides. `"any"`, `"required"` or `True`: it has to call. `"none"`: it cannot.
 A tool's name, or a dict that names one as OpenAI or Anthropic do: it has to call that one."""
 
 _CHOICES = {None: "auto", False: "auto", "auto": "auto", True: "required", "any": "required", "required": "required"}
-
-_MessageT = TypeVar("_MessageT", bound=BaseMessage)
 
 
 def render_llama3_tools(
@@ -94,36 +90,27 @@ def put_tools(messages: Sequence[BaseMessage], prompt: str, tools_in: ToolsIn) -
     ['Tools: …\n\nHi']
     """
     put = list(messages)
-    if tools_in == "system":
-        if put and isinstance(put[0], SystemMessage):
-            put[0] = _with_content(put[0], _behind(put[0].content, prompt))
-        else:
-            put.insert(0, SystemMessage(prompt))
-        return put
-    for place, message in enumerate(put):
-        if isinstance(message, HumanMessage):
-            put[place] = _with_content(message, _before(message.content, prompt))
-            return put
-    systems = sum(1 for message in put if isinstance(message, SystemMessage))
-    put.insert(systems, HumanMessage(prompt))
+    place = find_place([_role(message) for message in put], tools_in)
+    if place.is_new:
+        put.insert(place.index, HumanMessage(prompt) if tools_in == "user" else SystemMessage(prompt))
+    else:
+        message = put[place.index]
+        put[place.index] = message.model_copy(update={"content": _with_prompt(message.content, prompt, tools_in)})
     return put
 
 
-def _with_content(message: _MessageT, content: Content) -> _MessageT:
-    return message.model_copy(update={"content": content})
+def _role(message: BaseMessage) -> str:
+    if isinstance(message, HumanMessage):
+        return "user"
+    return "system" if isinstance(message, SystemMessage) else "other"
 
 
-def _before(content: Content, prompt: str) -> Content:
+def _with_prompt(content: Content, prompt: str, tools_in: ToolsIn) -> Content:
+    blocks: list[Block] = [content] if isinstance(content, str) else list(content)
+    place, text = put_prompt(prompt, [block_text(block) for block in blocks], tools_in)
     if isinstance(content, str):
-        return f"{prompt}\n\n{content}"
-    return [_text_block(f"{prompt}\n\n"), *content]
-
-
-def _behind(content: Content, prompt: str) -> Content:
-    if isinstance(content, str):
-        return f"{content}\n\n{prompt}"
-    return [*content, _text_block(f"\n\n{prompt}")]
-
-
-def _text_block(text: str) -> Block:
-    return {"type": "text", "text": text}
+        return text
+    given = {} if place.is_new else blocks[place.index]
+    block = text if isinstance(given, str) else {"type": "text", **given, "text": text}
+    blocks[place.index : place.index + (not place.is_new)] = [block]
+    return blocks

@@ -23,12 +23,13 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 
 from llama3_tools import OnUnknownTool, PromptFormat, render_tool_prompt
+from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
 from llama_index_llama3_tools.native import native_calls
 from llama_index_llama3_tools.plain import LLMAround
-from llama_index_llama3_tools.prompting import ToolsIn, with_tool_prompt
+from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.streaming import astream_responses, stream_responses
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 from llama_index_llama3_tools.turn import ToolTurn, read_tool_choice

@@ -10,10 +10,11 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
 
 from llama3_tools import Extraction, Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
+from llama3_tools.placement import put_prompt_before
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
-from llama_index_llama3_tools.prompting import prompt_before, with_tool_prompt
+from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
 from llama_index_llama3_tools.strict import require_response_format
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
@@ -172,12 +173,12 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         """
         _require_query(query)
         prompt = self._tool_prompt()
-        return query if prompt is None else prompt_before(prompt, query)
+        return query if prompt is None else put_prompt_before(prompt, query)
 
     def format_messages(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Put the tool prompt into the first user message, as Llama 3.1 knows it; without tools all stays as it is.
 
-        The messages given are not changed. Where there is no user message, the prompt ends the first message.
+        The messages given are not changed. Where there is no user message, the prompt becomes one.
 
         Raises:
             TypeError: `messages` is no list of messages.

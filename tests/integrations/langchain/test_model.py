@@ -291,9 +291,11 @@ class TestRequests:
     def test_a_first_message_of_blocks(self) -> None:
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
         [message] = self.body([HumanMessage([{"type": "text", "text": "Look:"}, image])])["messages"]
-        assert message["content"][1:] == [{"type": "text", "text": "Look:"}, image]
+        text, *others = message["content"]
+        assert text["text"].endswith("\n\nLook:")
+        assert others == [image]
         body = self.body([SystemMessage([{"type": "text", "text": "S"}]), HumanMessage("Hi")], tools_in="system")
-        assert body["messages"][0]["content"][0] == {"type": "text", "text": "S"}
+        assert body["messages"][0]["content"][0]["text"].startswith("S\n\nGiven the following functions")
 
 
 class TestAsTheModelInsideGivesIt:
