@@ -16,17 +16,14 @@ __all__ = ["accept"]
 _FILE = click.Path(path_type=Path)
 
 
-class _JsonObject(click.ParamType[dict[str, Any]]):
-    name = "JSON"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:  # noqa: ANN401 - click's signature
-        if isinstance(value, dict):
-            return value
-        try:
-            read = json.loads(value)
-        except ValueError as error:
-            self.fail(f"not JSON: {error}", param, ctx)
-        return read if isinstance(read, dict) else self.fail("expected a JSON object", param, ctx)
+def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
+    try:
+        read = json.loads(value)
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}") from None
+    if not isinstance(read, dict):
+        raise click.BadParameter("expected a JSON object")
+    return read
 
 
 @click.command(short_help="Measure how well a model calls your tools.")
@@ -52,7 +49,7 @@ class _JsonObject(click.ParamType[dict[str, Any]]):
 @click.option("--seed", type=int, help="For the first repeat; each further one takes the next number.")
 @click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Of each response.")
 @click.option(
-    "--extra-body", type=_JsonObject(), default="{}", help="Sent with each request, such as '{\"top_k\": 1}'."
+    "--extra-body", callback=_json_object, default="{}", help="Sent with each request, such as '{\"top_k\": 1}'."
 )
 @click.option(
     "--prompt-format",

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llama3_tools.acceptance.report_html import report_html
+from llama3_tools.acceptance.values import Policies
 from runs import DIM, KITCHEN, judged
 
 if TYPE_CHECKING:
@@ -103,6 +105,20 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     for text in ("Calls that the server sent", "kitchen[1]", "no text", "5 responses: the run is not complete"):
         assert text in page.texts
     assert ": HTTP 500: <oops>" in page.texts
+
+
+@pytest.mark.parametrize(
+    ("policies", "text"),
+    [
+        (Policies(), "calls in the text; answers in words for answer_question, calculate, tell_joke; lists in strings"),
+        (Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False), "nothing"),
+        (Policies(strict=True), "strict: any JSON in the text is a failure"),
+    ],
+)
+def test_the_page_says_what_was_let_pass(policies: Policies, text: str) -> None:
+    results = judged(OUTPUTS)
+    page = Page(report_html(replace(results, suite=replace(results.suite, policies=policies))))
+    assert text in page.texts
 
 
 def test_a_run_without_a_response_is_a_page() -> None:

@@ -268,6 +268,12 @@ def test_an_endpoint_that_never_responds_did_not_run(suite: str) -> None:
     assert "there was no response at all; the first error: HTTP 500: out of memory" in words(result.stderr)
 
 
+def test_many_failures_are_not_all_printed(suite: str, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.jsonl"
+    outputs.write_text('{"case": "kitchen", "output": "No."}\n' * 23, "utf-8")
+    assert "and 3 more: --html or --json has them all" in words(accept(suite, "--replay", outputs).stdout)
+
+
 def test_hostile_output_reaches_the_terminal_written_out(suite: str) -> None:
     with answering("a\x1b[2J[red]b[/red]", *ANSWERS[1:]) as server:
         shown = words(ask(server, suite).stdout)
@@ -357,6 +363,13 @@ def test_a_comparison_says_what_changed(reports: tuple[Path, Path]) -> None:
     assert "after coercion 100 % (51 to 100) 50 % (15 to 85) 0 2 0.5" in shown
     assert "parsed: broken kitchen passed → direct_answer_not_allowed" in shown
     assert "parsed: fails for another reason dim wrong_type → direct_answer_not_allowed" in shown
+
+
+def test_a_comparison_names_what_only_one_run_has(reports: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = json.loads(reports[0].read_text("utf-8"))
+    part = tmp_path / "part.json"
+    part.write_text(json.dumps({**whole, "results": whole["results"][1:]}), "utf-8")
+    assert "only in before.json: kitchen" in words(accept("--compare", reports[0], part).stdout)
 
 
 def test_a_comparison_without_a_loss_succeeds(reports: tuple[Path, Path]) -> None:

@@ -37,6 +37,12 @@ def test_without_its_packages_the_command_says_what_to_install(package: str) -> 
     assert done.stderr == "llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'\n"
 
 
+def test_what_else_is_missing_is_not_called_an_extra() -> None:
+    program = BLOCKED.format(path=sys.path, package="llama3_tools.visible")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert "ModuleNotFoundError" in done.stderr
+
+
 def test_the_module_runs_as_the_command() -> None:
     command = [sys.executable, "-m", "llama3_tools.cli", "extract"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
