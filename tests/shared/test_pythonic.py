@@ -58,7 +58,12 @@ F, G = ("f", {"a": 1}), ("g", {})
         ("f(a=1)\ng()", [F, G], None),
         ("f(a=1), g()", [F, G], None),
         ("f(a=1); g()", [F, G], None),
-        ("f(a=1);  Done.", [F], "Done."),
+        ("f(a=1);\nDone.", [F], "Done."),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\n  f(a=1)", [F], None),
+        ("<|eom_id|> f(a=1)", [F], None),
+        ("[f(a=1)][g()]", [F, G], None),
+        ("Both: [f(a=1)] [g()]", [F, G], "Both:"),
+        ("Here.[f(a=1)].", [F], "Here. ."),
         ("I will look.\nf(a=1)\nOne moment.", [F], "I will look. One moment."),
         ("<|python_tag|>f(a=1)<|eom_id|>", [F], None),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nf(a=1)<|eot_id|>", [F], None),
@@ -249,6 +254,22 @@ def test_what_is_cut_off_is_no_call(text: str):
         "f(a=1) < 3",
         "f(a=1), which",
         "f(a=1), h()",
+        "f(a=1); that is how",
+        "f(a=1); g() x",
+        "<code>\nf(a=1)</code>",
+        "x|>f(a=1)",
+        "[\u00a0f(a=1)]",
+        "[\u2028f(a=1)]",
+        "Sure[f(a=1)]",
+        "A link: [f(a=1)](x)",
+        "for x in [f(a=1)]: pass",
+        "return [f(a=1)]",
+        "Say [f(a=1)].append(1)",
+        "Say [f(a=1)][1]",
+        "[[f(a=1)]]",
+        "``[f(a=1)]``",
+        "\u201c[f(a=1)]\u201d",
+        "\u00ab [f(a=1)] \u00bb",
         "self.f(a=1)",
         "reef(a=1)",
         "    x\n    f(a=1)",
@@ -283,11 +304,34 @@ def test_prose_and_code_are_no_calls(text: str):
 
 @pytest.mark.parametrize(
     ("text", "is_attempt"),
-    [("f(city) gives the weather", False), ("f(a=g())", True), ("f(a='x", True), ("f(", False)],
+    [
+        ("f(city) gives the weather", False),
+        ("f(a=city) gives the weather.", False),
+        ("f(a=g())", True),
+        ("f(a=g());\nDone.", True),
+        ("f(a='x", True),
+        ("f(", False),
+    ],
 )
 def test_without_brackets_a_named_argument_makes_an_attempt(text: str, is_attempt: bool):
     (rejection,) = read(text).rejections
     assert rejection.is_attempt is is_attempt
+
+
+def test_a_declared_tool_in_code_is_no_call_but_says_so():
+    for text in ("Sure[f(a=1)]", "A link: [f(a=1)](x)"):
+        (rejection,) = read(text).rejections
+        assert (rejection.reason, rejection.name, rejection.is_attempt) == (RejectionReason.NOT_A_CALL, "f", False)
+    assert read("items[h()]").rejections == ()
+
+
+def test_asked_for_by_name_another_tool_s_list_has_to_begin_a_line():
+    options: dict[str, Any] = {"on_unknown_tool": "call", "formats": "all"}
+    assert calls(read("Done.\n[h(a=1)] Bye.", **options)) == [("h", {"a": 1})]
+    for text in ("The values are [h(0), h(1)].", "See [print()](https://docs.python.org).", "See [h(a=1)]."):
+        extraction = read(text, **options)
+        assert (extraction.content, extraction.tool_calls) == (text, ())
+        assert not any(rejection.is_attempt for rejection in extraction.rejections)
 
 
 def test_a_list_of_another_tool_is_no_call_but_says_so():
@@ -340,7 +384,8 @@ def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # 
 
 
 def test_a_name_that_python_could_not_have_is_read_all_the_same():
-    tools = [{"name": name} for name in ("get-weather", "x" * 200, "fr\u00fch", "from")]
+    tools = [{"name": name} for name in ("get-weather", "x" * 200, "fr\u00fch", "from", "true")]
+    assert calls(read("[true(a=1)]", tools=tools)) == [("true", {"a": 1})]
     assert calls(read("[get-weather(a=1), from(a=2)]", tools=tools)) == [("get-weather", {"a": 1}), ("from", {"a": 2})]
     assert calls(read(f"[{'x' * 200}()]", tools=tools)) == [("x" * 200, {})]
     assert calls(read("fr\u00fch(\u00e4=1)", tools=tools)) == [("fr\u00fch", {"\u00e4": 1})]

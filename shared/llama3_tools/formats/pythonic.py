@@ -15,7 +15,6 @@ from typing import NamedTuple
 from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import JSON_ARRAY
-from llama3_tools.formats.wrappers import skip_white_space
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import parse_object
 from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
@@ -30,15 +29,23 @@ _NAME = re.compile(r"[\w.:/-]*")
 _DECLARED_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
 _JSON_WORDS = ("true", "false", "null")
 _BLANKS = re.compile(r"[ \t]*")
+_SPACE = re.compile(r"[ \t\n\r]*")
 _METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 
 _TAILS = ("(", f"{_METHOD}(")
 
-_INDEX = re.compile(r"[\w)\]\"']\Z|[=(]\s*\Z")
-"""What stands before brackets that are code: an index, an assignment, an argument."""
+_CODE_BEFORE = re.compile(r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield)\s\Z")
+"""What stands before brackets that are code or quoted: an index, an assignment, an argument."""
 
-_LINE_END = re.compile(r"[\n\r;]|<[|/]|```")
+_CODE_BEHIND = re.compile(r"[(:]|\.\w|\[[\d:\"'-]")
+_MAY_BE_CODE = re.compile(r"[.\[]?\Z")
+"""What stands behind such brackets: a call, a block, a method, an index. Or a link."""
+
+_TOKEN_BEFORE = re.compile(r"(?:_(?:tag|id|text|start|end)|eot|eom)\|>\s*\Z")
+_REST_OF_LINE = re.compile(r"[^\n\r]*")
+_LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
+"""What ends a line behind a call, bare or in a wrapper."""
 _MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
 
 
@@ -53,10 +60,11 @@ class _Broken(NamedTuple):
 class _Calls:
     """The calls of one list, as they are read."""
 
-    __slots__ = ("calls", "found", "source")
+    __slots__ = ("calls", "found", "source", "start")
 
-    def __init__(self, source: Source, calls: CallReader) -> None:
+    def __init__(self, source: Source, calls: CallReader, start: int) -> None:
         self.source = source
+        self.start = start
         self.calls = calls
         self.found: list[tuple[WrittenCall, Span]] = []
 
@@ -86,6 +94,13 @@ class _Calls:
         detail = f"expected {expected} at offset {offset}, found {source.text[source.pos]!r}"
         return _Broken(Refusal(RejectionReason.MALFORMED, detail, name), offset, offset)
 
+    def code(self, name: str) -> Rejection | None:
+        """Say that brackets are part of code, if they hold a call of a declared tool."""
+        if not self.is_declared(self._declared(name)):
+            return None
+        span = self.start, self.source.offset
+        return Rejection(span, RejectionReason.NOT_A_CALL, "a part of code, or quoted", self._declared(name))
+
     @property
     def is_any_declared(self) -> bool:
         """Whether a name among them is one of a declared tool."""
@@ -101,27 +116,41 @@ class _Calls:
         return base if self.is_declared(base) and not self.is_declared(name) else name
 
 
-def _read_list(source: Source, candidate: Candidate, *, any_name: bool, json: bool) -> Reading[Outcome]:
+def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json: bool) -> Reading[Outcome]:
     """Read from a bracket: JSON, a list of calls, or prose."""
     start = source.offset
     source.pos += 1
-    yield from skip_white_space(source)
-    calls, name_at = _Calls(source, candidate.calls), source.offset
+    yield from read_run(source, _SPACE)
+    name_at = source.offset
     name = yield from read_run(source, _NAME)
-    if not _DECLARED_NAME.match(name) or name in _JSON_WORDS:
-        if not json:
-            return IsText(start + 1)
-        source.rewind(start)
-        return (yield from JSON_ARRAY.read(source, candidate))
-    yield from skip_white_space(source)
-    if not source.text.startswith("(", source.pos) or (not candidate.scope.wrappers and _INDEX.search(source.before)):
-        return IsText(source.offset)
+    yield from read_run(source, _SPACE)
+    is_call = source.text.startswith("(", source.pos)
+    if _DECLARED_NAME.match(name) and (is_call or name not in _JSON_WORDS):
+        if not is_call:
+            return IsText(source.offset)
+        calls = _Calls(source, candidate.calls, start)
+        return (yield from _read_list(calls, candidate, name_at, name, any_name=any_name))
+    if not json:
+        return IsText(start + 1)
+    source.rewind(start)
+    return (yield from JSON_ARRAY.read(source, candidate))
+
+
+def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, any_name: bool) -> Reading[Outcome]:
+    """Read on from the parenthesis behind the first name in brackets."""
+    source, start = calls.source, calls.start
+    begins_line = _begins_line(source, candidate)
+    if not begins_line and _CODE_BEFORE.search(source.before):
+        return IsText(source.offset, calls.code(name))
     broken = yield from _read_items(calls, name_at, name)
-    is_meant = any_name or calls.is_any_declared or (broken and calls.is_declared(broken.refusal.name))
+    is_meant = calls.is_any_declared or (any_name and begins_line)
+    is_meant = is_meant or (broken is not None and calls.is_declared(broken.refusal.name))
     if broken is not None:
         return IsText(broken.resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
+    if not begins_line and (yield from _goes_on_as_code(source)):
+        return IsText(source.offset, calls.code(name))
     scope = candidate.scope._replace(format="pythonic")
-    outcome = candidate.calls.named(calls.found, scope, are_meant=bool(is_meant))
+    outcome = candidate.calls.named(calls.found, scope, are_meant=is_meant)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection((start, source.offset), *outcome))
     return IsCall(outcome)
@@ -134,11 +163,11 @@ def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]
         broken = yield from calls.read_call(start, name)
         if broken is not None:
             return broken
-        yield from skip_white_space(source)
+        yield from read_run(source, _SPACE)
         has_comma = source.text.startswith(",", source.pos)
         if has_comma:
             source.pos += 1
-            yield from skip_white_space(source)
+            yield from read_run(source, _SPACE)
         if source.text.startswith("]", source.pos):
             source.pos += 1
             return None
@@ -148,32 +177,34 @@ def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]
         name = yield from read_run(source, _NAME)
         if not name:
             return calls.refuse("a call or ']'")
-        yield from skip_white_space(source)
+        yield from read_run(source, _SPACE)
         if not source.text.startswith("(", source.pos):
             return calls.refuse("'('")
 
 
 def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read calls without brackets, of declared tools only."""
-    start, behind = source.offset, source.offset + len(candidate.marker)
+    start = call_at = source.offset
     if not _begins_line(source, candidate):
-        return IsText(behind)
-    calls, name = _Calls(source, candidate.calls), candidate.marker[:-1]
+        return IsText(start + len(candidate.marker))
+    calls, name = _Calls(source, candidate.calls, start), candidate.marker[:-1]
     source.pos += len(name)
     while True:
-        broken = yield from calls.read_call(start, name)
+        broken = yield from calls.read_call(call_at, name)
         if broken is not None:
-            is_attempt = "=" in source.slice(start, broken.resume)  # rather than prose: get_weather(city) gives …
+            is_attempt = yield from _is_attempt(source, call_at, broken)
             refusal = broken.refusal if is_attempt else broken.refusal._replace(name=None)
             return IsText(broken.resume, Rejection((start, broken.end), *refusal))
         end = source.offset
-        if (yield from _ends_line(source)):
+        if (yield from _ends_line(source, candidate)):
             break
-        if not source.text.startswith(",", source.pos):
+        if not source.text.startswith((",", ";"), source.pos):
             return IsText(end)
         source.pos += 1
-        yield from skip_white_space(source)
-        start = source.offset
+        if source.text[source.pos - 1] == ";" and (yield from _ends_line(source, candidate)):
+            break
+        yield from read_run(source, _SPACE)
+        call_at = source.offset
         name = yield from read_run(source, _NAME)
         if not calls.is_declared(name.removesuffix(_METHOD)) or not source.text.startswith("(", source.pos):
             return IsText(end)
@@ -187,19 +218,40 @@ def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
     return IsCall(outcome)
 
 
+def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
+    """Tell whether a call was meant, rather than prose about one: `get_weather(city=name) gives …`."""
+    has_named_argument = "=" in source.slice(start, broken.resume)
+    if broken.refusal.reason is RejectionReason.TRUNCATED:
+        return has_named_argument
+    rest = yield from read_run(source, _REST_OF_LINE)
+    return has_named_argument and rest.rstrip(" \t;").endswith(")")
+
+
 def _begins_line(source: Source, candidate: Candidate) -> bool:
-    """Tell whether nothing stands before on the line: but blanks at the start of the output, a token, or a call."""
+    """Tell whether nothing stands before on the line but a call, a token, or white space behind one or at the start."""
     before = source.before
-    if candidate.scope.wrappers or candidate.is_after_call or not before or before.endswith(("\n", "\r", "|>")):
+    if candidate.scope.wrappers or candidate.is_after_call or not before or before.endswith(("\n", "\r")):
         return True
-    return before.isspace() and source.offset == len(before)
+    return (before.isspace() and source.mark == len(before)) or _TOKEN_BEFORE.search(before) is not None
 
 
-def _ends_line(source: Source) -> Reading[bool]:
+def _goes_on_as_code(source: Source) -> Reading[bool]:
+    """Tell whether code goes on directly behind the brackets."""
+    while not source.finished:
+        if _CODE_BEHIND.match(source.text, source.pos):
+            return True
+        if source.ended or not _MAY_BE_CODE.match(source.text, source.pos):
+            return False
+        yield None
+    return False
+
+
+def _ends_line(source: Source, candidate: Candidate) -> Reading[bool]:
     """Step over blanks, and tell whether the line ends behind them, or what could follow a call begins."""
     yield from read_run(source, _BLANKS)
+    line_end = _LINE_END[bool(candidate.scope.wrappers)]
     while not source.finished:
-        if _LINE_END.match(source.text, source.pos):
+        if line_end.match(source.text, source.pos):
             return True
         if source.ended or not _MAY_BE_LINE_END.match(source.text, source.pos):
             return False
@@ -238,7 +290,7 @@ def pythonic_list(*, any_name: bool, json: bool) -> WireFormat:
         any_name: whether a list without a single declared tool is meant as calls.
         json: whether arrays are to be read.
     """
-    return WireFormat("pythonic", _BRACKET, partial(_read_list, any_name=any_name, json=json))
+    return WireFormat("pythonic", _BRACKET, partial(_read_bracket, any_name=any_name, json=json))
 
 
 def pythonic_line(names: Iterable[str]) -> WireFormat | None:
