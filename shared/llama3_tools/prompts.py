@@ -144,11 +144,12 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
 
     Args:
         name: the tool's name.
-        arguments: the arguments; as text, they are taken as they are, be they JSON or not.
+        arguments: the arguments; as text, they are taken as they are, be they JSON or not. What JSON has no form
+            for is written as Python shows it: a conversation has to go on with what was called in it.
         prompt_format: the form in which to write.
 
     Raises:
-        ValueError: `prompt_format` is none of the formats, or the arguments hold a number that JSON does not have.
+        ValueError: `prompt_format` is none of the formats.
     """
     _require_format(prompt_format)
     written = _written(arguments)
@@ -176,9 +177,6 @@ def render_tool_result(
         result: what it gave; empty where that follows in another form, such as an image.
         arguments: what it was called with, to tell two results of one tool apart; as text, they are taken as they are.
         is_error: whether it failed.
-
-    Raises:
-        ValueError: the arguments hold a number that JSON does not have.
     """
     kind = "Error" if is_error else "Result"
     call = name or "a tool"
@@ -203,7 +201,12 @@ def _choice(tool_choice: ToolChoice, declared: Mapping[str, Tool]) -> list[str]:
 
 
 def _written(arguments: Mapping[str, Any] | str) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle, an integer of too many digits
+        return "{…}"
 
 
 def formats_asked_for(prompt_format: PromptFormat) -> Formats:
@@ -218,7 +221,7 @@ def _in_python(written: str) -> str:
         return written
     arguments = parsed.value
     try:
-        if all(name.isidentifier() for name in arguments):
+        if all(name.isidentifier() and name not in ("True", "False", "None") for name in arguments):
             return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         return repr(arguments)
     except ValueError:  # an integer of more digits than Python writes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any, get_args
 
@@ -72,11 +73,19 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
         render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
 
 
-def test_a_number_that_json_does_not_have_is_an_error():
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        render_tool_call("f", {"n": float("nan")})
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        render_tool_result("f", "Sun", arguments={"n": float("nan")})
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ({"n": float("nan")}, '{"n": NaN}'),
+        ({"at": datetime.date(2026, 11, 22)}, '{"at": "2026-11-22"}'),
+        ({"n": 10**5000}, "{…}"),
+        ({(1, 2): 3}, "{…}"),
+    ],
+)
+def test_what_json_has_no_form_for_is_shown_all_the_same(arguments: Any, written: str):  # noqa: ANN401 - on purpose
+    assert render_tool_call("f", arguments, prompt_format="function") == f"<function=f>{written}</function>"
+    assert render_tool_call("f", arguments) == f'{{"name": "f", "parameters": {written}}}'
+    assert render_tool_result("f", "Sun", arguments=arguments) == f"Result of f {written}: Sun"
 
 
 @pytest.mark.parametrize(
@@ -134,6 +143,7 @@ def test_two_results_of_one_tool_are_told_apart_and_are_no_calls(arguments: dict
     [
         ({"city": "Paris", "days": [1, None, True]}, "[f(city='Paris', days=[1, None, True])]"),
         ({"a-b": 1, "c": "it's"}, """[f({'a-b': 1, 'c': "it's"})]"""),
+        ({"True": 1}, "[f({'True': 1})]"),
         ('{"city": "Par', '[f({"city": "Par)]'),
         ('{"n": ' + "7" * 5000 + "}", '[f({"n": ' + "7" * 5000 + "})]"),
     ],
