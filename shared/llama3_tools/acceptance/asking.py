@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from llama3_tools.acceptance.values import Case, Suite
+from llama3_tools.placement import ToolsIn, find_place, put_prompt
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 
 __all__ = ["ask", "fingerprint"]
@@ -36,14 +37,22 @@ def ask(case: Case, suite: Suite) -> dict[str, Any]:
     if prompt.format == "native":
         return {"messages": messages, "tools": [tool.to_openai() for tool in tools]}
     shown = render_tool_prompt(tools, prompt_format=cast("PromptFormat", prompt.format))
-    if prompt.tools_in == "user":
-        first = next(message for message in messages if message.get("role") == "user")
-        first["content"] = f"{shown}\n\n{first['content']}"
-    elif messages[0].get("role") == "system":
-        messages[0]["content"] = f"{messages[0]['content']}\n\n{shown}"
+    place = find_place([str(message.get("role")) for message in messages], prompt.tools_in)
+    if place.is_new:
+        messages.insert(place.index, {"role": prompt.tools_in, "content": shown})
     else:
-        messages.insert(0, {"role": "system", "content": shown})
+        message = messages[place.index]
+        message["content"] = _with_prompt(shown, message.get("content"), prompt.tools_in)
     return {"messages": messages}
+
+
+def _with_prompt(shown: str, content: object, tools_in: ToolsIn) -> object:
+    """Put the tools into the content of a message: a text, or a list of blocks."""
+    if not isinstance(content, list):
+        return put_prompt(shown, [content if isinstance(content, str) else ""], tools_in)[1]
+    parts = [block.get("text") if isinstance(block, Mapping) else None for block in content]
+    place, text = put_prompt(shown, parts, tools_in)
+    return [*content[: place.index], {"type": "text", "text": text}, *content[place.index + (not place.is_new) :]]
 
 
 def fingerprint(suite: Suite) -> str:

@@ -102,6 +102,16 @@ def test_the_tools_stand_in_the_system_message_where_the_suite_says_so() -> None
     assert (alone["role"], alone["content"][:5]) == ("system", "Given")
 
 
+def test_the_tools_stand_before_the_text_of_a_message_in_blocks() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:,"}}
+    example = {"role": "user", "content": [image, {"type": "text", "text": "Look!"}]}
+    first, *_ = asked(Prompt(examples=(example,)))["messages"]
+    (before, text) = first["content"]
+    assert before == image
+    assert text["text"].startswith("Given the following functions")
+    assert text["text"].endswith("\n\nLook!")
+
+
 def test_the_examples_of_the_prompt_come_first() -> None:
     examples = ({"role": "user", "content": "Tea!"}, {"role": "assistant", "content": "{}"})
     first, *rest = asked(Prompt(examples=examples))["messages"]
