@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 from typing import Any, get_args
 
@@ -77,7 +77,7 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
     ("arguments", "written"),
     [
         ({"n": float("nan")}, '{"n": NaN}'),
-        ({"at": datetime.date(2026, 11, 22)}, '{"at": "2026-11-22"}'),
+        ({"at": dt.date(2026, 11, 22)}, '{"at": "2026-11-22"}'),
         ({"n": 10**5000}, "{…}"),
         ({(1, 2): 3}, "{…}"),
     ],
