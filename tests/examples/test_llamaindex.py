@@ -52,6 +52,17 @@ def test_only_react_shows_json_in_the_text(program: Program, capsys: pytest.Capt
     assert ('\n{"name"' in output) is (program is llamaindex_react.PROGRAM)
 
 
+def test_colours_tell_text_calls_and_results_apart(
+    program: Program, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert program.main(["--pause", "0"]) == 0
+    output = capsys.readouterr().out
+    assert "\x1b[32mtext    " in output
+    assert "\x1b[1;36mcall      get_" in output
+    assert "\x1b[35mresult    get_" in output
+
+
 def test_an_endpoint_of_one_s_own(
     program: Program, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

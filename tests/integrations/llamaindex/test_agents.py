@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
@@ -20,9 +21,12 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, JsonSerializer
+from llama_index.core.workflow import Context, JsonPickleSerializer, JsonSerializer
 
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, fail, get_time, get_weather, say
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import api
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
 from integrations.llamaindex.scripted import ScriptedLLM
 from llama3_tools import PromptFormat, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3ToolLLM
@@ -202,6 +206,17 @@ class TestFunctionAgent:
         assert served.messages(2)[0][1].startswith(PROMPT)
         assert PROMPT not in served.messages(2)[-1][1]
 
+    async def test_a_context_is_saved_with_its_memory_by_pickle(self) -> None:
+        with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:
+            agent = agent_of(served.llm())
+            context = Context(agent)
+            await run(agent, ctx=context)
+            saved = json.dumps(context.to_dict(serializer=JsonPickleSerializer()))
+            restored = Context.from_dict(agent, json.loads(saved), serializer=JsonPickleSerializer())
+            answer, _ = await run(agent, "What did I ask?", ctx=restored)
+        assert answer == "You asked of Paris."
+        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "tool", "assistant", "user"]
+
     async def test_the_caller_s_history_and_memory_are_left_alone(self) -> None:
         history = [ChatMessage(content="Hi"), ChatMessage(role="assistant", content="Hello.")]
         memory = ChatMemoryBuffer.from_defaults(chat_history=list(history))
@@ -228,11 +243,30 @@ class TestFunctionAgent:
 
         assert len(set(await asyncio.gather(*map(ids, streams)))) == 20
 
-    async def test_many_agents_over_http_at_once(self) -> None:
-        with endpoint(*["Hello."] * 20) as served:
-            agent = agent_of(served.llm())
-            answers = await asyncio.gather(*(run(agent, f"Hi {n}") for n in range(20)))
-        assert [answer for answer, _ in answers] == ["Hello."] * 20
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_many_runs_of_one_agent_at_once_keep_to_themselves(self, streaming: bool) -> None:
+        cities = [f"City{n}" for n in range(12)]
+        all_asked = threading.Barrier(len(cities), timeout=30)
+
+        def respond(request: Request) -> Answer:
+            question, *told = request.body["messages"]
+            if not told:
+                all_asked.wait()
+            city = question["content"].rpartition(" ")[2]
+            text = told[-1]["content"] if told else render_tool_call("get_weather", {"city": city})
+            return scripted([say(text)])(request)
+
+        with LoopbackServer(api(["llama3.1"], respond)) as server:
+            agent = agent_of(Endpoint(server).llm(), streaming=streaming)
+            answers = await asyncio.gather(*(run(agent, f"Weather in {city}") for city in cities))
+        assert [called(events) for _, events in answers] == [[("get_weather", {"city": city})] for city in cities]
+        assert [answer for answer, _ in answers] == [f"Result of get_weather: Sun in {city}" for city in cities]
+
+    async def test_an_answer_that_is_cut_off_is_the_answer_and_its_whole_calls_run(self) -> None:
+        cut = Turn(pieces=cut_at(f"{WEATHER}; {TIME[:-3]}", 7, 60), finish_reason="length")
+        with endpoint(cut, Turn(pieces=("Sun in",), finish_reason="length")) as served:
+            answer, events = await run(agent_of(served.llm()))
+        assert (answer, called(events)) == ("Sun in", [("get_weather", {"city": "Paris"})])
 
     async def test_an_llm_that_completes_text(self) -> None:
         with endpoint(f" {WEATHER}", " Sunny.") as served:
@@ -249,12 +283,17 @@ class TestFunctionAgent:
         assert "Call a function in your reply." in served.messages(2)[-1][1]
 
 
-async def test_agents_hand_over_to_each_other() -> None:
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_agents_hand_over_to_each_other(streaming: bool) -> None:
     handoff = '{"name": "handoff", "parameters": {"to_agent": "clock", "reason": "It is about the time."}}'
     with endpoint(f"Not mine. {handoff}", TIME, "Half past twelve.") as served:
         llm = Llama3ToolLLM(served.llm())
-        weather = FunctionAgent(name="weather", description="Knows the weather", tools=[get_weather], llm=llm)
-        clock = FunctionAgent(name="clock", description="Knows the time", tools=[get_time], llm=llm)
+        weather = FunctionAgent(
+            name="weather", description="Knows the weather", tools=[get_weather], llm=llm, streaming=streaming
+        )
+        clock = FunctionAgent(
+            name="clock", description="Knows the time", tools=[get_time], llm=llm, streaming=streaming
+        )
         answer, events = await run(AgentWorkflow(agents=[weather, clock], root_agent="weather"), "What time is it?")
     assert answer == "Half past twelve."
     assert [name for name, _ in called(events)] == ["handoff", "get_time"]

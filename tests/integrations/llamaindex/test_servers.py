@@ -9,9 +9,10 @@ import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
 
-from endpoints.script import Turn
-from endpoints.server import Answer, LoopbackServer
+from endpoints.script import Turn, scripted
+from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
@@ -85,10 +86,18 @@ class TestNativeCalls:
         if sends_tools:
             assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
 
+    def test_that_a_call_is_required_goes_through_the_server(self) -> None:
+        with endpoint("Hello.", "Hello.") as served:
+            for is_required in (True, False):
+                native_llm(served).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
+        assert [body["tool_choice"] for body in served.bodies] == ["required", "auto"]
+
     async def test_its_calls_win(self) -> None:
         with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Not {TIME}")) as served:
             message = (await native_llm(served).achat_with_tools(TOOLS, "Weather?")).message
         assert (message.content, calls(message)) == (f"Not {TIME}", [("call_0", "get_weather", PARIS)])
+        function = {"name": "get_weather", "arguments": json.dumps(PARIS)}
+        assert message.additional_kwargs["tool_calls"] == [{"id": "call_0", "type": "function", "function": function}]
 
     def test_without_its_own_the_text_s_calls_count(self) -> None:
         with endpoint(f"Hm. {WEATHER}", f"Hm. {WEATHER}") as served:
@@ -185,6 +194,30 @@ class TestNativeCalls:
             ("tool", "Result of get_weather: Sun in Paris"),
             ("tool", "Result of get_time: 12:30 CET"),
         ]
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_a_server_that_fails_on_malformed_arguments_in_the_history(self, streaming: bool) -> None:
+        broken = '{"city": "Par'
+        first = (
+            native_stream(piece(0, broken, "1", "get_weather")) if streaming else native(("1", "get_weather", broken))
+        )
+        answers = scripted([first, Turn(pieces=("Sunny.",))])
+
+        def respond(request: Request) -> Answer:
+            # What servers do that parse the arguments again: all that is no JSON is an error.
+            sent = [call for message in request.body["messages"] for call in message.get("tool_calls") or []]
+            try:
+                [json.loads(call["function"]["arguments"]) for call in sent]
+            except ValueError:
+                return answer_error(500, "Failed to parse tool call arguments as JSON")
+            return answers(request)
+
+        with LoopbackServer(respond) as server:
+            agent = FunctionAgent(tools=TOOLS, llm=native_llm(Endpoint(server)), streaming=streaming)
+            memory = ChatMemoryBuffer.from_defaults()
+            cut_off = str(await agent.run("Weather?", memory=memory))
+            answer = str(await agent.run("Once more.", memory=memory))
+        assert (cut_off, answer) == (f'{{"name": "get_weather", "parameters": {broken}}}', "Sunny.")
 
 
 class TestRefusals:

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import ValidationError
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
+from llama_index.core.types import PydanticProgramMode
 
 from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
+from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.tools import declare_llama_index_tools
@@ -233,11 +237,14 @@ class TestQuestions:
         assert (await llm.acomplete("Weather?")).text == WEATHER
         assert [response.delta async for response in await llm.astream_complete("Weather?")] == [WEATHER]
 
-    def test_a_plain_request_sends_calls_and_results_as_text(self) -> None:
+    @pytest.mark.parametrize("way", [name for name in PLAIN if "chat" in name])
+    async def test_a_plain_request_sends_calls_and_results_as_text(self, way: str) -> None:
         inside = ScriptedLLM(chunks=[f"Hm. {WEATHER}"])
         llm = Llama3ToolLLM(inside)
         message = llm.chat_with_tools(TOOLS, "Weather?").message
-        llm.chat([ChatMessage(content="Weather?"), message, ChatMessage(role="tool", content="Sun")])
+        history = [ChatMessage(content="Weather?"), message, ChatMessage(role="tool", content="Sun")]
+        ask = getattr(llm, way)
+        await (streamed(lambda: ask(history), nobody) if "stream" in way else whole(lambda: ask(history)))
         assert inside.prompts[1] == (
             f"user: Weather?\nassistant: Hm. {WEATHER}\ntool: Result of a tool: Sun\nassistant: "
         )
@@ -331,11 +338,24 @@ class TestComponent:
         with pytest.raises(TypeError, match="wraps an LLM of LlamaIndex, got str"):
             Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
 
-    def test_what_predict_looks_up_is_that_of_the_llm_inside_or_given(self) -> None:
-        inside = ScriptedLLM(chunks=["x"], system_prompt="Be brief.")
-        assert Llama3ToolLLM(inside).system_prompt == "Be brief."
-        assert Llama3ToolLLM(inside, system_prompt="Be long.").system_prompt == "Be long."
-        assert Llama3ToolLLM(inside).callback_manager is inside.callback_manager
+    @pytest.mark.parametrize(
+        ("name", "value", "other"),
+        [
+            ("callback_manager", CallbackManager(), CallbackManager()),
+            ("system_prompt", "Be brief.", "Be long."),
+            ("messages_to_prompt", str, repr),
+            ("completion_to_prompt", str, repr),
+            ("output_parser", Llama3JsonToolOutputParser(), Llama3JsonToolOutputParser(TOOLS)),
+            ("pydantic_program_mode", PydanticProgramMode.LLM, PydanticProgramMode.FUNCTION),
+            ("query_wrapper_prompt", PromptTemplate("{query_str}"), PromptTemplate("<{query_str}>")),
+        ],
+    )
+    def test_what_predict_looks_up_is_that_of_the_llm_inside_or_given(
+        self, name: str, value: object, other: object
+    ) -> None:
+        inside = ScriptedLLM(chunks=["x"], **{name: value})
+        assert getattr(Llama3ToolLLM(inside), name) is value
+        assert getattr(Llama3ToolLLM(inside, **{name: other}), name) is other
 
     def test_it_prepares_a_request_as_the_framework_wants_it(self) -> None:
         prepared = wrapped([])._prepare_chat_with_tools(TOOLS, "Weather?", temperature=0)  # noqa: SLF001 (the framework's name)

@@ -1,0 +1,32 @@
+"""The Workflow of the examples, where a call comes to nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core.tools import FunctionTool
+
+from integrations.llamaindex.endpoint import endpoint, fail, get_time
+from llama3_tools import render_tool_call
+from llama_index_llama3_tools import Llama3ToolLLM
+from llamaindex_workflow import Assistant
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("forecast", {}, "Result of forecast: There is no tool forecast."),
+        ("fail", {"reason": "paper"}, "Result of fail: Encountered error: out of paper"),
+    ],
+)
+async def test_the_model_is_told(name: str, arguments: dict[str, Any], told: str) -> None:
+    call = render_tool_call(name, arguments)
+    with endpoint(call, "Sorry.") as served:
+        tools = [FunctionTool.from_defaults(fn) for fn in (get_time, fail)]
+        answer = await Assistant(Llama3ToolLLM(served.llm()), tools).run(question="Time?")
+    assert answer == "Sorry."
+    _, wrote, result = served.messages(1)
+    assert wrote == ("assistant", call)
+    assert result[0] == "tool"
+    assert told in result[1]
