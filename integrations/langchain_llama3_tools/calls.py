@@ -20,7 +20,7 @@ def to_tool_call(call: ToolCall) -> LangChainToolCall:
 
 def to_chunk(call: ToolCall, index: int) -> ToolCallChunk:
     """Give the call for a chunk's `tool_call_chunks`: complete, so that no half-written arguments get completed."""
-    return tool_call_chunk(name=call.name, args=call.arguments_json, id=call.id, index=index)
+    return tool_call_chunk(name=call.name, args=call.usable_json, id=call.id, index=index)
 
 
 def to_block(call: ToolCall) -> dict[str, Any]:

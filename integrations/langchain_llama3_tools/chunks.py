@@ -2,11 +2,13 @@
 
 The sum of the chunks is the message that `read_message` gives. Two things differ, neither of which can be taken
 back once it is out: white space before the first text, where a call follows later; and a call that was read in
-text, where the server sends calls of its own after it.
+text, where the server sends calls of its own after it. Those come whole as well, as LangChain would complete one that
+was cut off.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
@@ -14,9 +16,18 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.messages.tool import tool_call_chunk
 
 from langchain_llama3_tools.calls import to_chunk, to_chunk_block
+from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content, ContentReader, Part, copied, joined_text, merge_text
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
-from langchain_llama3_tools.messages import has_native_calls, preserved_fields, uses_v1_blocks
+from langchain_llama3_tools.messages import preserved_fields, uses_v1_blocks
+from langchain_llama3_tools.native import (
+    NativeCall,
+    NativeCalls,
+    NativeStream,
+    has_native_calls,
+    to_native_chunk,
+    without_call_blocks,
+)
 from llama3_tools import Extractor, ToolCall
 
 __all__ = ["MessageChunks", "as_chunk"]
@@ -27,21 +38,25 @@ class MessageChunks:
 
     All that a chunk carried besides its content goes out on exactly one chunk, so that sums count it once.
 
-    >>> chunks = MessageChunks(Extractor(), InvalidCalls("collect", lambda: "call_1"))
+    >>> id_factory = lambda: "call_1"
+    >>> chunks = MessageChunks(Extractor(), InvalidCalls("collect", id_factory), NativeCalls(id_factory))
     >>> text = ["Sure. ", '{"name": "now", ', '"parameters": {}}', " One moment."]
     >>> read = [chunk for piece in text for chunk in chunks.feed(piece)]
     >>> [(chunk.content, [call["name"] for call in chunk.tool_calls]) for chunk in read + list(chunks.flush())]
     [('Sure.', []), ('', ['now']), (' One moment.', []), ('', [])]
     """
 
-    def __init__(self, extractor: Extractor, invalid_calls: InvalidCalls) -> None:
+    def __init__(self, extractor: Extractor, invalid_calls: InvalidCalls, native_calls: NativeCalls) -> None:
         """Start at the beginning of a message.
 
         Args:
             extractor: what reads the text.
             invalid_calls: what becomes of malformed calls.
+            native_calls: what makes a server's calls fit to be run.
         """
         self._reader = ContentReader(extractor)
+        self._native_calls = native_calls
+        self._native = NativeStream(native_calls)
         self._invalid_calls = invalid_calls
         self._index = 0
         self._ids: dict[str, None] = {}
@@ -55,19 +70,19 @@ class MessageChunks:
         """Take the next chunk, and give what became certain: nothing, text, or each call in a chunk of its own.
 
         A model that does not stream gives one whole message. It is read like a chunk; one that the server found
-        calls in comes back as it is.
+        calls in comes as a whole.
         """
         if not self._began and _is_settled(output):
-            yield output
+            yield self._native_calls.settle(output)
             return
         self._began = True
         chunk = as_chunk(output)
         is_news = self._note(chunk)
         if has_native_calls(chunk) and not self._is_native:
             self._is_native = True
-            yield from self.release()
+            yield from self._released()
         if self._is_native:
-            yield self._passed_on(chunk)
+            yield from self._passed_on(chunk, is_news=is_news)
             return
         parts = self._reader.feed(chunk.content)
         if parts or is_news:
@@ -81,7 +96,9 @@ class MessageChunks:
         """
         if not self._began:
             return
-        if not self._is_native:
+        if self._is_native:
+            yield from self._native_chunks(self._native.flush())
+        else:
             parts = self._reader.flush()
             if parts:
                 yield from self._chunks(parts, self._identity())
@@ -97,7 +114,14 @@ class MessageChunks:
         yield AIMessageChunk(content=self._content([]), chunk_position="last", **self._identity())
 
     def release(self) -> Iterator[AIMessageChunk]:
-        """Give what is held back as mere text, for a message that breaks off: nothing that arrived is lost."""
+        """Give what is held back, for a message that breaks off: nothing that arrived is lost.
+
+        Text is mere text then. A call that the server was sending is one if it was whole, and malformed otherwise.
+        """
+        yield from self._released()
+        yield from self._native_chunks(self._native.flush())
+
+    def _released(self) -> Iterator[AIMessageChunk]:
         parts = self._reader.release()
         if parts:
             yield from self._chunks(parts, self._identity())
@@ -126,8 +150,13 @@ class MessageChunks:
             fields = {"id": fields["id"], "name": fields["name"]}
 
     def _chunk(self, parts: list[Part], fields: dict[str, Any]) -> AIMessageChunk:
+        """Give one chunk, with what became of the arguments of its calls in the metadata."""
         blocks: list[Block] = []
         calls: list[ToolCallChunk] = []
+        made = [part for part in parts if isinstance(part, ToolCall)]
+        if coerced := coerced_arguments(made):
+            metadata = {**fields.get("response_metadata", {}), COERCED_ARGUMENTS: coerced}
+            fields = {**fields, "response_metadata": metadata}
         for part in parts:
             if not isinstance(part, ToolCall):
                 blocks.append(part)
@@ -139,11 +168,24 @@ class MessageChunks:
             self._index += 1
         return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **fields)
 
-    def _passed_on(self, chunk: AIMessageChunk) -> AIMessageChunk:
-        """Give a chunk of a message in which the server finds the calls, counted on from those found in text."""
-        calls = [_counted_on(call, self._index) for call in chunk.tool_call_chunks]
-        content = chunk.content if isinstance(chunk.content, str) else [copied(block) for block in chunk.content]
-        return AIMessageChunk(content=content, tool_call_chunks=calls, **preserved_fields(chunk))
+    def _passed_on(self, chunk: AIMessageChunk, *, is_news: bool) -> Iterator[AIMessageChunk]:
+        """Give the text of a message in which the server finds the calls as it is, and those once they are whole."""
+        content = without_call_blocks(chunk.content) if self._lists_calls else chunk.content
+        blocks = [content] if isinstance(content, str) else [copied(block) for block in content]
+        calls = self._native.feed(chunk.tool_call_chunks)
+        if content or is_news:
+            yield self._chunk(list(blocks), preserved_fields(chunk))
+        yield from self._native_chunks(calls)
+
+    def _native_chunks(self, calls: Iterable[NativeCall]) -> Iterator[AIMessageChunk]:
+        """Give the calls of a server, each in a chunk of its own."""
+        for call in calls:
+            if isinstance(call, ToolCall):
+                yield self._chunk([call], self._identity())
+                continue
+            pieces = [to_native_chunk(call, self._index)]
+            self._index += 1
+            yield AIMessageChunk(content=self._content([]), tool_call_chunks=pieces, **self._identity())
 
 
 def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
@@ -154,7 +196,12 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
         return output
     fields = preserved_fields(output)
     if isinstance(output, AIMessage):
-        fields |= {"tool_calls": output.tool_calls, "invalid_tool_calls": output.invalid_tool_calls}
+        given = [(call["name"], json.dumps(call["args"]), call["id"]) for call in output.tool_calls]
+        invalid = [(call["name"], call["args"], call["id"]) for call in output.invalid_tool_calls]
+        fields["tool_call_chunks"] = [
+            tool_call_chunk(name=name, args=args, id=call_id, index=index)
+            for index, (name, args, call_id) in enumerate([*given, *invalid])
+        ]
     return AIMessageChunk(content=output.content, **fields)
 
 
@@ -172,10 +219,3 @@ def _is_settled(output: str | BaseMessage) -> TypeGuard[AIMessage]:
     if isinstance(output, AIMessageChunk) or not isinstance(output, AIMessage):
         return False
     return has_native_calls(output)
-
-
-def _counted_on(call: ToolCallChunk, count: int) -> ToolCallChunk:
-    index = call["index"]
-    return tool_call_chunk(
-        name=call["name"], args=call["args"], id=call["id"], index=None if index is None else index + count
-    )

@@ -97,6 +97,8 @@ class ContentReader:
         self._extractor = extractor
         self._stream: ExtractionStream | None = None
         self._texts: list[str] = []
+        self._given = 0
+        """How many characters of the run are out as text."""
         self._offset = 0
         self._calls = 0
         self._template: Block = ""
@@ -127,14 +129,19 @@ class ContentReader:
         """End the run early, and give what was held back as mere text, without a call."""
         if self._stream is None:
             return []
-        texts = []
-        for event in self._stream.flush():
-            if isinstance(event, ToolCallReady):
-                texts.append("".join(self._texts)[event.tool_call.span[0] :])
-                break
-            texts.append(event.text)
+        events = self._stream.flush()
+        held = "".join(event.text for event in events if not isinstance(event, ToolCallReady))
+        first = next((event.tool_call for event in events if isinstance(event, ToolCallReady)), None)
+        if first is not None:  # complete, in a wrapper that is still open and would have gone with it (rule 9)
+            text, start = "".join(self._texts), first.span[0]
+            before = self._extractor.stream()
+            events = before.feed(text[:start]) + before.flush()
+            written = "".join(event.text for event in events if not isinstance(event, ToolCallReady))
+            held = written[self._given :]  # white space, and the wrapper's beginning
+            tag = held.strip()
+            held = held[: len(held) - len(held.lstrip())] + text[text.rfind(tag, 0, start) if tag else start :]
         self._end_run(self._stream.extraction)
-        return [self._text_block(self._template, text) for text in texts]
+        return [self._text_block(self._template, held)] if held else []
 
     def _feed(self, text: str, block: Block) -> list[Part]:
         events: list[Event] = []
@@ -156,6 +163,7 @@ class ContentReader:
                 self._calls += 1
                 parts.append(event.tool_call)
             else:
+                self._given += len(event.text)
                 parts.append(self._text_block(template, event.text))
                 template = _without_extras(block)
         if template is block and isinstance(block, dict) and any(block[key] for key in block.keys() - _ALWAYS_THERE):
@@ -175,7 +183,7 @@ class ContentReader:
         text = "".join(self._texts)
         self.runs.append(Run(text, self._offset, extraction))
         self._offset += len(text)
-        self._stream, self._texts = None, []
+        self._stream, self._texts, self._given = None, [], 0
 
 
 def _continues(block: dict[Any, Any], part: dict[Any, Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from langchain_llama3_tools.calls import to_block, to_tool_call
+from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import (
     Block,
     Content,
@@ -19,45 +20,47 @@ from langchain_llama3_tools.content import (
     merge_text,
 )
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
+from langchain_llama3_tools.native import NativeCalls, has_native_calls
 from llama3_tools import Extractor, ToolCall
 
-__all__ = ["V1Blocks", "has_native_calls", "preserved_fields", "read_message", "uses_v1_blocks"]
+__all__ = ["V1Blocks", "preserved_fields", "read_message", "uses_v1_blocks"]
 
 
-def read_message(message: BaseMessage, extractor: Extractor, invalid_calls: InvalidCalls) -> AIMessage:
+def read_message(
+    message: BaseMessage, extractor: Extractor, invalid_calls: InvalidCalls, native_calls: NativeCalls
+) -> AIMessage:
     """Read a model's message into a new one: its tool calls, its text, and all else as it was.
 
-    A message with calls that the server found comes back as it is.
+    The text of a message with calls that the server found is not read.
 
     Args:
         message: what the model answered.
         extractor: what reads the text.
         invalid_calls: what becomes of malformed calls.
+        native_calls: what makes a server's calls fit to be run.
 
     Raises:
         OutputParserException: a call is malformed, and `invalid_calls` raises on that.
     """
     if isinstance(message, AIMessage) and has_native_calls(message):
-        return message
+        return native_calls.settle(message)
     reader = ContentReader(extractor)
     parts = _read(message.content, reader)
     rejected = invalid_calls.collect(reader.runs)
+    calls = [part for part in parts if isinstance(part, ToolCall)]
     fields: dict[str, Any] = {
         **preserved_fields(message),
         "content": _content(parts, message),
-        "tool_calls": [to_tool_call(part) for part in parts if isinstance(part, ToolCall)],
+        "tool_calls": [to_tool_call(call) for call in calls],
         "invalid_tool_calls": [to_invalid_call(call) for call in rejected],
     }
     if rejected:
         fields["response_metadata"][REJECTED_TOOL_CALLS] = rejected
+    if coerced := coerced_arguments(calls):
+        fields["response_metadata"][COERCED_ARGUMENTS] = coerced
     if isinstance(message, AIMessage) and not isinstance(message, AIMessageChunk):
         return message.model_copy(update=fields)
     return AIMessage(**fields)
-
-
-def has_native_calls(message: AIMessage) -> bool:
-    """Whether the server found the calls itself, or tried to."""
-    return bool(message.tool_calls or message.invalid_tool_calls)
 
 
 def uses_v1_blocks(message: BaseMessage) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
-from langchain_core.language_models.chat_models import agenerate_from_stream, generate_from_stream
+from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
@@ -19,6 +19,7 @@ from langchain_llama3_tools.hints import NO_RESPONSE, explained
 from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import V1Blocks, read_message
+from langchain_llama3_tools.native import NativeCalls, gathered_chunks
 from langchain_llama3_tools.prompting import (
     LangChainToolChoice,
     ToolsIn,
@@ -45,6 +46,9 @@ _TAKEN_OVER = (
 )
 """What LangChain does around a model's answer. It is done here, around the wrapper, and so once."""
 
+_OPTIONS = {"tools_in", "tool_role", "prompt_format", "on_invalid", "on_unknown_tool", "coerce_arguments"}
+"""On which an answer depends."""
+
 _SERVER_PROMISES = frozenset({"strict", "parallel_tool_calls"})
 """What a request may say of tools that are in it; refused by servers where there are none."""
 
@@ -54,8 +58,9 @@ class Llama3ToolModel(BaseChatModel):
 
     Give it to whatever binds tools to a model: an agent, a graph, `with_structured_output`. The tools that are bound go
     into the prompt, and never into the request; calls that the model writes come out as `tool_calls`, the text without
-    them in `content`, in a stream too. Calls that the server finds pass through. Calls and results of earlier turns go
-    back as text. Without tools, or with `tool_choice="none"`, answers are left as they are.
+    them in `content`, in a stream too, and their arguments fit the tools' schemas where they can be made to. Calls that
+    the server finds are calls as well. Calls and results of earlier turns go back as text. Without tools, or with
+    `tool_choice="none"`, answers are left as they are.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> def get_weather(city: str) -> str:
@@ -86,6 +91,8 @@ class Llama3ToolModel(BaseChatModel):
     on_unknown_tool: OnUnknownTool = "call"
     """What becomes of a call of a tool that is not bound: it is a `"call"`, which LangChain answers with the names that
     are valid, or it stays `"text"`."""
+    coerce_arguments: bool = True
+    """Whether arguments are made to fit the schemas of their tools, as in `Llama3JsonToolOutputParser`."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
     """Makes the id of each call; ids must be unique in a conversation."""
 
@@ -102,6 +109,7 @@ class Llama3ToolModel(BaseChatModel):
             prompt_format: PromptFormat = "json",
             on_invalid: OnInvalid = "collect",
             on_unknown_tool: OnUnknownTool = "call",
+            coerce_arguments: bool = True,
             id_factory: Callable[[], str] = new_call_id,
             **options: Any,
         ) -> None: ...
@@ -159,8 +167,12 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def _identifying_params(self) -> dict[str, Any]:
-        options = self.model_dump(include={"tools_in", "tool_role", "prompt_format", "on_invalid", "on_unknown_tool"})
+        options = self.model_dump(include=_OPTIONS)
         return {**self.llm._identifying_params, **options, "llm": self.llm._llm_type}
+
+    def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
+        # What a cache knows a model by: the one inside tells its address there, which its parameters do not.
+        return f"{self.llm._get_llm_string()}---{super()._get_llm_string(stop, **kwargs)}"
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
         return self.llm._get_ls_params(stop=stop, **kwargs)
@@ -177,7 +189,7 @@ class Llama3ToolModel(BaseChatModel):
         del run_manager
         with explained(llm, self.tool_role):
             if llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
-                result = generate_from_stream(llm._stream(turn.messages, stop, **turn.kwargs))
+                result = generate_from_stream(turn.gathered(llm._stream(turn.messages, stop, **turn.kwargs)))
             else:
                 result = llm._generate(turn.messages, stop, **turn.kwargs)
         return turn.read(result)
@@ -193,7 +205,8 @@ class Llama3ToolModel(BaseChatModel):
         del run_manager
         with explained(llm, self.tool_role):
             if llm._should_stream(async_api=True, **turn.kwargs):
-                result = await agenerate_from_stream(llm._astream(turn.messages, stop, **turn.kwargs))
+                chunks = [chunk async for chunk in llm._astream(turn.messages, stop, **turn.kwargs)]
+                result = generate_from_stream(turn.gathered(iter(chunks)))
             else:
                 result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
         return turn.read(result)
@@ -269,11 +282,14 @@ class _Turn:
             tools=converted,
             on_unknown_tool=model.on_unknown_tool,
             formats=formats_asked_for(model.prompt_format),
+            coerce_arguments=model.coerce_arguments,
             id_factory=model.id_factory,
         )
-        names = self._extractor.tools if model.on_unknown_tool == "text" else None
+        declared = self._extractor.tools or {}
+        names = declared if model.on_unknown_tool == "text" else None
         self._invalid_calls = InvalidCalls(model.on_invalid, model.id_factory, names)
-        self._chunks = MessageChunks(self._extractor, self._invalid_calls)
+        self._native_calls = NativeCalls(model.id_factory, declared if model.coerce_arguments else {})
+        self._chunks = MessageChunks(self._extractor, self._invalid_calls, self._native_calls)
         self._blocks = V1Blocks() if model.output_version == "v1" else None
         self._told: ChatGenerationChunk | None = None
         self._began = False
@@ -285,9 +301,13 @@ class _Turn:
         generations = []
         for generation in result.generations:
             message = self._blocks.list_content(generation.message) if self._blocks else generation.message
-            message = read_message(message, self._extractor, self._invalid_calls)
+            message = read_message(message, self._extractor, self._invalid_calls, self._native_calls)
             generations.append(ChatGeneration(message=message, generation_info=generation.generation_info))
         return ChatResult(generations=generations, llm_output=result.llm_output)
+
+    def gathered(self, chunks: Iterator[ChatGenerationChunk]) -> Iterator[ChatGenerationChunk]:
+        """Give the chunks of an answer that is wanted whole, so that their sum completes no call."""
+        return gathered_chunks(chunks, self._native_calls.as_written()) if self._reads else chunks
 
     def feed(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
         """Read the next chunk of an answer."""

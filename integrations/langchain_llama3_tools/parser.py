@@ -16,6 +16,7 @@ from typing_extensions import Self
 from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
+from langchain_llama3_tools.native import NativeCalls
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
@@ -42,7 +43,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     >>> message.tool_calls[0]["name"], message.tool_calls[0]["args"]
     ('get_weather', {'city': 'Paris'})
 
-    A message in which the server has found the calls itself comes back as it is.
+    A message in which the server has found the calls itself keeps its text as it is.
     """
 
     tools: list[dict[str, Any]] | None = Field(default=None)
@@ -58,6 +59,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     on_unknown_tool: OnUnknownTool = "text"
     """With `tools` given, what becomes of a call of any other name: it stays `"text"`, or is a `"call"` all the same,
     so that an agent can answer it."""
+    coerce_arguments: bool = False
+    """Whether arguments are made to fit the schemas of the `tools`, of which there have to be some: lists, numbers and
+    the like that the model wrote as strings. What was changed, and what does not fit all the same, is in
+    `response_metadata["coerced_arguments"]`."""
     strict: bool = False
     """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
     with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
@@ -76,6 +81,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             tools: Iterable[LangChainToolLike] | None = None,
             on_invalid: OnInvalid = "collect",
             on_unknown_tool: OnUnknownTool = "text",
+            coerce_arguments: bool = False,
             strict: bool = False,
             multiple: bool = False,
             id_factory: Callable[[], str] = new_call_id,
@@ -88,9 +94,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return None if tools is None else to_openai_tools(tools)
 
     @model_validator(mode="after")
-    def _check_multiple(self) -> Self:
+    def _check_pairs(self) -> Self:
         if self.multiple and not self.strict:
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
+        if self.coerce_arguments and self.tools is None:
+            raise ValueError("coerce_arguments=True goes by the schemas of the tools: it takes tools=[…]")
         return self
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -110,7 +118,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         extractor = self._extractor()
-        return read_message(message, extractor, self._invalid_calls(extractor, is_whole=not partial))
+        invalid_calls = self._invalid_calls(extractor, is_whole=not partial)
+        return read_message(message, extractor, invalid_calls, self._native_calls(extractor))
 
     async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, as `parse_result` does: it takes less time than a change of threads."""
@@ -224,15 +233,23 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _chunks(self) -> MessageChunks:
         extractor = self._extractor()
-        return MessageChunks(extractor, self._invalid_calls(extractor, is_whole=True))
+        return MessageChunks(extractor, self._invalid_calls(extractor, is_whole=True), self._native_calls(extractor))
 
     def _extractor(self) -> Extractor:
-        return Extractor(tools=self.tools, on_unknown_tool=self.on_unknown_tool, id_factory=self.id_factory)
+        return Extractor(
+            tools=self.tools,
+            on_unknown_tool=self.on_unknown_tool,
+            coerce_arguments=self.coerce_arguments,
+            id_factory=self.id_factory,
+        )
 
     def _invalid_calls(self, extractor: Extractor, *, is_whole: bool) -> InvalidCalls:
         names = extractor.tools if self.on_unknown_tool == "text" else None
         strict = StrictFormat(names, self.multiple) if self.strict and is_whole else None
         return InvalidCalls(self.on_invalid if is_whole else "text", self.id_factory, names, strict)
+
+    def _native_calls(self, extractor: Extractor) -> NativeCalls:
+        return NativeCalls(self.id_factory, (extractor.tools or {}) if self.coerce_arguments else {})
 
 
 def _checked(output: object) -> str | BaseMessage:

@@ -1,0 +1,263 @@
+"""Calls that a server has found itself: gathered from a stream's pieces, made fit to be run, or malformed.
+
+LangChain closes what is open in the arguments of a chunk, so that a call which was cut off would run with arguments
+that the model never finished. So the pieces of a call are held back until it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCallChunk, message_chunk_to_message
+from langchain_core.messages import ToolCall as LangChainToolCall
+from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk
+
+from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
+from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
+from langchain_llama3_tools.content import Block, Content
+from llama3_tools import Tool, ToolCall, render_tool_call
+from llama3_tools.arguments import Coercer
+
+__all__ = [
+    "NativeCall",
+    "NativeCalls",
+    "NativeStream",
+    "gathered_chunks",
+    "has_native_calls",
+    "to_native_chunk",
+    "without_call_blocks",
+]
+
+NativeCall: TypeAlias = ToolCall | InvalidToolCall
+"""A call that can be run, or one that cannot."""
+
+_CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
+
+
+def has_native_calls(message: AIMessage) -> bool:
+    """Whether the server found the calls itself, or tried to."""
+    return bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def without_call_blocks(content: Content) -> Content:
+    """Give content (LangChain's version `v1`) without the blocks that list calls."""
+    if isinstance(content, str):
+        return content
+    return [block for block in content if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS]
+
+
+def to_native_chunk(call: NativeCall, index: int) -> ToolCallChunk:
+    """Give a call for a chunk's `tool_call_chunks`: no sum completes it."""
+    if isinstance(call, ToolCall):
+        return to_chunk(call, index)
+    return tool_call_chunk(name=call["name"], args=call["args"], id=call["id"], index=index)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCalls:
+    """Makes the calls of a server fit to be run: each gets an id, and arguments that fit where that is wanted."""
+
+    id_factory: Callable[[], str]
+    """Makes the ids that are missing."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """By whose schemas arguments are made to fit, by their names."""
+
+    def as_written(self) -> NativeCalls:
+        """Give the same, without a change to arguments: for calls that are settled later."""
+        return NativeCalls(self.id_factory)
+
+    def settle(self, message: AIMessage) -> AIMessage:
+        """Give a whole message whose calls are fit to be run; where they are already, the message as it is."""
+        read: list[NativeCall] = []
+        if isinstance(message, AIMessageChunk):  # whose calls LangChain has completed, and kept as they were sent
+            stream = NativeStream(self)
+            read += [*stream.feed(message.tool_call_chunks), *stream.flush()]
+        else:
+            read += [self._read_whole(call) for call in message.tool_calls]
+            read += [self._read_invalid(call) for call in message.invalid_tool_calls]
+        calls = [call for call in read if isinstance(call, ToolCall)]
+        fields: dict[str, Any] = {
+            "tool_calls": [to_tool_call(call) for call in calls],
+            "invalid_tool_calls": [call for call in read if not isinstance(call, ToolCall)],
+        }
+        known: list[Any] = message.response_metadata.get(COERCED_ARGUMENTS, [])
+        told = {entry["id"] for entry in known}
+        news = [entry for entry in coerced_arguments(calls) if entry["id"] not in told]
+        if not news and all(fields[name] == getattr(message, name) for name in fields):
+            return message
+        if news:
+            fields["response_metadata"] = {**message.response_metadata, COERCED_ARGUMENTS: [*known, *news]}
+        if not isinstance(message.content, str):
+            by_id = {call.id: call for call in calls}
+            fields["content"] = [_with_call(block, by_id) for block in message.content]
+        if isinstance(message, AIMessageChunk):
+            message = cast("AIMessage", message_chunk_to_message(message))
+        return message.model_copy(update=fields)
+
+    def read(self, name: str, arguments: str, call_id: str | None) -> NativeCall:
+        """Read a call from its parts. Without arguments at all, it is one of a tool that takes none."""
+        value = _object(arguments)
+        if value is None or not name:
+            return self._malformed(name, arguments, call_id)
+        return self._fit(name, value, arguments or "{}", call_id)
+
+    def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None) -> ToolCall:
+        call = ToolCall(name, arguments, written, call_id or self.id_factory(), (0, 0), "native")
+        if name not in self.tools:
+            return call
+        fit = Coercer(self.tools[name].parameters).coerce(arguments)
+        return ToolCall(name, fit.arguments, written, call.id, call.span, call.format, fit.changes, fit.problems)
+
+    def _malformed(self, name: str, arguments: str, call_id: str | None) -> InvalidToolCall:
+        text = render_tool_call(name or "unknown", arguments)
+        args = json.dumps(text, ensure_ascii=False)  # which cannot be repaired: see `to_invalid_call`
+        return invalid_tool_call(name=name, args=args, id=call_id or self.id_factory(), error=None)
+
+    def _read_whole(self, call: LangChainToolCall) -> NativeCall:
+        written = _written(call["args"])
+        if not call["name"]:
+            return self._malformed("", written, call["id"])
+        return self._fit(call["name"], call["args"], written, call["id"])
+
+    def _read_invalid(self, call: InvalidToolCall) -> InvalidToolCall:
+        arguments = call["args"] or ""
+        if call["id"] and _is_json_string(arguments):  # as this library gives it
+            return call
+        return self._malformed(call["name"] or "", arguments, call["id"])
+
+
+class NativeStream:
+    """Gathers the calls of one message from the pieces in which a server sends them.
+
+    >>> stream = NativeStream(NativeCalls(lambda: "call_1"))
+    >>> first = {"name": "now", "args": '{"city": ', "id": "a", "index": 0, "type": "tool_call_chunk"}
+    >>> second = {"name": None, "args": '"Paris"}', "id": None, "index": 0, "type": "tool_call_chunk"}
+    >>> stream.feed([first]), stream.feed([second]), stream.flush()
+    ([], [], [<ToolCall now({"city": "Paris"}) native 0:0>])
+    """
+
+    def __init__(self, calls: NativeCalls) -> None:
+        """Start at the beginning of a message.
+
+        Args:
+            calls: reads each call, once it is whole.
+        """
+        self._calls = calls
+        self._open: list[_Gathered] = []
+
+    def feed(self, pieces: Iterable[ToolCallChunk]) -> list[NativeCall]:
+        """Take pieces, and give the calls that are whole: those behind which another one has begun."""
+        for piece in pieces:
+            gathered = self._gathered(piece)
+            if gathered is None:
+                gathered = _Gathered(piece.get("index"))
+                self._open.append(gathered)
+            gathered.add(piece)
+        whole = []
+        while len(self._open) > 1 and self._open[0].is_whole:  # in their order
+            whole.append(self._read(self._open.pop(0)))
+        return whole
+
+    def flush(self) -> list[NativeCall]:
+        """Take the end of the message, and give the rest: what is not whole by then is malformed."""
+        rest, self._open = self._open, []
+        return [self._read(gathered) for gathered in rest]
+
+    def _read(self, gathered: _Gathered) -> NativeCall:
+        return self._calls.read(gathered.name, gathered.arguments, gathered.id)
+
+    def _gathered(self, piece: ToolCallChunk) -> _Gathered | None:
+        """Find the call that a piece goes on with; `None`: it begins one."""
+        index, call_id, name = piece.get("index"), piece["id"], piece["name"]
+        if index is None:
+            if name:
+                return None
+            same = [gathered for gathered in self._open if gathered.id == call_id] if call_id else self._open
+            return same[-1] if same else None
+        for gathered in reversed(self._open):
+            if gathered.index == index and (not call_id or gathered.id in (None, call_id)):
+                # Some servers number all calls 0.
+                return None if name and gathered.is_whole and gathered.arguments else gathered
+        return None
+
+
+def gathered_chunks(chunks: Iterable[ChatGenerationChunk], calls: NativeCalls) -> Iterator[ChatGenerationChunk]:
+    """Put the calls that a server sends in pieces into one last chunk, so that the sum completes none."""
+    stream = NativeStream(calls)
+    whole: list[NativeCall] = []
+    for chunk in chunks:
+        message = chunk.message
+        if not isinstance(message, AIMessageChunk) or not message.tool_call_chunks:
+            yield chunk
+            continue
+        whole += stream.feed(message.tool_call_chunks)
+        kept: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
+        kept["content"] = without_call_blocks(message.content)
+        kept_message = message.model_copy(update=kept)
+        yield ChatGenerationChunk(message=kept_message, generation_info=chunk.generation_info)
+    whole += stream.flush()
+    if whole:
+        pieces = [to_native_chunk(call, index) for index, call in enumerate(whole)]
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=pieces))
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """A call, as far as it has arrived."""
+
+    index: int | str | None
+    id: str | None = None
+    name: str = ""
+    texts: list[str] = field(default_factory=list)
+    _whole: tuple[int, bool] = (0, False)
+
+    def add(self, piece: ToolCallChunk) -> None:
+        self.id = self.id or piece["id"] or None
+        if piece["name"] and piece["name"] != self.name:
+            self.name += piece["name"]
+        if piece["args"]:
+            self.texts.append(piece["args"])
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.texts)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this may be all. Its text is read again only where that can have changed."""
+        if self._whole[0] != len(self.texts):
+            ends = self.texts[-1].rstrip().endswith("}") or not self.texts[-1].strip()
+            self._whole = len(self.texts), ends and _object(self.arguments) is not None
+        return self._whole[1]
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text or "{}", strict=False)  # as LangChain reads the calls of a whole message
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_json_string(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), str)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _written(arguments: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False)
+    except ValueError:  # an integer of more digits than Python writes
+        return ""
+
+
+def _with_call(block: Block, calls: Mapping[str, ToolCall]) -> Block:
+    if isinstance(block, dict) and block.get("type") == "tool_call" and block.get("id") in calls:
+        return to_block(calls[block["id"]])
+    return block

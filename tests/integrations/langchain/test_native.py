@@ -1,0 +1,266 @@
+"""Calls that the server found itself: run when they are whole, reported when they are not, in a stream as in one piece."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages.tool import tool_call, tool_call_chunk
+from langchain_openai import ChatOpenAI
+
+from endpoints.script import Turn, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_events, answer_json, api
+from integrations.langchain.agents import QUESTION, chat_openai, conversations, get_weather, in_every_way, shown
+from integrations.langchain.scripted import CALL, ScriptedChatModel, counted_ids, fields, streamed, summed
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+
+PARIS = '{"city": "Paris"}'
+
+
+def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+    return Llama3JsonToolOutputParser(id_factory=counted_ids(), **options)
+
+
+def pieces(*given: tuple[int | None, str | None, str | None, str | None]) -> list[AIMessageChunk]:
+    """Give a chunk for each piece of a call: its index, id and name, and some of its arguments."""
+    return [
+        AIMessageChunk(
+            content="", id="1", tool_call_chunks=[tool_call_chunk(name=name, args=args, id=call_id, index=index)]
+        )
+        for index, call_id, name, args in given
+    ]
+
+
+def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
+    """Give the calls of a message; of a malformed one, the text."""
+    assert all(call["type"] == "tool_call" for call in message.tool_calls)
+    calls: list[Any] = [(call["name"], call["args"], call["id"]) for call in message.tool_calls]
+    return calls + [(call["name"], json.loads(str(call["args"])), call["id"]) for call in message.invalid_tool_calls]
+
+
+MALFORMED = '{"name": "f", "parameters": %s}'
+
+STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]]] = {
+    "in pieces": (
+        pieces((0, "a", "f", ""), (0, None, None, '{"x": '), (0, None, None, "1}")),
+        [("f", {"x": 1}, "a")],
+    ),
+    "cut off": (
+        pieces((0, "a", "f", ""), (0, None, None, '{"city": "Par')),
+        [("f", MALFORMED % '{"city": "Par', "a")],
+    ),
+    "cut off before any value": (pieces((0, "a", "f", "{")), [("f", MALFORMED % "{", "a")]),
+    "one cut off behind a whole one": (
+        pieces((0, "a", "g", "{}"), (1, "b", "f", '{"x"'), (1, None, None, ": [1,")),
+        [("g", {}, "a"), ("f", MALFORMED % '{"x": [1,', "b")],
+    ),
+    "a whole one behind one that is cut off": (
+        pieces((0, "a", "f", '{"x'), (1, "b", "g", "{}")),
+        [("g", {}, "b"), ("f", MALFORMED % '{"x', "a")],
+    ),
+    "interleaved": (
+        pieces(
+            (0, "a", "f", '{"x": '),
+            (1, "b", "g", '{"y"'),
+            (0, None, None, "1"),
+            (1, None, None, ": 2}"),
+            (0, None, None, "}"),
+            (2, "c", "h", "{}"),
+        ),
+        [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b"), ("h", {}, "c")],
+    ),
+    "no arguments": (pieces((0, "a", "f", ""), (1, "b", "g", None)), [("f", {}, "a"), ("g", {}, "b")]),
+    "no ids": (pieces((0, None, "f", "{}"), (1, "", "f", "{}")), [("f", {}, "call_0"), ("f", {}, "call_1")]),
+    "no id, cut off": (pieces((0, None, "f", "{")), [("f", MALFORMED % "{", "call_0")]),
+    "no name": (
+        pieces((0, "a", None, PARIS)),
+        [("", '{"name": "unknown", "parameters": {"city": "Paris"}}', "a")],
+    ),
+    "no index": (
+        pieces((None, "a", "f", '{"x": '), (None, None, None, "1}"), (None, "b", "g", "{"), (None, "b", None, "}")),
+        [("f", {"x": 1}, "a"), ("g", {}, "b")],
+    ),
+    "one index for all": (
+        pieces((0, "a", "f", '{"x": 1}'), (0, "b", "g", "{}"), (0, "c", "h", "{"), (0, "c", None, "}")),
+        [("f", {"x": 1}, "a"), ("g", {}, "b"), ("h", {}, "c")],
+    ),
+    "one index for all, and no ids": (
+        pieces((0, None, "f", '{"x": 1}'), (0, None, "f", '{"x": 2}')),
+        [("f", {"x": 1}, "call_0"), ("f", {"x": 2}, "call_1")],
+    ),
+    "the name with every piece": (pieces((0, "a", "f", '{"x": '), (0, "a", "f", "1}")), [("f", {"x": 1}, "a")]),
+    "the name in pieces": (pieces((0, "a", "get_", ""), (0, None, "weather", "{}")), [("get_weather", {}, "a")]),
+    "white space behind it": (
+        pieces((0, "a", "f", "{}"), (0, None, None, "\n"), (1, "b", "g", "{}")),
+        [("f", {}, "a"), ("g", {}, "b")],
+    ),
+    "a list": (pieces((0, "a", "f", "[1]")), [("f", MALFORMED % "[1]", "a")]),
+    "braces in strings": (pieces((0, "a", "f", '{"x": "}'), (0, None, None, '"}')), [("f", {"x": "}"}, "a")]),
+}
+
+of_each_stream = pytest.mark.parametrize(("chunks", "expected"), STREAMS.values(), ids=STREAMS)
+
+
+class TestStreams:
+    @of_each_stream
+    def test_no_half_of_a_call_is_ever_in_a_chunk(self, chunks: list[AIMessageChunk], expected: list[Any]) -> None:
+        out = streamed(parser(), [AIMessageChunk(content="Hm. ", id="1"), *chunks])
+        assert made(summed(out)) == expected
+        one_by_one = [call for chunk in out for call in made(chunk)]
+        assert sorted(map(str, one_by_one)) == sorted(map(str, expected))
+        assert {len(chunk.tool_call_chunks) for chunk in out} == {0, 1}
+        assert summed(out).content == "Hm. "
+        assert out[-1].chunk_position == "last"
+
+    @pytest.mark.parametrize("name", ["in pieces", "cut off", "one cut off behind a whole one"])
+    def test_a_sum_of_chunks_is_read_in_the_same_way(self, name: str) -> None:
+        chunks, expected = STREAMS[name]
+        assert made(parser().invoke(reduce(operator.add, chunks))) == expected
+
+    @of_each_stream
+    async def test_the_model_gives_the_same_in_every_way(
+        self, chunks: list[AIMessageChunk], expected: list[Any]
+    ) -> None:
+        class Streaming(ScriptedChatModel):
+            streaming: bool = True
+
+        for inside in (ScriptedChatModel(chunks=chunks), Streaming(chunks=chunks, streaming=True)):
+
+            def bound(llm: ScriptedChatModel = inside) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+                return Llama3ToolModel(llm, id_factory=counted_ids()).bind_tools([get_weather])
+
+            assert made(summed(bound().stream("Hi"))) == expected
+            assert made(summed([chunk async for chunk in bound().astream("Hi")])) == expected
+        assert made(bound().invoke("Hi")) == expected
+        assert made(await bound().ainvoke("Hi")) == expected
+
+    def test_a_call_comes_when_the_next_one_begins(self) -> None:
+        stream = parser().transform(iter([*STREAMS["interleaved"][0], AIMessageChunk(content=" Done.")]))
+        assert [(chunk.content, len(chunk.tool_calls)) for chunk in stream] == [
+            ("", 0),
+            ("", 1),
+            ("", 1),
+            (" Done.", 0),
+            ("", 1),
+            ("", 0),
+        ]
+
+    def test_what_a_chunk_carries_beside_its_calls_goes_out_once(self) -> None:
+        usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+        last = AIMessageChunk(content="", response_metadata={"finish_reason": "tool_calls"}, usage_metadata=usage)
+        message = summed(streamed(parser(), [*STREAMS["cut off"][0], last]))
+        assert (message.response_metadata, message.usage_metadata) == (last.response_metadata, usage)
+
+    def test_in_version_1_blocks_too(self) -> None:
+        version = {"output_version": "v1"}
+        chunks = [
+            AIMessageChunk(content=[{**piece, "index": 1}], tool_call_chunks=[piece], response_metadata=version, id="1")
+            for chunk in STREAMS["one cut off behind a whole one"][0]
+            for piece in chunk.tool_call_chunks
+        ]
+        message = summed(streamed(parser(), chunks))
+        assert made(message) == STREAMS["one cut off behind a whole one"][1]
+        assert fields(message)["content"] == [{"type": "tool_call", "name": "g", "args": {}, "id": "a"}]
+
+    def test_a_stream_that_breaks_off_loses_none(self) -> None:
+        def breaking() -> Any:  # noqa: ANN401 (a generator)
+            yield from STREAMS["one cut off behind a whole one"][0]
+            raise ConnectionError
+
+        arrived: list[BaseMessage] = []
+        with pytest.raises(ConnectionError):
+            arrived.extend(parser().transform(breaking()))
+        assert made(summed(arrived)) == STREAMS["one cut off behind a whole one"][1]
+
+    @pytest.mark.parametrize(
+        "text",
+        [f"<tool_call>{CALL}", f"Hm. <tool_call>{CALL}\n{CALL}", f"{CALL} Then\n```json\n{CALL}", f"<tool>{CALL} "],
+    )
+    def test_a_wrapper_that_they_interrupt_keeps_its_tag(self, text: str) -> None:
+        message = summed(streamed(parser(), [*text, *STREAMS["in pieces"][0]]))
+        assert message.content == text.removeprefix(f"{CALL} ")
+        assert message.tool_calls[-1]["name"] == "f"
+
+
+class TestWholeMessages:
+    def test_one_that_is_malformed_is_given_as_those_of_the_text_are(self) -> None:
+        broken: Any = {"name": "f", "args": '{"x', "id": None, "error": "cut off", "type": "invalid_tool_call"}
+        message = AIMessage("Hm.", invalid_tool_calls=[broken])
+        expected = [("f", MALFORMED % '{"x', "call_0")]
+        read = parser().invoke(message)
+        assert (read.content, made(read)) == ("Hm.", expected)
+        assert parser().invoke(read) is read
+        assert made(summed(list(parser().transform(iter([message]))))) == expected
+        assert message.invalid_tool_calls == [broken]
+
+    def test_one_without_an_id_gets_one(self) -> None:
+        message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}, {"name": "", "args": {}, "id": "b"}])
+        unnamed = '{"name": "unknown", "parameters": {}}'
+        assert made(parser().invoke(message)) == [("f", {}, "call_0"), ("", unnamed, "b")]
+
+    def test_a_model_that_does_not_stream_gives_the_same_in_a_stream(self) -> None:
+        broken: Any = {"name": None, "args": '{"x', "id": None, "error": "", "type": "invalid_tool_call"}
+        called = AIMessage("", tool_calls=[tool_call(name="f", args={"x": 1}, id="a")], invalid_tool_calls=[broken])
+        llm = FakeMessagesListChatModel(responses=[called])
+        bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
+        assert made(summed(bound.stream("Hi"))) == made(bound.invoke("Hi"))
+        assert [name for name, _, _ in made(bound.invoke("Hi"))] == ["f", ""]
+
+
+def sending(*arguments: str, finish_reason: str) -> Callable[[Request], Answer]:
+    """Give a server's answer with one call, whose arguments come in these pieces."""
+
+    def model(request: Request) -> Answer:
+        head = {"id": "1", "created": 0, "model": "llama3.1"}
+        function = {"name": "get_weather", "arguments": "".join(arguments)}
+        call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+        if not request.stream:
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
+            choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+            return answer_json({**head, "object": "chat.completion", "choices": [choice]})
+        pieces: list[dict[str, Any]] = [{"index": 0, "function": {"arguments": piece}} for piece in arguments]
+        deltas: list[Any] = [{**call, "function": {**function, "arguments": ""}}, *pieces]
+        choices: list[dict[str, Any]] = [
+            {"index": 0, "delta": {"tool_calls": [delta]}, "finish_reason": None} for delta in deltas
+        ]
+        choices.append({"index": 0, "delta": {}, "finish_reason": finish_reason})
+        events = [json.dumps({**head, "object": "chat.completion.chunk", "choices": [choice]}) for choice in choices]
+        return answer_events([*events, "[DONE]"])
+
+    return model
+
+
+class TestAgents:
+    @in_every_way
+    @pytest.mark.parametrize("finish_reason", ["length", "tool_calls"])
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_a_call_that_is_cut_off_never_runs(
+        self, run: Callable[..., Any], finish_reason: str, streams: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.setenv(name, "127.0.0.1")
+        answers = iter(
+            [
+                sending('{"city": ', '"Par', finish_reason=finish_reason),
+                sending('{"city": "Paris"}', finish_reason="tool_calls"),
+            ]
+        )
+        last = scripted([Turn(pieces=("Sunny.",))])
+        respond = api(["llama3.1"], lambda request: next(answers, last)(request))
+        with LoopbackServer(respond) as server:
+            llm: ChatOpenAI = chat_openai(server).model_copy(update={"streaming": streams})
+            messages = run(create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()]))["messages"]
+        assert [type_ for type_, _ in shown(messages)] == ["human", "ai", "tool", "ai", "tool", "ai"]
+        assert messages[2].status == "error"
+        assert [message.text for message in messages if isinstance(message, ToolMessage)][1] == "sunny in Paris"
+        *_, written, complaint = conversations(server)[1]
+        assert written == ("assistant", '{"name": "get_weather", "parameters": {"city": "Par}')
+        assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
