@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
@@ -10,10 +11,12 @@ from typing_extensions import NotRequired
 
 from langchain_llama3_tools.history import ToolRole
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall
+from langchain_llama3_tools.misfits import MisfitCall, misfits_of, with_misfits
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.options import require_choice
 from langchain_llama3_tools.prompting import ToolsIn
 from llama3_tools import Extractor, MissingExtraError, OnUnknownTool, PromptFormat, new_call_id, render_tool_call
+from llama3_tools.arguments import ArgumentValidator
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -42,8 +45,9 @@ class RepairState(AgentState[Any]):
 class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     """Lets an agent's model call tools where its calls come as text.
 
-    It puts `Llama3ToolModel` around the model of each request. A malformed call is sent back to the model with what was
-    wrong, so that it can write it again; of several calls, the good ones run meanwhile.
+    It puts `Llama3ToolModel` around the model of each request. A malformed call, and one whose arguments do not fit the
+    schema of its tool, is sent back to the model with what was wrong, so that it can write it again; of several calls,
+    the good ones run meanwhile.
 
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models import FakeListChatModel
@@ -72,6 +76,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         tool_role: ToolRole = "user",
         prompt_format: PromptFormat = "json",
         on_unknown_tool: OnUnknownTool = "call",
+        coerce_arguments: bool = True,
         max_repairs: int = 1,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
@@ -83,13 +88,16 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             prompt_format: the form in which the model is asked to call, as there.
             on_unknown_tool: what becomes of a call of a tool that the agent does not have: it is a `"call"`, which the
                 agent answers with the names that are valid, or it stays `"text"`.
-            max_repairs: how often in a row the model is asked to write a malformed call again. After that, and with
-                0, the agent ends with the malformed text as its answer.
+            coerce_arguments: whether arguments are made to fit the schemas of their tools, as in `Llama3ToolModel`, and
+                a call whose arguments do not fit all the same is sent back to the model.
+            max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
+                malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
             TypeError: `max_repairs` is no number, or `id_factory` cannot be called.
             ValueError: `max_repairs` is negative, or another option is none of its words.
+            MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`).
         """
         super().__init__()
         require_choice("tools_in", tools_in, get_args(ToolsIn))
@@ -100,41 +108,60 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             raise TypeError(f"max_repairs is a whole number, not {max_repairs!r}")
         if max_repairs < 0:
             raise ValueError(f"max_repairs is 0 or more, not {max_repairs}")
+        if coerce_arguments:
+            ArgumentValidator({})  # which says what is missing
         self.max_repairs = max_repairs
+        self.coerce_arguments = coerce_arguments
         self._options: dict[str, Any] = {
             "tools_in": tools_in,
             "tool_role": tool_role,
             "prompt_format": prompt_format,
             "on_unknown_tool": on_unknown_tool,
+            "coerce_arguments": coerce_arguments,
             "id_factory": id_factory,
         }
+
+    def before_agent(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Count repairs anew: the last run may have been aborted within one."""
+        del runtime
+        return {"llama3_repairs": 0} if state.get("llama3_repairs") else None
+
+    async def abefore_agent(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Count repairs anew, as `before_agent` does."""
+        return self.before_agent(state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return handler(self._wrapped(request))
+        return self._checked(handler(self._wrapped(request)), request)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return await handler(self._wrapped(request))
+        return self._checked(await handler(self._wrapped(request)), request)
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Answer malformed calls with what was wrong, and ask the model again where there is no other call to run."""
+        """Answer calls that cannot run with what was wrong, and ask the model again where there is no other to run.
+
+        Of arguments that do not fit, the tool itself would tell the model: it does where another call runs anyway, and
+        after the last repair.
+        """
         del runtime
         answer = next((message for message in reversed(state["messages"]) if isinstance(message, AIMessage)), None)
         repairs = state.get("llama3_repairs", 0)
-        if answer is None or not answer.invalid_tool_calls:
+        misfits = [] if answer is None else misfits_of(answer)
+        if answer is None or not (answer.invalid_tool_calls or misfits):
             return {"llama3_repairs": 0} if repairs else None
         complaints = [self._complaint(call, answer) for call in answer.invalid_tool_calls]
-        if answer.tool_calls:
+        if len(answer.tool_calls) > len(misfits):
             return {"messages": complaints, "llama3_repairs": 0}
         if repairs < self.max_repairs:
+            complaints += [self._misfit_complaint(call) for call in misfits]
             return {"messages": complaints, "llama3_repairs": repairs + 1, "jump_to": "model"}
-        return {"llama3_repairs": 0}
+        return {"messages": complaints} if misfits else None
 
     @hook_config(can_jump_to=["model"])
     async def aafter_model(self, state: RepairState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -146,15 +173,31 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             return request
         return request.override(model=Llama3ToolModel(request.model, **self._options))
 
+    def _checked(self, response: _Response, request: ModelRequest[Any]) -> _Response:
+        if not self.coerce_arguments:
+            return response
+        result = [
+            with_misfits(message, request.tools) if isinstance(message, AIMessage) else message
+            for message in response.result
+        ]
+        return replace(response, result=result)
+
     def _complaint(self, call: InvalidToolCall, answer: AIMessage) -> ToolMessage:
-        name = call["name"] or "unknown"
         rejected: Iterable[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
         details = [entry["detail"] for entry in rejected if entry["id"] == call["id"]]
         reason = " ".join(details) or call["error"] or "its arguments are no JSON object"
+        return self._told(f"The call is malformed, and was not run: {reason}", call["name"], call["id"])
+
+    def _misfit_complaint(self, call: MisfitCall) -> ToolMessage:
+        problems = "; ".join(call["problems"])
+        return self._told(f"The arguments do not fit, and the call was not run: {problems}", call["name"], call["id"])
+
+    def _told(self, complaint: str, name: str | None, call_id: str | None) -> ToolMessage:
+        name = name or "unknown"
         form = render_tool_call(name, {"example_name": "example_value"}, prompt_format=self._options["prompt_format"])
         return ToolMessage(
-            f"The call is malformed, and was not run: {reason}. Write all of it again, in the form {form}",
+            f"{complaint}. Write all of it again, in the form {form}",
             name=name,
-            tool_call_id=call["id"] or self._options["id_factory"](),
+            tool_call_id=call_id or self._options["id_factory"](),
             status="error",
         )

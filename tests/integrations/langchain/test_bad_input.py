@@ -109,7 +109,7 @@ class TestToolsThatFail:
     @in_every_way
     def test_one_that_is_called_with_wrong_arguments_says_so(self, run: Any) -> None:  # noqa: ANN401
         with serving(call("add", a="two"), call("add", a=2, b=2), "4") as server:
-            messages = run(agent_on(server))["messages"]
+            messages = run(agent_on(server, coerce_arguments=False))["messages"]
         assert messages[2].status == "error"
         assert messages[4].text == "4"
         assert conversations(server)[1][-1][1].startswith("Error of add: Error invoking tool 'add'")
@@ -262,6 +262,7 @@ class TestOptions:
             ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json'"),
             ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
             ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
+            ({"coerce_arguments": "often"}, "coerce_arguments\n  Input should be a valid boolean"),
             ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
             ({"temperature": 0}, "temperature\n  Extra inputs are not permitted"),
         ],

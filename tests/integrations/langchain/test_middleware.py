@@ -22,11 +22,13 @@ from integrations.langchain.agents import (
     QUESTION,
     add,
     agent_on,
+    awaited,
     call,
     chat_openai,
     conversations,
     get_weather,
     in_every_way,
+    invoked,
     serving,
     shown,
 )
@@ -197,6 +199,28 @@ class TestRepairs:
             assert agent.invoke(QUESTION, config)["messages"][-1].text == "Sunny."
             assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Yes."
         assert len(conversations(server)) == 7
+
+    def test_the_last_repair_is_the_last_of_its_run_only(self) -> None:
+        with serving(BROKEN, BROKEN, BROKEN, PARIS, "Sunny.") as server:
+            agent = agent_on(server, checkpointer=InMemorySaver())
+            config = {"configurable": {"thread_id": "1"}}
+            assert agent.invoke(QUESTION, config)["messages"][-1].text == BROKEN
+            assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Sunny."
+
+    @pytest.mark.parametrize("run", [invoked, awaited])
+    def test_a_run_that_was_aborted_within_a_repair_does_not_count(self, run: Any) -> None:  # noqa: ANN401
+        aborted = Turn(pieces=("Hm. ",), breaks=True)
+        with serving(BROKEN, aborted, BROKEN, PARIS, "Sunny.") as server:
+            agent = agent_on(server, checkpointer=InMemorySaver())
+            config = {"configurable": {"thread_id": "1"}}
+            with pytest.raises(Exception, match="the answer broke off"):
+                run(agent, QUESTION, config)
+            assert agent.get_state(config).values["llama3_repairs"] == 1
+            assert run(agent, {"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Sunny."
+
+    def test_a_good_call_beside_a_malformed_one_counts_anew_too(self) -> None:
+        with serving(BROKEN, f"{PARIS}; {BROKEN}", BROKEN, PARIS, "Sunny.") as server:
+            assert agent_on(server).invoke(QUESTION)["messages"][-1].text == "Sunny."
 
     def test_one_beside_a_good_call_is_answered_while_that_runs(self) -> None:
         with serving(f"{PARIS}; {BROKEN}", "Sunny.") as server:

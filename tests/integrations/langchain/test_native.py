@@ -1,4 +1,4 @@
-"""Calls that the server found itself: run when they are whole, reported when they are not, in a stream as in one piece."""
+"""Calls that the server found itself: run when they are whole, reported when they are not, streamed or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events, answer_json, api
-from integrations.langchain.agents import QUESTION, chat_openai, conversations, get_weather, in_every_way, shown
+from integrations.langchain.agents import chat_openai, conversations, get_weather, in_every_way, shown
 from integrations.langchain.scripted import CALL, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 
@@ -251,11 +251,14 @@ class TestAgents:
             [
                 sending('{"city": ', '"Par', finish_reason=finish_reason),
                 sending('{"city": "Paris"}', finish_reason="tool_calls"),
+                scripted([Turn(pieces=("Sunny.",))]),
             ]
         )
-        last = scripted([Turn(pieces=("Sunny.",))])
-        respond = api(["llama3.1"], lambda request: next(answers, last)(request))
-        with LoopbackServer(respond) as server:
+
+        def model(request: Request) -> Answer:
+            return next(answers)(request)
+
+        with LoopbackServer(api(["llama3.1"], model)) as server:
             llm: ChatOpenAI = chat_openai(server).model_copy(update={"streaming": streams})
             messages = run(create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()]))["messages"]
         assert [type_ for type_, _ in shown(messages)] == ["human", "ai", "tool", "ai", "tool", "ai"]

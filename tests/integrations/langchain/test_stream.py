@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel, GenericFakeChatModel
