@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
 from typing_extensions import NotRequired
 
@@ -171,6 +172,11 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if isinstance(request.model, Llama3ToolModel):
             return request
+        if not isinstance(request.model, BaseChatModel):  # of `init_chat_model` with `configurable_fields`, say
+            raise TypeError(
+                f"the agent's model is a {type(request.model).__name__}: give the agent a chat model that is made, "
+                "such as ChatOpenAI(…), or init_chat_model(…) without configurable fields"
+            )
         return request.override(model=Llama3ToolModel(request.model, **self._options))
 
     def _checked(self, response: _Response, request: ModelRequest[Any]) -> _Response:

@@ -61,10 +61,17 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         if "function" in tool:
             return copy.deepcopy(tool)
     try:
-        return copy.deepcopy(convert_to_openai_tool(tool))
+        converted = copy.deepcopy(convert_to_openai_tool(tool))
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
         reason = " ".join(str(error).split())
         raise ToolDefinitionError(f"{where} ({_described(tool)}) cannot be read: {reason} {_EXPECTED}") from error
+    if converted.get("type") == "function" and "name" in converted:  # as OpenAI's Responses API has it
+        return {"type": "function", "function": {key: value for key, value in converted.items() if key != "type"}}
+    if "function" not in converted:
+        raise ToolDefinitionError(
+            f"{where} is a tool that the server runs, {_described(tool)}: only functions can be shown in the prompt"
+        )
+    return converted
 
 
 def _untitled(schema: object) -> object:

@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain.agents.structured_output import ToolStrategy
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain.chat_models import init_chat_model
 from langchain_core.callbacks import UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from endpoints.script import Turn, cut_at
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import LoopbackServer
+from endpoints.wire import api
 from integrations.langchain.agents import (
     PARIS,
     QUESTION,
@@ -32,6 +35,7 @@ from integrations.langchain.agents import (
     serving,
     shown,
 )
+from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
 
 BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
@@ -285,6 +289,29 @@ class TestAmongOthers:
             agent = agent_on(other, before=[Choose(chat_openai(chosen))])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
         assert conversations(other) == []
+
+    def test_its_options_are_those_of_the_model(self) -> None:
+        ids = counted_ids()
+        with serving(f"{PARIS}; {PARIS}", "Sunny.") as server:
+            messages = agent_on(server, tools_in="system", id_factory=ids).invoke(QUESTION)["messages"]
+        assert [made["id"] for made in messages[1].tool_calls] == ["call_0", "call_1"]
+        assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
+
+    def test_a_provider_strategy_goes_to_the_server_as_it_is(self) -> None:
+        answer = Turn(pieces=('{"city": "Paris", ', '"degrees": 21}'))
+        with LoopbackServer(api(["llama3.1"], scripted([answer]))) as server:
+            result = agent_on(server, response_format=ProviderStrategy(Forecast)).invoke(QUESTION)
+        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
+        assert "response_format" in server.requests[-1].body
+        assert "tools" not in server.requests[-1].body
+
+    def test_a_model_that_is_not_made_yet_is_an_error_that_says_so(self) -> None:
+        model = init_chat_model("openai:llama3.1", configurable_fields=("model",), api_key="none")
+        agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware()])
+        with pytest.raises(
+            TypeError, match="the agent's model is a _ConfigurableModel: give the agent a chat model that"
+        ):
+            agent.invoke(QUESTION)
 
     @pytest.mark.parametrize("role", ["tool", "ipython"])
     def test_results_in_another_role(self, role: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.exceptions import OutputParserException
+from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -20,7 +21,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import LLMResult
+from langchain_core.outputs import ChatGeneration, ChatResult, LLMResult
+from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, SecretStr
@@ -29,6 +31,7 @@ from chunkings import chunkings
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
+from integrations.langchain.agents import serving
 from integrations.langchain.scripted import (
     CALL,
     CUT_OFF,
@@ -338,6 +341,72 @@ class TestAsTheModelInsideGivesIt:
             ends = [result.generations[0][0].generation_info or {} for result in recorder.results]
             assert [end["finish_reason"] for end in ends] == ["stop"] * 4
 
+    async def test_stop_words_reach_it_in_every_way_to_ask(self, endpoint: LoopbackServer) -> None:
+        bound = Llama3ToolModel(chat_openai(endpoint)).bind_tools([get_weather])
+        bound.invoke("Hi", stop=["Observation"])
+        await bound.ainvoke("Hi", stop=["Observation"])
+        list(bound.stream("Hi", stop=["Observation"]))
+        [_ async for _ in bound.astream("Hi", stop=["Observation"])]
+        streaming = Llama3ToolModel(chat_openai(endpoint, streaming=True)).bind_tools([get_weather])
+        streaming.invoke("Hi", stop=["Observation"])
+        await streaming.ainvoke("Hi", stop=["Observation"])
+        assert [request.body.get("stop") for request in endpoint.requests] == [["Observation"]] * 6
+
+    def test_what_langchain_does_around_a_model_is_done_around_the_wrapper(self) -> None:
+        options: dict[str, Any] = {
+            "cache": InMemoryCache(),
+            "callbacks": [Recorder()],
+            "custom_get_token_ids": len,
+            "disable_streaming": True,
+            "metadata": {"a": 1},
+            "name": "mine",
+            "output_version": "v1",
+            "rate_limiter": InMemoryRateLimiter(),
+            "tags": ["t"],
+            "verbose": True,
+        }
+        llm = FakeListChatModel(responses=[], **options)
+        model = Llama3ToolModel(llm)
+        assert {option: getattr(model, option) for option in options} == {**options, "metadata": llm.metadata}
+
+    async def test_a_batch_keeps_its_order(self) -> None:
+        def bound(usage: UsageMetadataCallbackHandler) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+            usages = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
+            cities = [json.dumps({"name": "get_weather", "parameters": {"city": city}}) for city in "ABC"]
+            answers = {
+                city: AIMessage(text, usage_metadata=usages, response_metadata={"model_name": "llama"})
+                for city, text in zip("ABC", cities, strict=True)
+            }
+
+            class Answering(ScriptedChatModel):
+                def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's)
+                    message = answers[str(messages[0].text)[-1]].model_copy(deep=True)
+                    return ChatResult(generations=[ChatGeneration(message=message)])
+
+            return Llama3ToolModel(Answering(chunks=[])).bind_tools([get_weather]).with_config(callbacks=[usage])
+
+        for is_async in (False, True):
+            usage = UsageMetadataCallbackHandler()
+            model = bound(usage)
+            messages = await model.abatch(list("ABC")) if is_async else model.batch(list("ABC"))
+            assert [message.tool_calls[0]["args"]["city"] for message in messages] == ["A", "B", "C"]
+            assert len({message.tool_calls[0]["id"] for message in messages}) == 3
+            assert len({message.id for message in messages}) == 3
+            assert usage.usage_metadata["llama"]["total_tokens"] == 3 * 12
+
+    async def test_what_one_that_does_not_stream_tells_beside_its_message_is_in_a_stream_as_well(self) -> None:
+        class Telling(BaseChatModel):
+            _llm_type = "telling"
+
+            def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+                made = ChatGeneration(message=AIMessage(CALL), generation_info={"finish_reason": "stop"})
+                return ChatResult(generations=[made], llm_output={"system_fingerprint": "fp"})
+
+        bound = Llama3ToolModel(Telling()).bind_tools([get_weather])
+        expected = {"system_fingerprint": "fp", "finish_reason": "stop"}
+        assert summed(bound.stream("Hi")).response_metadata == expected
+        assert summed([chunk async for chunk in bound.astream("Hi")]).response_metadata == expected
+
     async def test_a_model_told_to_stream_streams_inside(self, endpoint: LoopbackServer) -> None:
         bound = Llama3ToolModel(chat_openai(endpoint, streaming=True)).bind_tools([get_weather])
         assert len(bound.invoke("Hi").tool_calls) == 1
@@ -357,6 +426,19 @@ class TestAsTheModelInsideGivesIt:
         assert first.invoke("Hi").tool_calls == first.invoke("Hi").tool_calls
         assert model.bind_tools([Person]).invoke("Hi").text == "second"
         assert Llama3ToolModel(llm, tools_in="system").bind_tools([Person]).invoke("Hi").text == "third"
+
+    def test_a_shared_cache_keeps_two_servers_apart(self) -> None:
+        def ask(text: str) -> str:
+            with serving(text) as server:
+                bound = Llama3ToolModel(chat_openai(server)).bind_tools([get_weather])
+                assert bound.invoke("Hi").text == bound.invoke("Hi").text
+                return str(bound.invoke("Hi").text)
+
+        set_llm_cache(InMemoryCache())
+        try:
+            assert [ask("from A"), ask("from B")] == ["from A", "from B"]
+        finally:
+            set_llm_cache(None)
 
     def test_generation_info_of_held_chunks_goes_out_once(self) -> None:
         class Telling(ScriptedChatModel):
@@ -395,6 +477,10 @@ class TestStructuredOutput:
         assert list(structured.stream("Hi"))[-1] == Person(name="Ada", age=36)
         as_dict = wrapped(self.PERSON).with_structured_output(Person.model_json_schema())
         assert as_dict.invoke("Hi") == {"name": "Ada", "age": 36}
+        for method in ("function_calling", "json_mode", "json_schema"):
+            assert wrapped(self.PERSON).with_structured_output(Person, method=method).invoke("Hi") == structured.invoke(
+                "Hi"
+            )
         place = wrapped('{"name": "Place", "parameters": {"name": "Rome"}}').with_structured_output(Place)
         assert place.invoke("Hi") == {"name": "Rome"}
 

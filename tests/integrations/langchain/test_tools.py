@@ -6,14 +6,16 @@ import functools
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableBinding
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from pydantic import BaseModel, Field, ValidationError
 
 import llama3_tools
 from integrations.langchain.scripted import CALL
-from langchain_llama3_tools import Llama3JsonToolOutputParser
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 from llama3_tools import render_tool_prompt
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -65,6 +67,7 @@ class TestWhatIsTakenForATool:
             pytest.param({"type": "function", "function": FUNCTION}, "get_weather", id="an OpenAI tool"),
             pytest.param({"function": FUNCTION}, "get_weather", id="an OpenAI tool without its type"),
             pytest.param(FUNCTION, "get_weather", id="an OpenAI function"),
+            pytest.param({"type": "function", **FUNCTION}, "get_weather", id="a tool of OpenAI's Responses API"),
             pytest.param({"name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
             pytest.param({"toolSpec": {"name": "w", "inputSchema": {"json": PARAMETERS}}}, "w", id="a Bedrock tool"),
             pytest.param({"title": "W", **PARAMETERS}, "W", id="a JSON Schema with a title"),
@@ -77,6 +80,11 @@ class TestWhatIsTakenForATool:
         assert parser.tools is not None
         assert list(parser.tools[0]["function"]["parameters"]["properties"]) in (["city"], ["__arg1"])
         assert parser.invoke(f'{{"name": "{name}", "parameters": {{"city": "Paris"}}}}').tool_calls[0]["name"] == name
+        llm = FakeListChatModel(responses=[f'{{"name": "{name}", "parameters": {{"city": "Paris"}}}}'])
+        bound = Llama3ToolModel(llm, on_unknown_tool="text").bind_tools([given], tool_choice=name)
+        assert isinstance(bound, RunnableBinding)
+        assert bound.kwargs["tools"] == parser.tools
+        assert bound.invoke("Hi").tool_calls[0]["name"] == name
 
     def test_any_iterable_of_them_is_a_list(self) -> None:
         assert names(Llama3JsonToolOutputParser(tools=(get_weather, GetWeather))) == ["get_weather", "GetWeather"]
@@ -124,7 +132,11 @@ class TestWhatIsNot:
             pytest.param(
                 [{"description": "x"}], r"tools\[0\] \(\{'description': 'x'\}\) cannot be read: ", id="no name"
             ),
-            pytest.param([{"type": "web_search"}], r"tools\[0\]: no name", id="a tool that servers run"),
+            pytest.param(
+                [{"type": "web_search"}],
+                r"tools\[0\] is a tool that the server runs, .*'web_search'",
+                id="a tool that servers run",
+            ),
             pytest.param(
                 [{"function": FUNCTION}, get_weather],
                 r"tools\[1\]: the name 'get_weather' is declared twice",
