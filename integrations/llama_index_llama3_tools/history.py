@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
 from llama3_tools import PromptFormat, render_tool_call, render_tool_result
+from llama_index_llama3_tools.arguments import misfits_told, with_misfits
 from llama_index_llama3_tools.messages import assistant_message
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
 
@@ -29,6 +30,8 @@ class _Called(NamedTuple):
     name: str | None
     arguments: Mapping[str, Any] | str | None = None
     """Where the name alone is not unique in its turn."""
+    misfits: Sequence[str] = ()
+    """What did not fit in its arguments, and may be why it failed."""
 
 
 def flatten_messages(
@@ -37,7 +40,8 @@ def flatten_messages(
     r"""Write the calls of a conversation, and their results, as text. Changes no message.
 
     Results come in the order of their calls, whatever the order in which the tools were done, and say which tool they
-    are from; where a turn has two calls of one tool, also what it was called with. Under the role of the user,
+    are from; where a turn has two calls of one tool, also what it was called with; and what did not fit in the call's
+    arguments, which may be all that the model needs to know about a tool's error. Under the role of the user,
     neighbouring results are one message, so that the roles alternate.
 
     >>> from llama_index.core.base.llms.types import ToolCallBlock
@@ -66,7 +70,7 @@ def flatten_messages(
         results = []
         if message.role == MessageRole.ASSISTANT:
             made = native_calls(message)
-            calls |= _called(made)
+            calls |= _called(made, misfits_told(message.additional_kwargs))
             flattened.append(_assistant(message, made, prompt_format))
         else:
             flattened.append(message.model_copy())
@@ -83,11 +87,13 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
     return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
 
 
-def _called(calls: Sequence[NativeCall]) -> dict[str, _Called]:
+def _called(calls: Sequence[NativeCall], misfits: Mapping[str, Sequence[str]]) -> dict[str, _Called]:
     """Tell what the results of a turn's calls are known by, by their ids."""
     names = [call.name for call in calls]
     return {
-        call.id: _Called(call.name, call.arguments if names.count(call.name) > 1 else None) for call in calls if call.id
+        call.id: _Called(call.name, call.arguments if names.count(call.name) > 1 else None, misfits.get(call.id, ()))
+        for call in calls
+        if call.id
     }
 
 
@@ -106,7 +112,8 @@ def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role
 
 def _result(message: ChatMessage, call: _Called | None, role: ToolResultRole) -> ChatMessage:
     known = call or _Called(message.additional_kwargs.get("name"))
-    text = render_tool_result(known.name, message.content or "", arguments=known.arguments)
+    result = with_misfits(message.content or "", known.misfits)
+    text = render_tool_result(known.name, result, arguments=known.arguments)
     blocks = [TextBlock(text=text), *(block for block in message.blocks if not isinstance(block, TextBlock))]
     return message.model_copy(update={"role": MessageRole(role), "blocks": blocks})
 

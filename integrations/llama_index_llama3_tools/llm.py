@@ -73,7 +73,11 @@ class Llama3ToolLLM(LLMAround):
         prompt_format: the form in which the model is asked to call, and shown the calls that it made.
         on_unknown_tool: what a call of a tool that was not given is: a `"call"`, which the agent answers with "Tool …
             not found", or `"text"`.
-        max_parse_retries: how many times a model that failed to write any call is shown what was wrong and asked again.
+        coerce_arguments: whether arguments are made to fit the schemas of their tools, without guessing; those of calls
+            that the server found, too. The message's `additional_kwargs["coerced_arguments"]` says what was changed
+            and what does not fit, and so is the model told with the tool's result.
+        max_parse_retries: how many times a model is shown what was wrong and asked again: one that failed to write any
+            call, or (with `coerce_arguments`) wrote one whose arguments do not fit. After that, the call is run.
         **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
 
     Raises:
@@ -86,8 +90,9 @@ class Llama3ToolLLM(LLMAround):
     tool_result_role: ToolResultRole = Field(default="tool", description="The role under which results are sent.")
     prompt_format: PromptFormat = Field(default="json", description="The form in which the model is asked to call.")
     on_unknown_tool: OnUnknownTool = Field(default="call", description="What a call of a tool that was not given is.")
+    coerce_arguments: bool = Field(default=True, description="Whether arguments are made to fit their tool's schema.")
     max_parse_retries: int = Field(
-        default=0, ge=0, description="How many times a model that failed to write any call is asked again."
+        default=0, ge=0, description="How many times a model that failed to write a fitting call is asked again."
     )
 
     def __init__(  # noqa: PLR0913 (its options, each by name)
@@ -99,6 +104,7 @@ class Llama3ToolLLM(LLMAround):
         tool_result_role: ToolResultRole = "tool",
         prompt_format: PromptFormat = "json",
         on_unknown_tool: OnUnknownTool = "call",
+        coerce_arguments: bool = True,
         max_parse_retries: int = 0,
         **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
     ) -> None:
@@ -109,6 +115,7 @@ class Llama3ToolLLM(LLMAround):
             tool_result_role=tool_result_role,
             prompt_format=prompt_format,
             on_unknown_tool=on_unknown_tool,
+            coerce_arguments=coerce_arguments,
             max_parse_retries=max_parse_retries,
             **kwargs,
         )
@@ -191,7 +198,8 @@ class Llama3ToolLLM(LLMAround):
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
         `delta` is text alone, and `message` holds each call as soon as it is complete. What a retry gives
-        (`max_parse_retries`) comes behind the answer that failed.
+        (`max_parse_retries`) comes behind the answer that failed; as long as there may be one, calls come at the end
+        of the answer, so that none is taken back.
         """
         options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
         request = self._begin(tools, user_msg, chat_history, options)
@@ -306,6 +314,7 @@ class Llama3ToolLLM(LLMAround):
             prompt_format=self.prompt_format,
             only_first=not options.is_parallel,
             is_required=choice not in {"auto", "none"},
+            coerce_arguments=self.coerce_arguments,
             retries=self.max_parse_retries,
         )
         return _Request(turn, is_native, kwargs)

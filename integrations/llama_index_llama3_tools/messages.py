@@ -10,6 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, ToolCall
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, coerced_arguments
 
 __all__ = [
     "AnyResponse",
@@ -40,7 +41,8 @@ def assistant_message(text: str | None, calls: Sequence[ToolCall], *, like: Chat
 
     Args:
         text: the text; a message without calls always has a `TextBlock`, so that its content is never `None`.
-        calls: the calls, also put into `additional_kwargs["tool_calls"]` in OpenAI's format.
+        calls: the calls, also put into `additional_kwargs["tool_calls"]` in OpenAI's format. What was changed in their
+            arguments, or does not fit, goes into `additional_kwargs["coerced_arguments"]`.
         like: the message that they were found in. Its role, its additional arguments and its other blocks are kept; the
             text takes the place of its first text.
     """
@@ -50,6 +52,8 @@ def assistant_message(text: str | None, calls: Sequence[ToolCall], *, like: Chat
     additional_kwargs = dict(original.additional_kwargs)
     if calls:
         additional_kwargs["tool_calls"] = [call.to_openai() for call in calls]
+    if told := coerced_arguments(calls):
+        additional_kwargs[COERCED_ARGUMENTS] = told
     # A copy, for the constructor would turn images in the additional arguments into blocks a second time.
     return original.model_copy(update={"blocks": blocks, "additional_kwargs": additional_kwargs})
 

@@ -13,6 +13,8 @@ from llama_index.core.llms import ChatMessage
 from pydantic_core import from_json
 
 from llama3_tools import new_call_id, render_tool_call
+from llama3_tools.arguments import Coercion
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
@@ -42,7 +44,8 @@ def native_calls(message: ChatMessage) -> list[NativeCall]:
 def without_native_calls(message: ChatMessage) -> ChatMessage:
     """Give a message without its calls."""
     blocks = [block for block in message.blocks if not isinstance(block, ToolCallBlock)]
-    kwargs = {key: value for key, value in message.additional_kwargs.items() if key != "tool_calls"}
+    about_calls = {"tool_calls", COERCED_ARGUMENTS}
+    kwargs = {key: value for key, value in message.additional_kwargs.items() if key not in about_calls}
     return message.model_copy(update={"blocks": blocks, "additional_kwargs": kwargs})
 
 
@@ -53,11 +56,13 @@ class NativeCalls:
     Args:
         only_first: whether all calls but the first are dropped.
         names: the names that may be called; `None` for any.
+        schemas: what arguments are made to fit; `None` leaves them as they are.
     """
 
-    def __init__(self, *, only_first: bool, names: Container[str] | None) -> None:
+    def __init__(self, *, only_first: bool, names: Container[str] | None, schemas: ToolSchemas | None = None) -> None:
         self._only_first = only_first
         self._names = names
+        self._schemas = schemas
         self._ids: list[str] = []
 
     def settle(self, message: ChatMessage, *, is_last: bool) -> ChatMessage:
@@ -71,19 +76,26 @@ class NativeCalls:
         if not calls:
             return message
         self._ids += [new_call_id() for _ in calls[len(self._ids) :]]
-        blocks, texts = [], [message.content] if message.content else []
+        blocks, told, texts = [], [], [message.content] if message.content else []
         for call, new_id in list(zip(calls, self._ids, strict=False))[: 1 if self._only_first else None]:
-            if isinstance(call.arguments, dict) and self._may_be_called(call.name):
-                block = ToolCallBlock(tool_call_id=call.id or new_id, tool_name=call.name, tool_kwargs=call.arguments)
-                blocks.append(block)
+            arguments = call.arguments
+            # In a stream, no arguments are those that have not come yet.
+            if isinstance(arguments, dict) and (arguments or is_last) and self._may_be_called(call.name):
+                call_id, coercion = call.id or new_id, self._coerce(call.name, arguments)
+                told += coerced_call(call_id, call.name, arguments, coercion)
+                blocks.append(ToolCallBlock(tool_call_id=call_id, tool_name=call.name, tool_kwargs=coercion.arguments))
             elif is_last:
-                texts.append(render_tool_call(call.name, call.arguments))
+                texts.append(render_tool_call(call.name, arguments))
         settled = assistant_message(" ".join(texts) or None, (), like=without_native_calls(message))
         if not blocks:
             return settled
         kept = settled.blocks if texts else [block for block in settled.blocks if block.block_type != "text"]
         additional_kwargs = {**settled.additional_kwargs, "tool_calls": [_to_openai(block) for block in blocks]}
+        additional_kwargs |= {COERCED_ARGUMENTS: told} if told else {}
         return settled.model_copy(update={"blocks": [*kept, *blocks], "additional_kwargs": additional_kwargs})
+
+    def _coerce(self, name: str, arguments: dict[str, Any]) -> Coercion:
+        return self._schemas.coerce(name, arguments) if self._schemas else Coercion(arguments)
 
     def _may_be_called(self, name: str) -> bool:
         return bool(name) and (self._names is None or name in self._names)

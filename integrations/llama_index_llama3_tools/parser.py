@@ -49,12 +49,16 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             else raises a `StrictResponseError`. A stream comes at its end, all at once; the model is shown the format,
             with or without tools.
         multiple: with `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`.
+        coerce_arguments: whether the arguments of the text's calls are made to fit the schemas of `tools`, without
+            guessing. What was changed and what does not fit is in the message's
+            `additional_kwargs["coerced_arguments"]`, and on the calls of `extraction`.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
-        ValueError: an option has a value that it does not know, or `multiple` comes without `strict`.
+        ValueError: an option has a value that it does not know, `multiple` comes without `strict`, or
+            `coerce_arguments` without `tools`.
     """
 
     def __init__(  # noqa: PLR0913 (options, each by its name)
@@ -65,6 +69,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         on_malformed: OnMalformed = "text",
         strict: bool = False,
         multiple: bool = False,
+        coerce_arguments: bool = False,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         if on_malformed not in get_args(OnMalformed):
@@ -79,6 +84,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._extractor = Extractor(
             tools=None if declared is None else declared.values(),
             on_unknown_tool=on_unknown_tool,
+            coerce_arguments=coerce_arguments,
             id_factory=id_factory,
         )
 

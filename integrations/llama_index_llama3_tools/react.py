@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
-from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
+from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ObservationReasoningStep
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.tools import BaseTool
 
-from llama3_tools import Event, Extractor, OnUnknownTool, TextDelta, ToolCall, render_tool_call, render_tool_prompt
+from llama3_tools import (
+    ArgumentChange,
+    ArgumentProblem,
+    Event,
+    Extractor,
+    OnUnknownTool,
+    TextDelta,
+    ToolCall,
+    render_tool_call,
+    render_tool_prompt,
+)
+from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
@@ -41,6 +53,11 @@ class Llama3CallReasoningStep(ActionReasoningStep):
     {"name": "now", "parameters": {"zone": "UTC"}}
     """
 
+    changes: tuple[ArgumentChange, ...] = ()
+    """What was changed in `action_input` to fit the tool's schema."""
+    problems: tuple[ArgumentProblem, ...] = ()
+    """What does not fit all the same."""
+
     def get_content(self) -> str:
         """Write the step as text."""
         return f"Thought: {self.thought}\n{render_tool_call(self.action, self.action_input)}"
@@ -62,6 +79,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
     Args:
         tools: the tools that may be called; without them any name is a call.
         on_unknown_tool: what a call of another tool is: a `"call"`, which the agent answers, or `"text"`.
+        coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
+            call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
 
     Raises:
         TypeError: `tools` is no list of tools.
@@ -70,10 +89,15 @@ class Llama3ReActOutputParser(ReActOutputParser):
     """
 
     def __init__(
-        self, tools: Iterable[LlamaIndexToolLike] | None = None, *, on_unknown_tool: OnUnknownTool = "call"
+        self,
+        tools: Iterable[LlamaIndexToolLike] | None = None,
+        *,
+        on_unknown_tool: OnUnknownTool = "call",
+        coerce_arguments: bool = True,
     ) -> None:
         declared = None if tools is None else declare_llama_index_tools(tools).values()
         self._extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool)
+        self._schemas = ToolSchemas(declared or () if coerce_arguments else ())
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
         """Read a step.
@@ -90,14 +114,25 @@ class Llama3ReActOutputParser(ReActOutputParser):
         events = [*stream.feed(output), *stream.flush()]
         extraction = stream.extraction
         if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
-            return _step(events, extraction.tool_calls[0])
+            call = extraction.tool_calls[0]
+            return self._step(_thought(events), call.name, call.arguments)
         errors = [] if "Answer:" in output or "Action:" in output else failed_tool_calls(output, extraction)
         if errors:
             raise MalformedToolCallError(output, errors)
         step = super().parse(output, is_streaming)
         if isinstance(step, ActionReasoningStep):
-            return Llama3CallReasoningStep(thought=step.thought, action=step.action, action_input=step.action_input)
+            return self._step(step.thought, step.action, step.action_input)
         return step
+
+    def _step(self, thought: str, tool: str, arguments: dict[str, Any]) -> Llama3CallReasoningStep:
+        coercion = self._schemas.coerce(tool, arguments)
+        return Llama3CallReasoningStep(
+            thought=thought,
+            action=tool,
+            action_input=coercion.arguments,
+            changes=coercion.changes,
+            problems=coercion.problems,
+        )
 
 
 class Llama3ReActChatFormatter(ReActChatFormatter):
@@ -157,7 +192,7 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
         )
         # LlamaIndex's own way with the steps, and a header of ours.
         _, *messages = ReActChatFormatter(system_header="", context="", observation_role=self.observation_role).format(
-            [], chat_history, current_reasoning
+            [], chat_history, _with_misfits(current_reasoning or [])
         )
         return [ChatMessage(role=MessageRole.SYSTEM, content=header.strip()), *messages]
 
@@ -188,9 +223,19 @@ def _is_next(call: ToolCall, output: str) -> bool:
     return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
 
 
-def _step(events: Iterable[Event], call: ToolCall) -> Llama3CallReasoningStep:
-    """Make a step of the first call and of the text before it; what comes behind it, the model made up."""
+def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]:
+    """Add to what tools gave what did not fit in their arguments."""
+    told = list(steps)
+    for place, (step, after) in enumerate(itertools.pairwise(steps), start=1):
+        if isinstance(step, Llama3CallReasoningStep) and isinstance(after, ObservationReasoningStep):
+            misfits = mendable(step.problems)
+            told[place] = after.model_copy(update={"observation": with_misfits(after.observation, misfits)})
+    return told
+
+
+def _thought(events: Iterable[Event]) -> str:
+    """Take the text before the first call; what comes behind that, the model made up."""
     texts = itertools.takewhile(lambda event: isinstance(event, TextDelta), events)
     before = "".join(event.text for event in texts if isinstance(event, TextDelta))
     thought = before.rpartition("Thought:")[2].partition("Action:")[0].strip()
-    return Llama3CallReasoningStep(thought=thought or "I need a tool.", action=call.name, action_input=call.arguments)
+    return thought or "I need a tool."

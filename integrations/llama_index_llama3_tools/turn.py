@@ -10,8 +10,16 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
 from llama3_tools import Extraction, Extractor, OnUnknownTool, PromptFormat, Tool, ToolChoice
 from llama3_tools.prompts import formats_asked_for
-from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
-from llama_index_llama3_tools.native import NativeCalls, native_calls
+from llama_index_llama3_tools.arguments import ToolSchemas
+from llama_index_llama3_tools.history import flatten_messages
+from llama_index_llama3_tools.messages import (
+    AnyResponse,
+    as_chat_response,
+    assistant_message,
+    has_native_calls,
+    promote_message,
+)
+from llama_index_llama3_tools.native import NativeCall, NativeCalls, native_calls, without_native_calls
 from llama_index_llama3_tools.output import FailedToolCall, failed_tool_calls
 from llama_index_llama3_tools.streaming import ResponseStream
 
@@ -20,6 +28,10 @@ __all__ = ["ToolTurn", "TurnStream", "read_tool_choice"]
 _BROKEN = (
     "Your last reply holds a function call that cannot be read:\n{errors}\n"
     "Write the whole call again, in the format that you were given."
+)
+_MISFIT = (
+    "Your last reply holds a function call whose arguments do not fit:\n{misfits}\n"
+    "Write the whole reply again, with arguments that fit."
 )
 _MISSING = "Your last reply holds no function call. Call a function, in the format that you were given."
 
@@ -51,7 +63,8 @@ class ToolTurn:
         prompt_format: the form in which it was asked to call them.
         only_first: whether all calls but the first are dropped.
         is_required: whether an answer without a call is a failure.
-        retries: how many times a model that failed to write a call is asked again.
+        coerce_arguments: whether arguments are made to fit the schemas of their tools.
+        retries: how many times a model that failed to write a call, or one that fits, is asked again.
     """
 
     def __init__(  # noqa: PLR0913 (each by name, from one caller)
@@ -63,6 +76,7 @@ class ToolTurn:
         prompt_format: PromptFormat,
         only_first: bool,
         is_required: bool,
+        coerce_arguments: bool,
         retries: int,
     ) -> None:
         self.messages = messages
@@ -75,14 +89,17 @@ class ToolTurn:
             tools=declared,
             on_unknown_tool=on_unknown_tool if declared else "text",
             formats=formats_asked_for(prompt_format),
+            coerce_arguments=coerce_arguments,
         )
+        self._schemas = ToolSchemas(declared) if coerce_arguments else None
+        self._prompt_format = prompt_format
         self._is_required = is_required
         self._retries = retries if declared else 0
         self._failure: list[ChatMessage] = []
 
     def native_calls(self) -> NativeCalls:
         """Give what settles the calls that the server finds in one answer."""
-        return NativeCalls(only_first=self.only_first, names=self._names)
+        return NativeCalls(only_first=self.only_first, names=self._names, schemas=self._schemas)
 
     def read(self, response: AnyResponse) -> ChatResponse:
         """Take a whole answer apart: its text calls become blocks, unless the server found calls itself."""
@@ -111,24 +128,52 @@ class ToolTurn:
             extraction: what was extracted from that; `None` where the server found the calls itself.
         """
         self._failure = []
-        if native_calls(message):
+        if calls := native_calls(message):
+            if complaint := self._misfits(calls):
+                written = flatten_messages([message], prompt_format=self._prompt_format)
+                self._failure = [*written, ChatMessage(role=MessageRole.USER, content=complaint)]
             return
         errors = failed_tool_calls(output, extraction) if extraction else []
         if errors or extraction is None or self._is_required:
             wrote = ChatMessage(role=MessageRole.ASSISTANT, content=message.content or "")
             self._failure = [wrote, ChatMessage(role=MessageRole.USER, content=_complaint(errors))]
 
+    @property
+    def holds_calls(self) -> bool:
+        """Whether a call may still turn out to be one that the model is to write again."""
+        return self._schemas is not None and self._retries > 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last answer is to be written again."""
+        return bool(self._failure and self._retries)
+
     def retry(self) -> bool:
         """Tell whether the model is asked again; if so, it is shown what it wrote and what was wrong with it."""
-        if not self._failure or not self._retries:
+        if not self.has_failed:
             return False
         self._retries -= 1
         self.messages = [*self.messages, *self._failure]
         return True
 
+    def _misfits(self, calls: Iterable[NativeCall]) -> str | None:
+        """Say what does not fit in the arguments of calls, while the model may be asked again."""
+        if self._schemas is None or not self._retries:
+            return None
+        lines = [
+            f"- {call.name}: {misfit}"
+            for call in calls
+            if isinstance(call.arguments, dict)
+            for misfit in self._schemas.misfits(call.name, call.arguments)
+        ]
+        return _MISFIT.format(misfits="\n".join(lines)) if lines else None
+
 
 class TurnStream(ResponseStream):
-    """One streamed answer of a turn; the calls that the server finds are fit to be run as soon as they are whole."""
+    """One streamed answer of a turn; the calls that the server finds are fit to be run as soon as they are whole.
+
+    Calls that may have to be written again are withheld until that is known.
+    """
 
     def __init__(self, turn: ToolTurn) -> None:
         super().__init__(turn.extractor, only_first=turn.only_first)
@@ -145,29 +190,38 @@ class TurnStream(ResponseStream):
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response; see `ResponseStream.feed`."""
         self._latest = super().feed(response)
-        if not self._native:
-            return self._latest
-        message = self._calls_of_server.settle(self._latest.message, is_last=False)
-        return self._latest.model_copy(update={"message": message})
+        return self._shown(self._latest, self._so_far(self._latest), withholds=self._turn.holds_calls)
 
     def flush(self) -> list[ChatResponse]:
         """End the answer; see `ResponseStream.flush`. A call that the server did not find whole is text by then."""
         responses = super().flush()
         if self._latest is None:
             return responses
-        if not self._native:
-            message = (responses or [self._latest])[-1].message
-            self._turn.note(message, self.output, self.extraction)
-            return responses
-        given = self._calls_of_server.settle(self._latest.message, is_last=False)
-        message = self._calls_of_server.settle(self._latest.message, is_last=True)
-        self._turn.note(message, self.output, None)
-        if message == given:
+        last = responses[-1] if responses else self._latest
+        message, delta = last.message, last.delta if responses else ""
+        given = self._so_far(self._latest)
+        if self._native:
+            message = self._calls_of_server.settle(message, is_last=True)
+            self._settled, before = message.content or "", given.content or ""
+            delta = self._settled[len(before) :] if self._settled.startswith(before) else ""
+        withheld = self._turn.holds_calls
+        self._turn.note(message, self.output, self.extraction)
+        ending = self._shown(last, message, withholds=self._turn.has_failed)
+        if not responses and ending.message == self._shown(last, given, withholds=withheld).message:
             return []
-        text, before = message.content or "", given.content or ""
-        self._settled = text
-        delta = text[len(before) :] if text.startswith(before) else ""
-        return [self._latest.model_copy(update={"message": message, "delta": delta, "logprobs": None})]
+        kwargs = {key: value for key, value in last.additional_kwargs.items() if key != "thinking_delta"}
+        return [ending.model_copy(update={"delta": delta, "logprobs": None, "additional_kwargs": kwargs})]
+
+    def _so_far(self, response: ChatResponse) -> ChatMessage:
+        if not self._native:
+            return response.message
+        return self._calls_of_server.settle(response.message, is_last=False)
+
+    @staticmethod
+    def _shown(response: ChatResponse, message: ChatMessage, *, withholds: bool) -> ChatResponse:
+        if withholds and native_calls(message):
+            message = assistant_message(message.content, (), like=without_native_calls(message))
+        return response.model_copy(update={"message": message})
 
 
 def _complaint(errors: Iterable[FailedToolCall]) -> str:
