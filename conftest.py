@@ -1,4 +1,6 @@
-"""Runs the Python snippets of the README and of the pages in `docs/`, each page from top to bottom as one program.
+"""Runs the Python snippets of the README and of the pages in `docs/`.
+
+Each page is one program, from top to bottom. Each snippet of the README is a program of its own.
 
 All that a snippet prints stands in it behind `#>`, in the order of printing; `…` there stands for anything, such as
 the random digits of a call's id.
@@ -14,6 +16,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sybil import Example, Lexeme, Sybil
@@ -55,6 +58,9 @@ def documented_endpoint() -> Iterator[str]:
 
 def _run_and_compare(example: Example) -> str | None:
     """Run one snippet. What it gives is what went wrong, as Sybil has it."""
+    if Path(example.path).name == "README.md":
+        for name in example.namespace.keys() - {"__name__", "__builtins__", "documented_endpoint"}:
+            del example.namespace[name]
     source = example.parsed
     replaced = _ENDPOINT.sub(example.namespace["documented_endpoint"], source)
     example.parsed = Lexeme(replaced, source.offset, source.line_offset)

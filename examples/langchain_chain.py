@@ -1,6 +1,6 @@
 """A LangChain chain on a local Llama 3: `prompt | llm | Llama3JsonToolOutputParser()`, streamed. It runs no call.
 
-Run it as it is, with nothing else than `pip install 'llama3-tools[demo]'`: an embedded endpoint plays a model's part.
+Run it as it is, from a clone, after `pip install '.[demo]'`: an embedded endpoint plays a model's part.
 
     python langchain_chain.py
 

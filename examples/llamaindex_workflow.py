@@ -7,7 +7,7 @@ Run it as it is: a script plays the model. To ask a real one, give its endpoint,
     vLLM           python llamaindex_workflow.py --base-url http://localhost:8000/v1
     LM Studio      python llamaindex_workflow.py --base-url http://localhost:1234/v1
 
-OPENAI_BASE_URL and OPENAI_API_KEY are read, too. It needs `pip install 'llama3-tools[demo]'`.
+OPENAI_BASE_URL and OPENAI_API_KEY are read, too. It needs `pip install '.[demo]'`, from a clone.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ class Request:
     """Such as `/v1/chat/completions`, without a query."""
     body: Mapping[str, object] = field(default_factory=dict)
     """The JSON object in its body; empty where there was none."""
+    api_key: str = ""
+    """The key that was sent; empty where there was none."""
 
     @property
     def stream(self) -> bool:
@@ -132,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        self._send(self.server.owner.answer(Request("GET", self._path)))
+        self._send(self.server.owner.answer(Request("GET", self._path, api_key=self._api_key)))
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -141,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             body = None
         if isinstance(body, dict):
-            self._send(self.server.owner.answer(Request("POST", self._path, body)))
+            self._send(self.server.owner.answer(Request("POST", self._path, body, self._api_key)))
         else:
             self._send(Answer((b'{"error": {"message": "The body is no JSON object."}}',), status=400))
 
@@ -151,6 +153,10 @@ class _Handler(BaseHTTPRequestHandler):
     @property
     def _path(self) -> str:
         return self.path.partition("?")[0]
+
+    @property
+    def _api_key(self) -> str:
+        return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
 
     def _send(self, answer: Answer) -> None:
         with contextlib.suppress(ConnectionError, TimeoutError):  # the client may go away
