@@ -25,8 +25,10 @@ except ImportError as error:
         "langchain_llama3_tools needs langchain-core 1.0 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
+from langchain_llama3_tools.coerced import CoercedArguments
 from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import OnInvalid, RejectedToolCall
+from langchain_llama3_tools.misfits import MisfitCall
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
 from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
@@ -36,11 +38,13 @@ if TYPE_CHECKING:
     from langchain_llama3_tools.middleware import Llama3ToolMiddleware
 
 __all__ = [
+    "CoercedArguments",
     "LangChainToolChoice",
     "LangChainToolLike",
     "Llama3JsonToolOutputParser",
     "Llama3ToolMiddleware",
     "Llama3ToolModel",
+    "MisfitCall",
     "OnInvalid",
     "RejectedToolCall",
     "ToolRole",

@@ -75,11 +75,13 @@ EXPORTS = {
         "read_response",
     },
     "langchain_llama3_tools": {
+        "CoercedArguments",
         "LangChainToolChoice",
         "LangChainToolLike",
         "Llama3JsonToolOutputParser",
         "Llama3ToolMiddleware",
         "Llama3ToolModel",
+        "MisfitCall",
         "OnInvalid",
         "RejectedToolCall",
         "ToolRole",

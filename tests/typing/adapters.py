@@ -27,8 +27,10 @@ from typing_extensions import assert_type
 import langchain_llama3_tools
 import llama_index_llama3_tools
 from langchain_llama3_tools import (
+    CoercedArguments,
     LangChainToolChoice,
     LangChainToolLike,
+    MisfitCall,
     OnInvalid,
     RejectedToolCall,
     ToolRole,
@@ -112,6 +114,7 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
         prompt_format=prompt_format,
         on_invalid=on_invalid,
         on_unknown_tool=on_unknown_tool,
+        coerce_arguments=False,
         id_factory=lambda: "call_1",
     )
 
@@ -134,10 +137,19 @@ def a_malformed_call_in_langchain(message: AIMessage) -> tuple[str, int]:
     return rejected[0]["name"], rejected[0]["start"]
 
 
+def arguments_that_did_not_fit_in_langchain(message: AIMessage) -> tuple[str, str]:
+    coerced: list[CoercedArguments] = message.response_metadata["coerced_arguments"]
+    assert_type(coerced[0]["changes"][0]["path"], str)
+    assert_type(coerced[0]["problems"][0]["message"], str)
+    misfits: list[MisfitCall] = message.response_metadata["misfit_arguments"]
+    assert_type(misfits[0]["problems"], list[str])
+    return coerced[0]["written"], misfits[0]["id"]
+
+
 def a_langchain_agent(
     llm: BaseChatModel,
 ) -> AgentMiddleware[langchain_llama3_tools.middleware.RepairState]:
-    middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_repairs=2, tools_in="system", tool_role="tool")
+    middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_repairs=2, tools_in="system", coerce_arguments=False)
     create_agent(llm, [get_weather], middleware=[middleware], response_format=City)
     assert_type(middleware.max_repairs, int)
     return middleware

@@ -125,6 +125,11 @@ class TestTheParser:
         assert parser().invoke(whole).response_metadata == message.response_metadata
         assert whole.tool_calls[0]["args"]["days"] == "3"
 
+    def test_nor_is_it_kept_quiet_that_they_do_not_fit(self) -> None:
+        message = parser().invoke(AIMessage("", tool_calls=[{"name": "wait", "args": {"days": "soon"}, "id": "a"}]))
+        assert message.tool_calls[0]["args"] == {"days": "soon"}
+        assert message.response_metadata["coerced_arguments"][0]["problems"][0]["path"] == "$.days"
+
     def test_a_message_that_was_read_may_be_read_again(self) -> None:
         for output in (MISTYPED, SOON):
             message = parser().invoke(output)
