@@ -94,7 +94,7 @@ class Extractor:
         tools = options.tools
         coercers = None
         if tools is not None and options.coerce_arguments:
-            coercers = {name: Coercer(tool.parameters) for name, tool in tools.items()}
+            coercers = {name: Coercer(tool.arguments_schema) for name, tool in tools.items()}
         self._options = options
         self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers)
         self._reads = openings_of(options.formats, None if tools is None else tuple(tools))

@@ -43,6 +43,15 @@ class Tool:
         object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
 
     @property
+    def arguments_schema(self) -> dict[str, Any]:
+        """The schema that every call's arguments have to fit: that of an empty object for a tool that takes none.
+
+        >>> Tool("now").arguments_schema
+        {'type': 'object', 'properties': {}}
+        """
+        return dict(self.parameters) or {"type": "object", "properties": {}}
+
+    @property
     def requires_arguments(self) -> bool:
         """Whether a call without any argument would be incomplete."""
         return bool(self.parameters.get("required"))
@@ -52,7 +61,7 @@ class Tool:
         function: dict[str, Any] = {"name": self.name}
         if self.description:
             function["description"] = self.description
-        function["parameters"] = dict(self.parameters) or {"type": "object", "properties": {}}
+        function["parameters"] = self.arguments_schema
         return {"type": "function", "function": function}
 
 

@@ -87,6 +87,12 @@ def test_a_tool_that_is_not_declared_has_no_schema_to_go_by():
     assert (call.arguments, call.changes, call.problems) == ({"n": "3"}, (), ())
 
 
+def test_a_tool_without_parameters_has_no_arguments_to_be_called_with():
+    (call,) = extract('{"name": "g", "parameters": {"x": 1}}', tools=TOOLS, coerce_arguments=True).tool_calls
+    assert call.arguments == {"x": 1}
+    assert [problem.message for problem in call.problems] == ["$.x: unknown, expected none"]
+
+
 def test_without_tools_it_is_an_error():
     with pytest.raises(ValueError, match="coerce_arguments goes by the schemas of the tools: give tools, too"):
         Extractor(coerce_arguments=True)
