@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["resolve_reference"]
+__all__ = ["NOWHERE", "find_reference", "resolve_reference"]
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+class _Nowhere:
+    """What a reference leads to that leads nowhere."""
+
+    def __repr__(self) -> str:
+        """Show the name that it is imported by."""
+        return "NOWHERE"
+
+
+NOWHERE = _Nowhere()
+
+
+def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
+    """Give what stands behind a reference such as `#/$defs/Place`, or `NOWHERE`.
+
+    It is a JSON Pointer in a fragment (RFC 6901, section 6). No other references are followed: not to another
+    document, nor to an `$anchor`.
+
+    >>> find_reference({"$defs": {"a/b": {"type": "string"}}}, "#/$defs/a~1b")
+    {'type': 'string'}
+    >>> find_reference({}, "https://example.com/place.json")
+    NOWHERE
+
+    Args:
+        root: the whole schema.
+        reference: the value of its `$ref`.
+    """
+    steps = unquote(reference).split("/") if isinstance(reference, str) else ["?"]
+    if steps[0] != "#":
+        return NOWHERE
+    found = root
+    for step in steps[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and _INDEX.fullmatch(key) and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return NOWHERE
+    return found
 
 
 def resolve_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
-    """Give the schema behind a reference such as `#/$defs/Place`, or `True`, which allows anything.
+    """Give the schema behind a reference, or `True`, which allows anything.
 
-    No other references are followed: not to another document, nor to an `$anchor`.
-
-    >>> resolve_reference({"$defs": {"Place": {"type": "string"}}}, "#/$defs/Place")
-    {'type': 'string'}
-    >>> resolve_reference({}, "https://example.com/place.json")
+    >>> resolve_reference({}, "#/$defs/Nowhere")
     True
+
+    Args:
+        root: the whole schema.
+        reference: the value of its `$ref`.
     """
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return True
-    found = root
-    for step in reference.split("/")[1:]:
-        key = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isascii() and key.isdigit() and int(key[:9]) < len(found):
-            found = found[int(key[:9])]
-        else:
-            return True
-    return found
+    found = find_reference(root, reference)
+    return True if found is NOWHERE else found
