@@ -6,14 +6,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["schema_flaw"]
+__all__ = ["WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "schema_flaw"]
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-_WITH_ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
+WITH_ONE = (
+    *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
+    *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
+)
 """The keywords that hold a schema."""
-_WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 """The keywords that hold a list of schemas; `items` did too, in older drafts."""
-_WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 """The keywords that hold schemas by name."""
 
 
@@ -59,23 +62,23 @@ def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         yield "required", "a list of names"
-    for keyword in _WITH_SEVERAL:
+    for keyword in WITH_SEVERAL:
         if not isinstance(schema.get(keyword, []), list):
             yield keyword, "a list of schemas"
-    for keyword in _WITH_NAMED:
+    for keyword in WITH_NAMED:
         if not isinstance(schema.get(keyword, {}), Mapping):
             yield keyword, "an object that holds a schema for each name"
 
 
 def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Give the schemas right inside one, each with its place."""
-    for keyword in (*_WITH_ONE, *_WITH_SEVERAL):
+    for keyword in (*WITH_ONE, *WITH_SEVERAL):
         below = schema.get(keyword, True)
-        if isinstance(below, list) and keyword in {"items", *_WITH_SEVERAL}:
+        if isinstance(below, list) and keyword in {"items", *WITH_SEVERAL}:
             yield from ((f"{keyword}[{index}]", item) for index, item in enumerate(below))
         else:
             yield keyword, below
-    for keyword in _WITH_NAMED:
+    for keyword in WITH_NAMED:
         yield from ((f"{keyword}.{name}", item) for name, item in schema.get(keyword, {}).items())
 
 

@@ -79,6 +79,7 @@ def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
         (holding("items", [True, {"type": "strng"}]), 'type at properties.a.items[1] is "strng"'),
         (holding("items", "string"), 'properties.a.items is "string", not a schema'),
         (holding("not", []), "properties.a.not is [], not a schema"),
+        (holding("unevaluatedItems", "no"), 'properties.a.unevaluatedItems is "no", not a schema'),
         (holding("additionalProperties", "no"), 'properties.a.additionalProperties is "no", not a schema'),
         (holding("prefixItems", [{"type": 5}]), "type at properties.a.prefixItems[0] is 5"),
         (holding("patternProperties", {"^a": 5}), "properties.a.patternProperties.^a is 5, not a schema"),
