@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, Field
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from chunkings import chunkings
 from integrations.llamaindex.endpoint import Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.test_servers import native, native_stream, piece
-from llama3_tools import render_tool_call
+from llama3_tools import PromptFormat, render_tool_call
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
 )
+from llama_index_llama3_tools.history import flatten_messages
+from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.turn import ToolTurn
 
 if TYPE_CHECKING:
-    from llama_index.core.llms import ChatResponse
-
     from endpoints.server import Answer
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -43,6 +44,12 @@ class Stop(BaseModel):
     nights: int
 
 
+class Train(BaseModel):
+    """A way to begin a trip."""
+
+    number: str
+
+
 class Trip(BaseModel):
     """What `plan` is given."""
 
@@ -52,6 +59,8 @@ class Trip(BaseModel):
     tags: list[str] = Field(default_factory=list)
     budget: float | None = None
     days: int = Field(default=1, le=14)
+    pace: Literal["slow", "fast"] = "slow"
+    start: int | Stop | Train = 0
 
 
 WRITTEN = {
@@ -183,6 +192,13 @@ class TestTheWrapper:
             message = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
         assert (kwargs(message), told(message)) == ([FITTING], None)
 
+    def test_it_is_not_sent_back_to_the_server(self) -> None:
+        with endpoint(write(WRITTEN)) as served:
+            message = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
+        [flat] = flatten_messages([message])
+        assert told(message)
+        assert flat.additional_kwargs == {}
+
     def test_those_of_an_unknown_tool_stay_as_they_are(self) -> None:
         with endpoint(write(WRITTEN, name="other"), native(("1", "other", '{"days": "3"}'))) as served:
             text = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
@@ -210,7 +226,7 @@ class TestTheWrapper:
         self, streaming: bool
     ) -> None:
         planner = Planner()
-        with endpoint(write(SOON), write({"stops": STOPS, "days": 3}), "Done.") as served:
+        with endpoint(write({**SOON, "mood": "good"}), write({"stops": STOPS, "days": 3}), "Done.") as served:
             agent = FunctionAgent(tools=[planner.tool], llm=llm_of(served), streaming=streaming)
             assert str(await agent.run("Plan!")) == "Done."
         assert [arguments["days"] for arguments in planner.given] == ["soon", 3]
@@ -276,6 +292,37 @@ class TestRetries:
             assert "".join(response.delta or "" for response in responses) == "Hm. So."
         assert len(served.bodies) == 1
 
+    @ways
+    async def test_without_coercion_a_call_comes_as_soon_as_it_is_whole(self, way: str) -> None:
+        with endpoint(f"{write(WRITTEN)} That is it.") as served:
+            responses = await asked(llm_of(served, max_parse_retries=1, coerce_arguments=False), way, Planner().tool)
+        assert [kwargs(response.message) for response in responses[-2:]] == [[WRITTEN]] * min(2, len(responses))
+
+    def test_a_piece_of_the_reasoning_is_not_repeated_with_the_withheld_call(self) -> None:
+        turn = ToolTurn(
+            [ChatMessage(content="Plan!")],
+            tools=declare_llama_index_tools([Planner().tool]).values(),
+            on_unknown_tool="call",
+            prompt_format="json",
+            only_first=False,
+            is_required=False,
+            coerce_arguments=True,
+            retries=1,
+        ).stream()
+        message = ChatMessage(role="assistant", content=write(FITTING))
+        first = turn.feed(ChatResponse(message=message, additional_kwargs={"thinking_delta": "Hm.", "other": 1}))
+        [last] = turn.flush()
+        assert (kwargs(first.message), kwargs(last.message)) == ([], [FITTING])
+        assert (first.additional_kwargs["thinking_delta"], last.additional_kwargs) == ("Hm.", {"other": 1})
+
+    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
+    def test_the_model_sees_what_it_wrote_in_its_own_form(self, prompt_format: PromptFormat) -> None:
+        wrote = render_tool_call("plan", SOON, prompt_format=prompt_format)
+        with endpoint(wrote, write(FITTING)) as served:
+            llm = llm_of(served, max_parse_retries=1, prompt_format=prompt_format)
+            llm.chat_with_tools([Planner().tool], "Plan!")
+        assert served.messages(1)[-2] == ("assistant", wrote)
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
@@ -283,6 +330,9 @@ class TestRetries:
             ({}, "$.stops: missing, expected array"),
             ({"stops": [{"city": "Rome", "nights": "two"}]}, "$.stops[0].nights: expected integer, got the string"),
             ({"stops": STOPS, "budget": "high"}, "$.budget"),
+            ({"stops": STOPS, "pace": "quick"}, '$.pace: expected "slow" or "fast", got the string "quick"'),
+            ({"stops": STOPS, "start": "now"}, "$.start: expected integer or object, got the string"),
+            ({"stops": STOPS, "start": {}}, "$.start: "),
         ],
     )
     def test_the_model_is_told_what_it_can_mend(self, arguments: dict[str, Any], message: str) -> None:
@@ -376,7 +426,8 @@ class TestReAct:
     @streamed_or_not
     async def test_an_agent_s_tool_gets_them_and_the_model_is_told_what_did_not_fit(self, streaming: bool) -> None:
         planner = Planner()
-        thoughts = [f"Thought: Now.\n{write(arguments)}" for arguments in (SOON, WRITTEN)]
+        misfitting = {**SOON, "mood": "good"}
+        thoughts = [f"Thought: Now.\n{write(arguments)}" for arguments in (misfitting, WRITTEN)]
         with endpoint(*thoughts, "Thought: I can answer now.\nAnswer: Done.") as served:
             agent = ReActAgent(
                 tools=[planner.tool],
@@ -386,7 +437,7 @@ class TestReAct:
                 streaming=streaming,
             )
             assert str(await agent.run("Plan!")) == "Done."
-        assert planner.given == [SOON, FITTING]
+        assert planner.given == [misfitting, FITTING]
         assert served.messages(1)[-1][1].endswith(f"\n(The arguments did not fit. {SOON_MESSAGE})")
         assert served.messages(2)[-1][1] == "Observation: Planned for 10 days"
 
