@@ -162,7 +162,7 @@ def a_langgraph_of_ones_own(messages: list[BaseMessage]) -> list[BaseMessage]:
 
 def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: ChatMessage) -> list[ToolSelection]:
     model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, tool_mode="prompt", tools_in="system", tool_result_role="user", max_parse_retries=1
+        llm, tool_mode="prompt", tools_in="system", tool_result_role="user", coerce_arguments=False, max_parse_retries=1
     )
     base: FunctionCallingLLM = model
     for response in base.stream_chat_with_tools(tools, message):
@@ -187,7 +187,7 @@ async def the_ways_to_ask_a_llama_index_llm(
 
 
 def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:
-    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_malformed="raise")
+    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_malformed="raise", coerce_arguments=True)
     try:
         return str(parser.promote(llm.chat([message])))
     except MalformedToolCallError as error:
@@ -204,7 +204,9 @@ def llama_index_agents(llm: LLM, tools: list[BaseTool]) -> tuple[FunctionAgent, 
     react_agent = ReActAgent(
         tools=tools,  # type: ignore[arg-type]  # the same
         llm=llm,
-        output_parser=llama_index_llama3_tools.Llama3ReActOutputParser(tools, on_unknown_tool="text"),
+        output_parser=llama_index_llama3_tools.Llama3ReActOutputParser(
+            tools, on_unknown_tool="text", coerce_arguments=False
+        ),
         formatter=llama_index_llama3_tools.Llama3ReActChatFormatter(context="Be brief."),
     )
     return function_agent, react_agent

@@ -1,0 +1,126 @@
+"""A tool that plans trips, what models write for it, and the ways to ask them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, Field
+from llama_index.core.llms import ChatMessage, ChatResponse
+from llama_index.core.tools import FunctionTool
+
+from integrations.llamaindex.endpoint import Endpoint
+from integrations.llamaindex.test_servers import native, native_stream, piece
+from llama3_tools import render_tool_call
+from llama_index_llama3_tools import (
+    Llama3ToolLLM,
+)
+
+if TYPE_CHECKING:
+    from endpoints.server import Answer
+
+
+class Stop(BaseModel):
+    """A stop of a trip."""
+
+    model_config = ConfigDict(strict=True)
+
+    city: str
+    nights: int
+
+
+class Train(BaseModel):
+    """A way to begin a trip."""
+
+    number: str
+
+
+class Trip(BaseModel):
+    """What `plan` is given."""
+
+    model_config = ConfigDict(strict=True)
+
+    stops: list[Stop]
+    tags: list[str] = Field(default_factory=list)
+    budget: float | None = None
+    days: int = Field(default=1, le=14)
+    pace: Literal["slow", "fast"] = "slow"
+    start: int | Stop | Train = 0
+
+
+WRITTEN = {
+    "stops": '[{"city": "Rome", "nights": "2"}, {"city": "90210", "nights": 1}]',
+    "tags": "['sun', 'sea']",
+    "budget": "None",
+    "days": "3",
+}
+FITTING = {
+    "stops": [{"city": "Rome", "nights": 2}, {"city": "90210", "nights": 1}],
+    "tags": ["sun", "sea"],
+    "budget": None,
+    "days": 3,
+}
+STOPS = [{"city": "Rome", "nights": 2}]
+SOON = {"stops": STOPS, "days": "soon"}
+SOON_MESSAGE = '$.days: expected integer, got the string "soon"'
+COMPLAINT = (
+    "Your last reply holds a function call whose arguments do not fit:\n"
+    f"- plan: {SOON_MESSAGE}\n"
+    "Write the whole reply again, with arguments that fit."
+)
+
+
+class Planner:
+    """A tool that keeps what it was called with. LlamaIndex hands it on as it is: `fn_schema` only describes it."""
+
+    def __init__(self) -> None:
+        self.given: list[dict[str, Any]] = []
+        self.tool = FunctionTool.from_defaults(self.plan, name="plan", fn_schema=Trip)
+
+    def plan(self, **arguments: Any) -> str:  # noqa: ANN401 (whatever comes)
+        """Plan a trip."""
+        self.given.append(arguments)
+        return f"Planned for {7 + arguments['days']} days"
+
+
+def write(arguments: dict[str, Any], *, name: str = "plan") -> str:
+    return render_tool_call(name, arguments)
+
+
+def served_native(arguments: dict[str, Any], *, streaming: bool) -> Answer:
+    """Answer as a server that finds the call itself."""
+    text = json.dumps(arguments)
+    if not streaming:
+        return native(("call_1", "plan", text))
+    return native_stream(piece(0, "", "call_1", "plan"), piece(0, text[:9]), piece(0, text[9:]))
+
+
+def told(message: ChatMessage) -> Any:  # noqa: ANN401 (JSON)
+    return message.additional_kwargs.get("coerced_arguments")
+
+
+def kwargs(message: ChatMessage) -> list[Any]:
+    return [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)]
+
+
+def llm_of(served: Endpoint, *, is_native: bool = False, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (its options)
+    return Llama3ToolLLM(served.llm(is_function_calling_model=is_native), **options)
+
+
+async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool) -> list[ChatResponse]:
+    """Ask in one of the four ways, and give all responses."""
+    if way == "whole":
+        return [llm.chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)]
+    if way == "whole, async":
+        return [await llm.achat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)]
+    if way == "streamed":
+        return list(llm.stream_chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True))
+    stream = await llm.astream_chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)
+    return [response async for response in stream]
+
+
+ways = pytest.mark.parametrize("way", ["whole", "whole, async", "streamed", "streamed, async"])
+streamed_or_not = pytest.mark.parametrize("streaming", [True, False])
+native_or_not = pytest.mark.parametrize("is_native", [True, False], ids=["native", "text"])
