@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from llama3_tools.acceptance.attempts import Attempt, find_attempts, json_in, without_thoughts
 from llama3_tools.acceptance.matching import Difference, calls_differences, shown_call
 from llama3_tools.acceptance.responses import Answer, read_response
 from llama3_tools.acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.tools import Tool
-from llama3_tools.values import Extraction, Rejection, RejectionReason, shortened
+from llama3_tools.values import Extraction, shortened
 
 __all__ = ["judge"]
 
 _GRAVITY = list(Verdict)
-_ENVELOPE = '"tool_call'
 
 
 def judge(case: Case, response: object, suite: Suite) -> Judgements:
@@ -77,21 +77,18 @@ class _Judging:
     def _json_in_text(self, source: Source) -> list[Difference]:
         """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
         policies = self.suite.policies
-        found = [shortened(self.answer.text[slice(*span)]) for span in self._json_spans()]
-        if policies.strict and found:
-            return [Difference(Verdict.CALL_IN_TEXT, f"JSON in the text: {found[0]}")]
+        if policies.strict:
+            found = next(self._calls_and_json(), None)
+            return [] if found is None else [Difference(Verdict.CALL_IN_TEXT, f"JSON in the text: {shortened(found)}")]
         if source == "text" and not policies.text_calls:
-            return [Difference(Verdict.CALL_IN_TEXT, f"the call is in the text, and tool_calls is empty: {found[0]}")]
+            found = shortened(next(self._calls_and_json()))
+            return [Difference(Verdict.CALL_IN_TEXT, f"the call is in the text, and tool_calls is empty: {found}")]
         return []
 
-    def _json_spans(self) -> Iterator[tuple[int, int]]:
-        yield from (call.span for call in self.extraction.tool_calls)
-        broken = (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-        for rejection in self.extraction.rejections:
-            if rejection.reason not in broken or self._is_attempt(rejection):
-                yield rejection.span
-        if _ENVELOPE in self.answer.text and _ENVELOPE not in (self.extraction.content or ""):
-            yield 0, len(self.answer.text)  # one without a call leaves nothing but its message
+    def _calls_and_json(self) -> Iterator[str]:
+        yield from (self.answer.text[slice(*call.span)] for call in self.extraction.tool_calls)
+        yield from json_in(self.answer.text)
+        yield from (attempt.written for attempt in self._attempts())
 
     def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
         faults = []
@@ -117,15 +114,15 @@ class _Judging:
         ]
         least = min(everything, key=lambda found: [(-_GRAVITY.index(one.verdict), len(found)) for one in found[:1]])
         if least and least[0].verdict is Verdict.MISSING_CALL:
-            return [*self._attempts(), *least]
+            return [*self._unread(), *least]
         return least
 
     def _answer(self) -> list[Difference]:
         """Fault an answer without calls, unless words are what is expected or allowed."""
-        attempts = self._attempts()
-        if attempts:
-            return attempts
-        words = (self.extraction.content or "").strip()
+        unread = self._unread()
+        if unread:
+            return unread
+        words = without_thoughts(self.extraction.content or "").strip()
         if self._may_answer_directly():
             return [] if words else [Difference(Verdict.NO_RESPONSE, f"neither text nor a call{self._why_empty()}")]
         if not words:
@@ -144,35 +141,30 @@ class _Judging:
             return case.direct_answer
         return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
 
-    def _attempts(self) -> list[Difference]:
-        attempts = []
-        for rejection in filter(self._is_attempt, self.extraction.rejections):
-            verdict = Verdict.TRUNCATED if rejection.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED
-            written = shortened(self.answer.text[slice(*rejection.span)])
-            attempts.append(Difference(verdict, f"a call that cannot be read ({rejection.detail}): {written}"))
-        return attempts
+    def _attempts(self) -> list[Attempt]:
+        return find_attempts(self.answer.text, self.extraction, [tool.name for tool in self.suite.tools])
 
-    def _is_attempt(self, rejection: Rejection) -> bool:
-        """Whether a call was meant: also where it is too broken to have a name, but begins with that of a tool."""
-        if rejection.is_attempt or rejection.reason is RejectionReason.QUOTED:
-            return rejection.is_attempt
-        written = self.answer.text[slice(*rejection.span)]
-        return any(f'"{tool.name}"' in written for tool in self.suite.tools)
+    def _unread(self) -> list[Difference]:
+        """Give the calls that were meant, as faults."""
+        return [
+            Difference(one.verdict, f"a call that cannot be read ({one.why}): {shortened(one.written)}")
+            for one in self._attempts()
+        ]
 
     def _with_defaults(self, expected: ExpectedCall) -> ExpectedCall:
         """Add what the tool's schema says it takes for the arguments that are left out."""
         parameters = next((tool.parameters for tool in self.suite.tools if tool.name == expected.tool), {})
         schemas = parameters.get("properties", {}).items()
-        defaults = {name: schema["default"] for name, schema in schemas if "default" in schema}
+        defaults = {name: schema["default"] for name, schema in schemas if _has_default(schema)}
         return replace(expected, defaults={**defaults, **expected.defaults})
 
     def _remark(self, calls: tuple[FoundCall, ...]) -> str:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
-        return "; ".join(f"beside it, {fault.detail}" for fault in self._attempts())
+        return "; ".join(f"beside it, {fault.detail}" for fault in self._unread())
 
     def _why_empty(self) -> str:
-        if self.answer.reasoning:
+        if self.answer.reasoning or (self.extraction.content or "").strip():
             return ", only reasoning"
         return f" (finish_reason {self.answer.finish_reason})" if self.answer.finish_reason else ""
 
@@ -181,6 +173,10 @@ def _coerced(call: FoundCall, tool: Tool | None) -> FoundCall:
     if tool is None or call.arguments is None:
         return call
     return replace(call, arguments=dict(coerce_arguments(call.arguments, tool.parameters).arguments))
+
+
+def _has_default(schema: object) -> bool:
+    return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
 
 
 def _named(case: Case) -> str:

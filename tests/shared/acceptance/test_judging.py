@@ -146,11 +146,21 @@ def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
         'All set: {"lights": "on"}',
         'Hm. {"message": "All set.", "tool_call": null}',
         GOOD[:-3],
+        "{}",
+        "[1, 2, 3]",
+        "```json\n[1]\n```",
+        '{"a":1',
+        "As I said: [1",
     ],
 )
 def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
     answer = replace(TURN_ON, direct_answer=True)
     assert verdict(answer, kind(text, []), strict=True) is Verdict.CALL_IN_TEXT
+
+
+@pytest.mark.parametrize("text", ["I {really} mean [that].", "Done, {so", "[here](there)", "{'a': 1}"])
+def test_what_is_no_json_does_not(text: str):
+    assert verdict(GREETING, text, strict=True) is Verdict.PASSED
 
 
 @every_kind
@@ -222,6 +232,26 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
             Verdict.MALFORMED,
         ),
         ('{"query": {"type": "function", "name": "calculate"}}', Verdict.MALFORMED),
+        ("{'name': 'calculate', 'parameters': {'expression': '2+2'}}", Verdict.MALFORMED),
+        ("```python\n{'name': 'calculate', 'parameters': {}}\n```", Verdict.MALFORMED),
+        ('{"name": calculate, "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ('{name: "calculate", parameters: {expression: "2+2"}}', Verdict.MALFORMED),
+        ('"name": "calculate", "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ('Sure: {"parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ("<tool_call>calculate</tool_call>", Verdict.MALFORMED),
+        ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
+        ("Sure. <tool_call>", Verdict.TRUNCATED),
+        ("<function=calculate>", Verdict.TRUNCATED),
+        ("<think>2+2</think>\n<function=calc", Verdict.TRUNCATED),
+        ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
+        ("<|python_tag|>print(17*23)", Verdict.MALFORMED),
+        ("calculate(17*23)", Verdict.MALFORMED),
+        ("[calculate(17*(23+1))]", Verdict.MALFORMED),
+        ('{"name": "calculate', Verdict.TRUNCATED),
+        ('{"name": "cal', Verdict.TRUNCATED),
+        ('{"type": "function", "function": {"na', Verdict.TRUNCATED),
+        ('{"na', Verdict.TRUNCATED),
+        ("{", Verdict.TRUNCATED),
     ],
 )
 @pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
@@ -234,7 +264,25 @@ def test_an_envelope_without_a_call_is_an_answer_in_words():
     assert verdict(GREETING, '{"message": "", "tool_call": null}') is Verdict.NO_RESPONSE
 
 
-@pytest.mark.parametrize("text", [f"Write `{SUM}` to add.", 'She is {"name": "Alice", "age": 5}.', "```\nf({})\n```"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Write `{SUM}` to add.",
+        'She is {"name": "Alice", "age": 5}.',
+        'She is {"name": "Ali',
+        "```\nf({})\n```",
+        "```js\nf({name: 'calculate', parameters: {}})\n```",
+        "I set {kitchen} to on.",
+        "Hm {",
+        "The set {x | x > 0} and f(x) = {x}",
+        "Its name: calculate. The parameters: {}.",
+        "calculate(x) adds numbers.",
+        "The tag <tool_call> wraps a call, `<function=calculate>` does, too.",
+        "<|python_tag|>Hello!",
+        "Use `{'name': 'calculate'}`.",
+        "<think>{'name': 'calculate'}</think>Hello!",
+    ],
+)
 def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
     assert verdict(GREETING, text) is Verdict.PASSED
 
@@ -266,6 +314,31 @@ def test_an_empty_answer_says_why_it_may_be_empty():
     assert judged(TURN_ON, cut_off).parsed.detail == "neither text nor a call (finish_reason length); expected turn_on"
     thought = {"message": {"content": None, "reasoning_content": "Hm"}}
     assert judged(GREETING, thought).parsed.detail == "neither text nor a call, only reasoning"
+
+
+@pytest.mark.parametrize("text", ["<think>Hm.</think>", "\n<think>One.</think> <think>Two.</think>"])
+def test_thoughts_alone_are_no_answer(text: str):
+    assert judged(GREETING, text).parsed.verdict is Verdict.NO_RESPONSE
+    assert judged(CALCULATE, text).parsed.detail == "neither text nor a call, only reasoning"
+    assert judged(GREETING, f"{text} Hello!").parsed.passed
+
+
+def test_thoughts_without_an_end_are_no_answer_either():
+    assert verdict(GREETING, "<think>Hm.") is Verdict.NO_RESPONSE
+
+
+def test_a_schema_of_a_parameter_may_be_true():
+    tool = Tool("f", "", {"type": "object", "properties": {"a": True, "b": False}})
+    case = Case("f", "f!", ((ExpectedCall("f", {"a": ArgumentRule((1,))}),),))
+    assert judge(case, call("f", a=1), Suite("Any", (tool,), (case,))).coerced.passed
+
+
+@pytest.mark.parametrize("text", ["<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"])
+def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
+    good = text.replace("{}", '{"name": "clock", "arguments": {}}')
+    clock = ExpectedCall("clock")
+    case = Case("c", "c", ((clock, clock), (clock,)))
+    assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
 
 
 def test_the_nearest_alternative_gives_the_reason():
