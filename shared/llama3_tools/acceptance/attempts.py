@@ -150,7 +150,7 @@ def _forms(tools: Sequence[str]) -> re.Pattern[str]:
         rf"""(?:\{{\s*["']?|["'])(?:name|tool_name|function)["']?\s*:\s*["']?{tool}(?!\w)"""
         r"""|(?:\{\s*["']?|["'])(?:parameters|arguments)["']?\s*:\s*\{"""
         rf"""|<tool_call>\s*(?:\Z|[\[{{<]|{tool}(?!\w))"""
-        r"""|(?:\A|\n)\s*(?:<tool_call>|<function=[^<>\s]*>?|\[TOOL_CALLS\])"""
+        r"""|(?:\A|\n)[ \t]*(?:<tool_call>|<function=[^<>\s]*>?|\[TOOL_CALLS\])"""
         rf"""|<function={tool}>"""
     )
 

@@ -64,7 +64,7 @@ def read_response(response: object) -> Answer:
     message = _first(choice, "message", "response")
     if message is None or isinstance(message, str):
         message = choice
-    text = _first(message, "content", "text", "response")
+    text = _first(message, "content", "text", "response", "refusal")
     calls = [*_calls_of(response, message)]
     if text is None and not calls and not _is_message(message):
         error = _part(response, "error")
@@ -89,9 +89,11 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
     legacy = [call for call in [_part(message, "function_call")] if call is not None]
-    native = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
-    places = (*native, blocks, legacy, _list(_part(message, "invalid_tool_calls")))
-    return iter(next(filter(None, places), []))
+    own, outer, extra = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
+    own += _list(
+        _part(message, "invalid_tool_calls")
+    )  # LangChain parts the calls that it could not parse from the rest
+    return iter(next(filter(None, (own, outer, extra, blocks, legacy)), []))
 
 
 def _read_items(items: Iterable[object]) -> Answer:
@@ -108,6 +110,8 @@ def _found(call: object) -> FoundCall:
         function = call
     name = _first(function, "name", "tool_name")
     written = _first(function, "arguments", "args", "tool_kwargs")
+    if not written and _part(call, "type") == "invalid_tool_call":
+        return FoundCall(str(name or ""), None)
     return FoundCall(str(name or ""), *_arguments(written))
 
 
@@ -131,9 +135,9 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return str(content)
     return "".join(
-        block if isinstance(block, str) else str(_part(block, "text") or "")
+        block if isinstance(block, str) else str(_first(block, "text", "refusal") or "")
         for block in _list(content)
-        if isinstance(block, str) or _part(block, "type") in ("text", "output_text")
+        if isinstance(block, str) or _part(block, "type") in ("text", "output_text", "refusal")
     )
 
 

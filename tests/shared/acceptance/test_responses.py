@@ -48,10 +48,23 @@ def test_a_call_that_langchain_could_not_parse_is_a_call_without_arguments():
     assert read_response(AIMessage("", invalid_tool_calls=[invalid])).calls == (FoundCall("f", None, '{"n": 1'),)
 
 
-def test_beside_calls_that_it_could_parse_it_does_not_count():
-    invalid = {"name": "f", "args": "{", "id": "1", "error": None, "type": "invalid_tool_call"}
+@pytest.mark.parametrize("args", ["{", "", None])
+def test_beside_calls_that_it_could_parse_it_is_one_too(args: str | None):
+    invalid = {"name": "f", "args": args, "id": "1", "error": None, "type": "invalid_tool_call"}
     message = AIMessage("", tool_calls=[{"name": "g", "args": {}, "id": "2"}], invalid_tool_calls=[invalid])
-    assert [call.name for call in read_response(message).calls] == ["g"]
+    assert [(call.name, call.arguments) for call in read_response(message).calls] == [("g", {}), ("f", None)]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"role": "assistant", "content": None, "refusal": "I will not."},
+        {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]},
+        {"model": "llama3.1", "response": "I will not.", "done_reason": "stop"},
+    ],
+)
+def test_a_refusal_is_text_and_so_is_what_ollama_generates(response: object):
+    assert read_response(response).text == "I will not."
 
 
 def test_the_one_call_of_the_old_format_is_read():
