@@ -7,11 +7,23 @@ text beside one; llama.cpp and vLLM refuse arguments that are no JSON; some know
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    HumanMessage,
+    InvalidToolCall,
+    MessageLikeRepresentation,
+    ToolMessage,
+    convert_to_messages,
+)
+from langchain_core.prompt_values import PromptValue
 
 from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.messages import preserved_fields
@@ -35,13 +47,18 @@ _CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 class _Called(NamedTuple):
     """What a result is known by."""
 
+    place: int
+    """Of its call, among those of the conversation."""
     name: str | None
     arguments: Mapping[str, Any] | None = None
     """Where the name alone is not unique in its turn."""
 
 
 def flatten_tool_messages(
-    messages: Iterable[BaseMessage], *, tool_role: ToolRole = "user", prompt_format: PromptFormat = "json"
+    messages: Iterable[MessageLikeRepresentation] | PromptValue,
+    *,
+    tool_role: ToolRole = "user",
+    prompt_format: PromptFormat = "json",
 ) -> list[BaseMessage]:
     """Turn calls and results into text, so that no server's template breaks on them.
 
@@ -59,28 +76,47 @@ def flatten_tool_messages(
     human: Result of get_weather: sunny
 
     Args:
-        messages: the conversation; it is left as it is.
+        messages: the conversation, in messages or what LangChain takes for them, such as `("user", "Hi")`; it is left
+            as it is.
         tool_role: the role of a message with results.
         prompt_format: the form in which calls are written.
 
     Raises:
-        ValueError: `tool_role` is none of the roles, or `prompt_format` none of the formats.
+        TypeError: `messages` is no list of messages.
+        ValueError: `tool_role` is none of the roles, `prompt_format` none of the formats, or LangChain knows no message
+            of such a role or without such keys.
+        NotImplementedError: LangChain takes no such thing for a message.
     """
     require_choice("tool_role", tool_role, get_args(ToolRole))
+    _check_is_list(messages)
     flat: list[BaseMessage] = []
     calls: dict[str, _Called] = {}
-    for is_results, group in groupby(messages, key=lambda message: isinstance(message, ToolMessage)):
+    places = count()
+    for is_results, group in groupby(
+        convert_to_messages(messages), key=lambda message: isinstance(message, ToolMessage)
+    ):
         if is_results:
             results = [message for message in group if isinstance(message, ToolMessage)]
             flat += _results(results, calls, tool_role)
             continue
         for message in group:
             if isinstance(message, AIMessage):
-                calls |= _calls(message)
+                calls |= _calls(message, places)  # an id that is used again is that of the newer call
                 flat.append(_flattened(message, prompt_format))
             else:
                 flat.append(message)
     return flat
+
+
+def _check_is_list(messages: object) -> None:
+    hint = ""
+    if isinstance(messages, (str, BaseMessage)):  # which are iterable, over characters and fields
+        hint = ": put it in a list"
+    elif isinstance(messages, Mapping):
+        hint = ': give its "messages"' if "messages" in messages else ": put it in a list"
+    elif isinstance(messages, Iterable):
+        return
+    raise TypeError(f"messages must be a list of messages, got {messages!r:.80}{hint}")
 
 
 def _flattened(message: AIMessage, prompt_format: PromptFormat) -> AIMessage:
@@ -121,20 +157,31 @@ def _with_text(content: Content, text: str) -> Content:
     return [*blocks, {"type": "text", "text": text}] if text else blocks
 
 
-def _calls(message: AIMessage) -> dict[str, _Called]:
+def _calls(message: AIMessage, places: Iterator[int]) -> dict[str, _Called]:
     """Tell what the results of a message's calls are known by, by their ids."""
-    names = [call["name"] for call in message.tool_calls]
-    calls = {
-        call["id"]: _Called(call["name"], call["args"] if names.count(call["name"]) > 1 else None)
-        for call in message.tool_calls
-        if call["id"]
-    }
-    return calls | {call["id"]: _Called(call["name"]) for call in message.invalid_tool_calls if call["id"]}
+    made: list[tuple[str | None, str | None, Mapping[str, Any] | None]] = [
+        *((call["id"], call["name"], call["args"]) for call in message.tool_calls),
+        *((call["id"], call["name"], None) for call in message.invalid_tool_calls),
+    ]
+    names = Counter(call["name"] for call in message.tool_calls)
+    calls: dict[str, _Called] = {}
+    for call_id, name, arguments in made:
+        if not call_id:
+            continue
+        if call_id in calls:  # which of the two a result is of, nobody knows
+            first = calls[call_id]
+            calls[call_id] = _Called(first.place, name if name == first.name else None)
+        else:
+            calls[call_id] = _Called(next(places), name, arguments if name and names[name] > 1 else None)
+    return calls
 
 
 def _results(results: list[ToolMessage], calls: Mapping[str, _Called], tool_role: ToolRole) -> list[BaseMessage]:
-    order = {call_id: place for place, call_id in enumerate(calls)}
-    results = sorted(results, key=lambda result: order.get(result.tool_call_id, len(order)))
+    def place(result: ToolMessage) -> int:
+        called = calls.get(result.tool_call_id)
+        return sys.maxsize if called is None else called.place
+
+    results = sorted(results, key=place)
     contents = [_result(result, calls.get(result.tool_call_id)) for result in results]
     if tool_role == "tool":
         return [
@@ -148,7 +195,7 @@ def _results(results: list[ToolMessage], calls: Mapping[str, _Called], tool_role
 
 
 def _result(result: ToolMessage, call: _Called | None) -> Content:
-    name, arguments = call or (None, None)
+    name, arguments = (call.name, call.arguments) if call else (None, None)
     is_text = isinstance(result.content, str) or all(block_text(block) is not None for block in result.content)
     text = render_tool_result(
         name or result.name,

@@ -15,6 +15,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.prompts import ChatPromptTemplate
 
 from integrations.langchain.scripted import CALL, CUT_OFF
 from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
@@ -123,6 +124,43 @@ class TestResults:
         ]
         assert flatten_tool_messages(turn)[1].content == 'Result of f {"a": 1}: one\n\nResult of f {"a": 2}: two'
 
+    def test_of_an_id_that_is_used_again_the_newer_call_counts(self) -> None:
+        turns = [
+            calling(call("f", "1"), call("g", "2")),
+            ToolMessage("a", tool_call_id="1"),
+            ToolMessage("b", tool_call_id="2"),
+            calling(call("h", "2"), call("i", "1")),
+            ToolMessage("d", tool_call_id="1"),
+            ToolMessage("c", tool_call_id="2"),
+        ]
+        first, second = [flat.content for flat in flatten_tool_messages(turns) if flat.type == "human"]
+        assert first == "Result of f: a\n\nResult of g: b"
+        assert second == "Result of h: c\n\nResult of i: d"
+
+    def test_the_order_is_that_of_the_calls_in_two_messages_as_well(self) -> None:
+        turn = [
+            calling(call("f", "1"), call("g", "2")),
+            calling(call("h", "3")),
+            *(ToolMessage(call_id, tool_call_id=call_id) for call_id in "321"),
+        ]
+        assert flatten_tool_messages(turn)[2].content == "Result of f: 1\n\nResult of g: 2\n\nResult of h: 3"
+
+    def test_of_two_calls_with_one_id_nothing_is_said_that_may_be_of_the_other(self) -> None:
+        turn = [
+            calling(call("f", "1", a=1), call("f", "1", a=2), call("f", "2", a=3), call("g", "3"), call("h", "3")),
+            *(ToolMessage(text, tool_call_id="1") for text in "ab"),
+            ToolMessage("c", tool_call_id="2"),
+            ToolMessage("d", tool_call_id="3", name="g"),
+            ToolMessage("e", tool_call_id="3"),
+        ]
+        assert str(flatten_tool_messages(turn)[1].content).split("\n\n") == [
+            "Result of f: a",
+            "Result of f: b",
+            'Result of f {"a": 3}: c',
+            "Result of g: d",
+            "Result of a tool: e",
+        ]
+
     def test_an_error_is_called_one(self) -> None:
         turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
         assert flatten_tool_messages(turn)[1].content == "Error of f: no such city"
@@ -168,6 +206,35 @@ def test_a_conversation_of_several_turns() -> None:
         AIMessage("Same."),
     ]
     assert [kind for kind, _ in contents(flatten_tool_messages(turns))] == ["human", "ai", "human", "ai", "human", "ai"]
+
+
+def test_whatever_langchain_takes_for_messages_is_a_conversation() -> None:
+    given: list[Any] = [("user", "A"), "B", {"role": "assistant", "content": "C"}, HumanMessage("D")]
+    expected = [("human", "A"), ("human", "B"), ("ai", "C"), ("human", "D")]
+    assert contents(flatten_tool_messages(given)) == expected
+    assert contents(flatten_tool_messages(iter(given))) == expected
+    assert contents(flatten_tool_messages(ChatPromptTemplate.from_messages(given).invoke({}))) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("Hi", "messages must be a list of messages, got 'Hi': put it in a list"),
+        (AIMessage("Hi"), r"got AIMessage\(content='Hi'.*: put it in a list"),
+        ({"role": "user", "content": "Hi"}, r"got \{'role': 'user', 'content': 'Hi'\}: put it in a list"),
+        ({"messages": [HumanMessage("Hi")]}, r"got \{'messages': .*: give its \"messages\""),
+        (None, "messages must be a list of messages, got None$"),
+    ],
+)
+def test_anything_but_a_list_of_messages_is_an_error_that_says_so(given: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=message):
+        flatten_tool_messages(given)
+
+
+@pytest.mark.parametrize("given", [42, {"text": "Hi"}, ("bogus", "Hi"), ("user", "Hi", "there")])
+def test_what_is_no_message_is_langchain_s_error(given: Any) -> None:  # noqa: ANN401
+    with pytest.raises((NotImplementedError, ValueError), match=r"[Mm]essage"):
+        flatten_tool_messages([given])
 
 
 def test_an_unknown_role_is_an_error() -> None:
