@@ -70,14 +70,17 @@ def read_tool_choice(tool_choice: LangChainToolChoice, tools: Sequence[Mapping[s
     Raises:
         ToolDefinitionError: it names no tool that is there.
     """
-    if isinstance(tool_choice, Mapping):
-        named = tool_choice.get("function", tool_choice)
-        tool_choice = (named.get("name") if isinstance(named, Mapping) else None) or str(tool_choice.get("type"))
-    if tool_choice in _CHOICES:
-        return _CHOICES[tool_choice]
+    choice: object = tool_choice
+    if isinstance(choice, Mapping):
+        named = choice.get("function", choice)
+        choice = (named.get("name") if isinstance(named, Mapping) else None) or choice.get("type")
+        choice = tool_choice if choice is None else choice
     names = [tool["function"]["name"] for tool in tools]
-    if tool_choice == "none" or tool_choice in names:
-        return str(tool_choice)
+    if choice is None or isinstance(choice, (str, bool)):
+        if choice in _CHOICES:
+            return _CHOICES[choice]
+        if choice == "none" or choice in names:
+            return str(choice)
     raise ToolDefinitionError(
         f'tool_choice {tool_choice!r} is none of "auto", "any", "required", "none" and the tools: {", ".join(names)}'
     )

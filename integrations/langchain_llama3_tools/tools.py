@@ -17,6 +17,9 @@ LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[st
 """A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic or Bedrock,
 a JSON Schema with a title, or a `llama3_tools.Tool`."""
 
+_SCHEMA_KEYS = frozenset({"parameters", "input_schema", "properties"})
+"""What a tool has that is called with arguments of its own, whatever its `type`."""
+
 _EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
 
@@ -60,6 +63,8 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         tool = dict(tool)
         if "function" in tool:
             return copy.deepcopy(tool)
+        if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:
+            raise _of_a_server(tool, where)
     try:
         converted = copy.deepcopy(convert_to_openai_tool(tool))
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
@@ -68,10 +73,14 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     if converted.get("type") == "function" and "name" in converted:  # as OpenAI's Responses API has it
         return {"type": "function", "function": {key: value for key, value in converted.items() if key != "type"}}
     if "function" not in converted:
-        raise ToolDefinitionError(
-            f"{where} is a tool that the server runs, {_described(tool)}: only functions can be shown in the prompt"
-        )
+        raise _of_a_server(tool, where)
     return converted
+
+
+def _of_a_server(tool: LangChainToolLike, where: str) -> ToolDefinitionError:
+    return ToolDefinitionError(
+        f"{where} is a tool that only its server knows, {_described(tool)}: only functions can be shown in the prompt"
+    )
 
 
 def _untitled(schema: object) -> object:

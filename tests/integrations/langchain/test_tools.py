@@ -69,6 +69,7 @@ class TestWhatIsTakenForATool:
             pytest.param(FUNCTION, "get_weather", id="an OpenAI function"),
             pytest.param({"type": "function", **FUNCTION}, "get_weather", id="a tool of OpenAI's Responses API"),
             pytest.param({"name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
+            pytest.param({"type": "custom", "name": "w", "input_schema": PARAMETERS}, "w", id="one with its type"),
             pytest.param({"toolSpec": {"name": "w", "inputSchema": {"json": PARAMETERS}}}, "w", id="a Bedrock tool"),
             pytest.param({"title": "W", **PARAMETERS}, "W", id="a JSON Schema with a title"),
             pytest.param(llama3_tools.Tool("w", "The weather", PARAMETERS), "w", id="a llama3_tools.Tool"),
@@ -132,10 +133,23 @@ class TestWhatIsNot:
             pytest.param(
                 [{"description": "x"}], r"tools\[0\] \(\{'description': 'x'\}\) cannot be read: ", id="no name"
             ),
+            *(
+                pytest.param(
+                    [get_weather, given],
+                    rf"tools\[1\] is a tool that only its server knows, .*'{given['type']}'.*: only functions can",
+                    id=given["type"],
+                )
+                for given in [
+                    {"type": "web_search"},
+                    {"type": "web_search_20250305", "name": "web_search"},
+                    {"type": "custom", "name": "sql", "format": {"type": "grammar"}},
+                    {"type": "mcp", "server_label": "docs"},
+                ]
+            ),
             pytest.param(
-                [{"type": "web_search"}],
-                r"tools\[0\] is a tool that the server runs, .*'web_search'",
-                id="a tool that servers run",
+                [Tool("sql", str, "Query.", metadata={"type": "custom_tool"})],
+                r"tools\[0\] is a tool that only its server knows, the Tool",
+                id="a custom tool",
             ),
             pytest.param(
                 [{"function": FUNCTION}, get_weather],
