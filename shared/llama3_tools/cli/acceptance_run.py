@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from llama3_tools.acceptance.asking import fingerprint
 from llama3_tools.acceptance.comparison import Judged, compare_reports, read_report
-from llama3_tools.acceptance.records import Record, Recording, RecordsError, Run, read_records, to_json, written
+from llama3_tools.acceptance.records import Record, Recording, RecordsError, Run, read_records, to_json
 from llama3_tools.acceptance.report_html import report_html
 from llama3_tools.acceptance.report_json import report_json
 from llama3_tools.acceptance.report_junit import report_junit
@@ -24,18 +25,12 @@ from llama3_tools.acceptance.runner import Endpoint, EndpointError, Settings, ru
 from llama3_tools.acceptance.suite import SuiteError, load_suite
 from llama3_tools.acceptance.suite_words import PROMPT_FORMATS
 from llama3_tools.acceptance.values import Suite
+from llama3_tools.cli.results_file import append, take_up
+from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.cli.tables import print_comparison, print_results
 from llama3_tools.errors import MissingExtraError
 
-__all__ = ["CASES_FAILED", "COULD_NOT_RUN", "PASSED", "Options", "compare", "run"]
-
-PASSED, CASES_FAILED, COULD_NOT_RUN = 0, 1, 2
-
-
-class CannotRunError(click.ClickException):
-    """What keeps the command from running, said in one message."""
-
-    exit_code = COULD_NOT_RUN
+__all__ = ["Options", "compare", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +163,10 @@ def _asked(errors: Console, suite: Suite, options: Options) -> tuple[Results, st
     )
     started = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     run = Run(suite.name, fingerprint(suite), options.model, options.base_url, settings.sent(), started)
-    run, records = _recorded(run, options)
+    records: tuple[Record, ...] = ()
+    if options.results_file is not None:
+        say = partial(errors.print, soft_wrap=True)
+        run, records = take_up(options.results_file, run, resume=options.resume, say=say)
     done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
     kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
     trouble = None
@@ -178,7 +176,7 @@ def _asked(errors: Console, suite: Suite, options: Options) -> tuple[Results, st
             def take(record: Record) -> None:
                 kept[record.case, record.repeat] = record
                 if options.results_file is not None:
-                    _append(options.results_file, run, record)
+                    append(options.results_file, run, record)
                 advance(record)
 
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
@@ -206,46 +204,6 @@ def _advised(trouble: str | None, results: Results, options: Options) -> str | N
     if options.results_file is None:
         return f"{trouble}; {of}. With --results FILE, a run can be resumed"
     return f"{trouble}; {of}. The same command with --resume goes on"
-
-
-def _recorded(run: Run, options: Options) -> tuple[Run, tuple[Record, ...]]:
-    """Give what the file that takes the responses holds already, and put an end to half a line in it."""
-    path = options.results_file
-    if path is None or not path.exists() or not path.stat().st_size:
-        return run, ()
-    if not options.resume:
-        raise CannotRunError(f"{path} holds responses already: go on with --resume, or take another file")
-    recording = read_records(path)
-    _check_same(run, recording)
-    with path.open("r+b") as file:
-        file.truncate(recording.end)
-    return recording.run or run, recording.records
-
-
-def _append(path: Path, run: Run, record: Record) -> None:
-    """Append a response at once, so that nothing which ends this process loses it."""
-    with path.open("a", encoding="utf-8", newline="\n") as file:
-        if file.tell() == 0:
-            file.write(f"{written(run)}\n")
-        file.write(f"{written(record)}\n")
-
-
-def _check_same(run: Run, recording: Recording) -> None:
-    """Refuse to mix the responses of two runs in one file."""
-    before = recording.run
-    if before is None:
-        raise CannotRunError(f"{recording.path} was not written by --results: it does not say what was asked")
-    differences = [
-        f"its {name} is {getattr(before, attribute)!r}, not {getattr(run, attribute)!r}"
-        for name, attribute in (("suite", "suite"), ("model", "model"))
-        if getattr(before, attribute) != getattr(run, attribute)
-    ]
-    if not differences and before.fingerprint != run.fingerprint:
-        differences = ["the suite asks something else now: its tools, prompt or commands have changed"]
-    if not differences and dict(before.settings) != dict(run.settings):
-        differences = [f"its settings are {to_json(before.settings)}, not {to_json(run.settings)}"]
-    if differences:
-        raise CannotRunError(f"{recording.path} is of another run: {'; '.join(differences)}")
 
 
 @contextmanager

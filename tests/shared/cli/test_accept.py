@@ -185,6 +185,37 @@ def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Pat
     assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
 
 
+def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results)
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:3])[:-1])
+    with answering(*ANSWERS[2:]) as server:
+        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
+    assert results.read_bytes().splitlines()[:3] == [line[:-1] for line in lines[:3]]
+    assert cases(results) == ["kitchen", "dim", "joke", "hello"]
+
+
+@pytest.mark.parametrize("length", [1, 9, 30])
+def test_a_run_that_was_killed_in_its_first_line_is_begun_anew(suite: str, tmp_path: Path, length: int) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS * 2) as server:
+        ask(server, suite, "--results", results)
+        results.write_bytes(results.read_bytes()[:length])
+        resumed = ask(server, suite, "--results", results, "--resume")
+    assert "ends in its first line, before any response: it is begun anew" in words(resumed.stderr)
+    assert "all 3/4" in words(resumed.stdout)
+    assert len(cases(results)) == 4
+
+
+def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.write_text("buy milk", "utf-8")
+    assert "was not written by --results" in refused(suite, *URL, "--results", notes, "--resume")
+    assert notes.read_text("utf-8") == "buy milk"
+
+
 def test_resuming_what_does_not_exist_begins_it(suite: str, tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     with answering(*ANSWERS) as server:

@@ -1,0 +1,77 @@
+"""The file of `--results`, which grows with each response, so that nothing which ends the run loses one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from llama3_tools.acceptance.records import Record, Recording, Run, read_records, to_json, written
+from llama3_tools.cli.status import CannotRunError
+
+__all__ = ["append", "take_up"]
+
+
+def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -> tuple[Run, tuple[Record, ...]]:
+    """Give what a file holds already, and make it end where a line can follow.
+
+    Args:
+        path: the file; it need not be there.
+        run: the run that goes on with it.
+        resume: whether that is wanted where it holds something.
+        say: takes what the user should know.
+
+    Returns:
+        The run that the file began with, or else this one; and its responses.
+
+    Raises:
+        CannotRunError: it holds responses and is not to be gone on with, or those of another run.
+        OSError: it cannot be read or written.
+        RecordsError: it is no file of responses.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return run, ()
+    if not resume:
+        raise CannotRunError(f"{path} holds responses already: go on with --resume, or take another file")
+    recording = read_records(path)
+    if recording.end == 0 and _begins(path, run):
+        say(f"{path} ends in its first line, before any response: it is begun anew")
+    else:
+        _check_same(run, recording)
+    with path.open("r+b") as file:
+        file.truncate(recording.end)
+        file.seek(max(recording.end - 1, 0))
+        if file.read() not in {b"", b"\n"}:
+            file.write(b"\n")
+    return recording.run or run, recording.records
+
+
+def append(path: Path, run: Run, record: Record) -> None:
+    """Append a response at once; to an empty file, behind the run."""
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        if file.tell() == 0:
+            file.write(f"{written(run)}\n")
+        file.write(f"{written(record)}\n")
+
+
+def _begins(path: Path, run: Run) -> bool:
+    """Tell whether a file holds no more than the beginning of a run's first line."""
+    half, head = path.read_bytes(), written(run).partition(":")[0].encode()
+    return half.startswith(head) or head.startswith(half)
+
+
+def _check_same(run: Run, recording: Recording) -> None:
+    """Refuse to mix the responses of two runs in one file."""
+    before = recording.run
+    if before is None:
+        raise CannotRunError(f"{recording.path} was not written by --results: it does not say what was asked")
+    differences = [
+        f"its {name} is {getattr(before, name)!r}, not {getattr(run, name)!r}"
+        for name in ("suite", "model")
+        if getattr(before, name) != getattr(run, name)
+    ]
+    if not differences and before.fingerprint != run.fingerprint:
+        differences = ["the suite asks something else now: its tools, prompt or commands have changed"]
+    if not differences and dict(before.settings) != dict(run.settings):
+        differences = [f"its settings are {to_json(before.settings)}, not {to_json(run.settings)}"]
+    if differences:
+        raise CannotRunError(f"{recording.path} is of another run: {'; '.join(differences)}")
