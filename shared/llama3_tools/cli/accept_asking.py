@@ -1,0 +1,100 @@
+"""What `llama3-tools accept` does with an endpoint: asks it, keeps what comes, and says what ended the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from functools import partial
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from llama3_tools.acceptance.asking import fingerprint
+from llama3_tools.acceptance.records import Record, Run
+from llama3_tools.acceptance.results import Results, judge_records
+from llama3_tools.acceptance.runner import Endpoint, EndpointError, Settings, run_suite
+from llama3_tools.acceptance.values import Suite
+from llama3_tools.cli.accept_options import Options
+from llama3_tools.cli.results_file import append, take_up
+
+__all__ = ["ask_and_judge"]
+
+
+def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Results, str | None]:
+    """Ask the endpoint. What has come in by then is judged, whatever ends the run; the text says what did."""
+    if not options.base_url or not options.model:
+        raise click.UsageError("name an endpoint with --base-url and a model with --model, or outputs with --replay")
+    settings = Settings(
+        repeats=options.repeats,
+        concurrency=options.concurrency,
+        timeout=options.timeout,
+        retries=options.retries,
+        temperature=options.temperature,
+        seed=options.seed,
+        max_tokens=options.max_tokens,
+        extra=options.extra_body,
+    )
+    started = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+    run = Run(suite.name, fingerprint(suite), options.model, options.base_url, settings.sent(), started)
+    records: tuple[Record, ...] = ()
+    if options.results_file is not None:
+        say = partial(errors.print, soft_wrap=True)
+        run, records = take_up(options.results_file, run, resume=options.resume, say=say)
+    done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
+    kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
+    trouble = None
+    try:
+        with _progress(errors, len(suite.cases) * options.repeats, len(done)) as advance:
+
+            def take(record: Record) -> None:
+                kept[record.case, record.repeat] = record
+                if options.results_file is not None:
+                    append(options.results_file, run, record)
+                advance(record)
+
+            endpoint = Endpoint(options.base_url, options.model, options.api_key)
+            run_suite(suite, endpoint, settings, take, done=done)
+    except KeyboardInterrupt:
+        trouble = "interrupted"
+    except EndpointError as error:
+        trouble = str(error)
+    except OSError as error:
+        trouble = f"{options.results_file}: {error.strerror or error}"
+    results = judge_records(suite, run, kept.values(), repeats=options.repeats)
+    return results, _advised(trouble, results, options)
+
+
+def _advised(trouble: str | None, results: Results, options: Options) -> str | None:
+    """Say what to do about a run that did not come to its end; one without a single response did not run."""
+    if trouble is None:
+        first = next(iter(results.results), None)
+        if first is None or any(one.error is None for one in results.results):
+            return None
+        return f"there was no response at all; the first error: {first.error}"
+    if not results.results:
+        return trouble
+    of = f"{len(results.results)} of {len(results.results) + results.missing} responses are in"
+    if options.results_file is None:
+        return f"{trouble}; {of}. With --results FILE, a run can be resumed"
+    return f"{trouble}; {of}. The same command with --resume goes on"
+
+
+@contextmanager
+def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Record], None]]:
+    """Show how far the run is, where someone watches."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[last]}"),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        task = progress.add_task("asking", total=total, completed=done, last="")
+
+        def advance(record: Record) -> None:
+            progress.update(task, advance=1, last=f"{record.case}, {record.latency:.1f} s")
+
+        yield advance

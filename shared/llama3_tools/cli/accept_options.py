@@ -1,0 +1,78 @@
+"""The options of `llama3-tools accept`, and what they make of a suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from llama3_tools.acceptance.comparison import Judged
+from llama3_tools.acceptance.suite import load_suite
+from llama3_tools.acceptance.suite_words import PROMPT_FORMATS
+from llama3_tools.acceptance.values import Suite
+from llama3_tools.cli.status import CannotRunError
+
+__all__ = ["Options", "check_files", "read_suite"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of the command, as it was called."""
+
+    suite_file: Path
+    base_url: str | None
+    model: str | None
+    api_key: str
+    concurrency: int
+    timeout: float
+    retries: int
+    repeats: int
+    temperature: float
+    seed: int | None
+    max_tokens: int
+    extra_body: dict[str, Any]
+    prompt_format: str | None
+    no_text_calls: bool
+    no_direct_answers: bool
+    no_stringified_lists: bool
+    strict: bool
+    judged: Judged
+    results_file: Path | None
+    resume: bool
+    replay: Path | None
+    json_file: Path | None
+    junit: Path | None
+    html: Path | None
+
+
+def read_suite(options: Options) -> Suite:
+    """Read the suite, with the policies and the prompt that the command line asks for."""
+    suite = load_suite(options.suite_file)
+    policies = suite.policies
+    if options.no_text_calls:
+        policies = replace(policies, text_calls=False)
+    if options.no_direct_answers:
+        policies = replace(policies, allow_direct_answers=False)
+    if options.no_stringified_lists:
+        policies = replace(policies, stringified_lists=False)
+    if options.strict:
+        policies = replace(policies, strict=True)
+    prompt = suite.prompt
+    if options.prompt_format is not None:
+        if options.prompt_format not in PROMPT_FORMATS:
+            raise click.UsageError(
+                f"--prompt-format is one of {', '.join(PROMPT_FORMATS)}, not {options.prompt_format!r}"
+            )
+        prompt = replace(prompt, format=options.prompt_format)
+    return replace(suite, policies=policies, prompt=prompt)
+
+
+def check_files(options: Options) -> None:
+    """Refuse before anything is asked what could not be written afterwards."""
+    for path in (options.results_file, options.json_file, options.junit, options.html):
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise CannotRunError(f"{path}: is a folder, or in a folder that is not there")
+    if options.resume and options.results_file is None:
+        raise click.UsageError("--resume goes on with a file: name it with --results")

@@ -1,0 +1,36 @@
+"""The files of `--json`, `--junit` and `--html`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from llama3_tools.acceptance.records import to_json
+from llama3_tools.acceptance.report_html import report_html
+from llama3_tools.acceptance.report_json import report_json
+from llama3_tools.acceptance.report_junit import report_junit
+from llama3_tools.acceptance.results import Results
+from llama3_tools.cli.accept_options import Options
+
+__all__ = ["write_reports"]
+
+
+def write_reports(errors: Console, results: Results, options: Options) -> bool:
+    """Write the reports that were asked for; say what could not be written, and tell whether all could."""
+    reports: dict[Path | None, Callable[[], bytes]] = {
+        options.json_file: lambda: to_json(report_json(results), indent=2).encode(),
+        options.junit: lambda: report_junit(results, coerced=options.judged == "coerced"),
+        options.html: lambda: report_html(results).encode(),
+    }
+    is_written = True
+    for path, make in reports.items():
+        if path is None:
+            continue
+        try:
+            path.write_bytes(make())
+        except OSError as error:
+            errors.print(f"Error: {path}: {error.strerror or error}", soft_wrap=True)
+            is_written = False
+    return is_written
