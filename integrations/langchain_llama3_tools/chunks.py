@@ -8,14 +8,13 @@ was cut off.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCallChunk
 from langchain_core.messages.tool import tool_call_chunk
 
-from langchain_llama3_tools.calls import to_chunk, to_chunk_block
+from langchain_llama3_tools.calls import to_chunk, to_chunk_block, written_arguments
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content, ContentReader, Part, copied, joined_text, merge_text
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
@@ -196,7 +195,7 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
         return output
     fields = preserved_fields(output)
     if isinstance(output, AIMessage):
-        given = [(call["name"], json.dumps(call["args"]), call["id"]) for call in output.tool_calls]
+        given = [(call["name"], written_arguments(call["args"]), call["id"]) for call in output.tool_calls]
         invalid = [(call["name"], call["args"], call["id"]) for call in output.invalid_tool_calls]
         fields["tool_call_chunks"] = [
             tool_call_chunk(name=name, args=args, id=call_id, index=index)

@@ -16,7 +16,7 @@ from langchain_core.messages import ToolCall as LangChainToolCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
+from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call, written_arguments
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
 from llama3_tools import Tool, ToolCall, render_tool_call
@@ -118,7 +118,7 @@ class NativeCalls:
         return invalid_tool_call(name=name, args=args, id=call_id or self.id_factory(), error=None)
 
     def _read_whole(self, call: LangChainToolCall) -> NativeCall:
-        written = _written(call["args"])
+        written = written_arguments(call["args"])
         if not call["name"]:
             return self._malformed("", written, call["id"])
         return self._fit(call["name"], call["args"], written, call["id"])
@@ -248,13 +248,6 @@ def _is_json_string(text: str) -> bool:
         return isinstance(json.loads(text), str)
     except (ValueError, RecursionError):
         return False
-
-
-def _written(arguments: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(arguments, ensure_ascii=False)
-    except ValueError:  # an integer of more digits than Python writes
-        return ""
 
 
 def _with_call(block: Block, calls: Mapping[str, ToolCall]) -> Block:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Callable
+from datetime import date
 from functools import reduce
 from typing import Any
 
@@ -13,12 +15,21 @@ from langchain.agents import create_agent
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.messages.tool import tool_call, tool_call_chunk
+from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events, answer_json, api
-from integrations.langchain.agents import chat_openai, conversations, get_weather, in_every_way, shown
+from integrations.langchain.agents import (
+    awaited,
+    chat_openai,
+    conversations,
+    get_weather,
+    in_every_way,
+    invoked,
+    shown,
+)
 from integrations.langchain.scripted import CALL, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 
@@ -215,12 +226,12 @@ class TestWholeMessages:
         assert [name for name, _, _ in made(bound.invoke("Hi"))] == ["f", ""]
 
 
-def sending(*arguments: str, finish_reason: str) -> Callable[[Request], Answer]:
+def sending(*arguments: str, finish_reason: str, name: str = "get_weather") -> Callable[[Request], Answer]:
     """Give a server's answer with one call, whose arguments come in these pieces."""
 
     def model(request: Request) -> Answer:
         head = {"id": "1", "created": 0, "model": "llama3.1"}
-        function = {"name": "get_weather", "arguments": "".join(arguments)}
+        function = {"name": name, "arguments": "".join(arguments)}
         call = {"index": 0, "id": "call_1", "type": "function", "function": function}
         if not request.stream:
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -267,3 +278,61 @@ class TestAgents:
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", '{"name": "get_weather", "parameters": {"city": "Par}')
         assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
+
+    @in_every_way
+    @pytest.mark.parametrize("coerce_arguments", [False, True])
+    def test_arguments_that_json_has_no_form_for_are_called_and_shown_again(
+        self, run: Callable[..., Any], coerce_arguments: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def scale(factor: float) -> str:
+            """Scale by a factor."""
+            return f"by {factor}"
+
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.setenv(name, "127.0.0.1")
+        answers = iter(
+            [
+                sending('{"factor": ', "NaN}", name="scale", finish_reason="tool_calls"),
+                scripted([Turn(pieces=("Done.",))]),
+            ]
+        )
+
+        def model(request: Request) -> Answer:
+            return next(answers)(request)
+
+        with LoopbackServer(api(["llama3.1"], model)) as server:
+            middleware = Llama3ToolMiddleware(coerce_arguments=coerce_arguments)
+            messages = run(create_agent(chat_openai(server), [scale], middleware=[middleware]))["messages"]
+        assert [message.text for message in messages[2:]] == ["by nan", "Done."]
+        assert conversations(server)[1][1:] == [
+            ("assistant", '{"name": "scale", "parameters": {"factor": NaN}}'),
+            ("user", "Result of scale: by nan"),
+        ]
+
+    @in_every_way
+    @pytest.mark.parametrize(
+        ("value", "shown_again"),
+        [(date(2026, 1, 2), '"2026-01-02"'), ({1}, '"{1}"'), (b"x", "\"b'x'\""), (math.inf, "Infinity")],
+        ids=["a date", "a set", "bytes", "infinity"],
+    )
+    def test_so_are_values_of_python_that_a_model_puts_there(
+        self, run: Callable[..., Any], value: object, shown_again: str
+    ) -> None:
+        def note(what: Any) -> str:  # noqa: ANN401 (that is the point)
+            """Note something."""
+            return f"noted {what}"
+
+        asked: list[list[BaseMessage]] = []
+
+        class Asked(FakeMessagesListChatModel):
+            def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:  # noqa: ANN401
+                asked.append(messages)
+                return super()._generate(messages, *args, **kwargs)
+
+        calling = AIMessage("", tool_calls=[tool_call(name="note", args={"what": value}, id="a")])
+        llm = Asked(responses=[calling, AIMessage("Done.")])
+        messages = run(create_agent(llm, [note], middleware=[Llama3ToolMiddleware()]))["messages"]
+        is_stream = run not in {invoked, awaited}  # whose chunks hold JSON
+        assert messages[2].text == f"noted {json.loads(shown_again) if is_stream else value}"
+        assert messages[3].text == "Done."
+        assert asked[1][1].content == f'{{"name": "note", "parameters": {{"what": {shown_again}}}}}'
