@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
@@ -22,4 +23,7 @@ def main() -> None:
             raise
         print("llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'", file=sys.stderr)  # noqa: T201 - a command prints
         raise SystemExit(2) from None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal need not have every letter
     llama3_tools()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from functools import partial
 
 import click
 from rich.console import Console
@@ -18,6 +17,7 @@ from llama3_tools.acceptance.runner import Endpoint, EndpointError, Settings, ru
 from llama3_tools.acceptance.values import Suite
 from llama3_tools.cli.accept_options import Options
 from llama3_tools.cli.results_file import append, take_up
+from llama3_tools.visible import visible
 
 __all__ = ["ask_and_judge"]
 
@@ -40,8 +40,12 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     run = Run(suite.name, fingerprint(suite), options.model, options.base_url, settings.sent(), started)
     records: tuple[Record, ...] = ()
     if options.results_file is not None:
-        say = partial(errors.print, soft_wrap=True)
-        run, records = take_up(options.results_file, run, resume=options.resume, say=say)
+        run, records = take_up(
+            options.results_file,
+            run,
+            resume=options.resume,
+            say=lambda text: errors.print(visible(text), soft_wrap=True),
+        )
     done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
     kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
     trouble = None
@@ -95,6 +99,6 @@ def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Reco
         task = progress.add_task("asking", total=total, completed=done, last="")
 
         def advance(record: Record) -> None:
-            progress.update(task, advance=1, last=f"{record.case}, {record.latency:.1f} s")
+            progress.update(task, advance=1, last=f"{visible(record.case)}, {record.latency:.1f} s")
 
         yield advance

@@ -20,6 +20,7 @@ from llama3_tools.cli.reports import write_reports
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.cli.tables import print_comparison, print_results
 from llama3_tools.errors import MissingExtraError
+from llama3_tools.visible import visible
 
 __all__ = ["compare", "run"]
 
@@ -59,10 +60,10 @@ def run(screen: Console, errors: Console, options: Options) -> int:
             results, trouble = ask_and_judge(errors, suite, options)
     is_written = True
     if results.results or trouble is None:
+        is_written = write_reports(errors, results, options)  # first: whoever reads the tables may go away
         print_results(screen, results, coerced=options.judged == "coerced")
-        is_written = write_reports(errors, results, options)
     if trouble is not None:
-        errors.print(f"Error: {trouble}", soft_wrap=True)
+        errors.print(f"Error: {visible(trouble)}", soft_wrap=True)
     if trouble is not None or not is_written:
         return COULD_NOT_RUN
     passed = [(one.coerced if options.judged == "coerced" else one.parsed).passed for one in results.results]

@@ -17,6 +17,7 @@ from llama3_tools.extractor import OnUnknownTool
 from llama3_tools.pieces import PieceExtractor
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
+from llama3_tools.visible import visible
 
 __all__ = ["extract"]
 
@@ -58,7 +59,7 @@ def extract(
         try:
             text = _read(name)
         except (OSError, UnicodeDecodeError) as error:
-            click.echo(f"llama3-tools extract: {name}: {_why(error)}", err=True)
+            click.echo(visible(f"llama3-tools extract: {name}: {_why(error)}"), err=True)
             failed = True
             continue
         if show:

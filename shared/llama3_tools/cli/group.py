@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import traceback
+
 import click
 
 from llama3_tools._version import __version__
 from llama3_tools.cli.accept import accept
 from llama3_tools.cli.extract import extract
+from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
+from llama3_tools.visible import visible
 
 __all__ = ["llama3_tools"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Group(click.Group):
+    """Gives whatever keeps a subcommand from its end the status 2: 1 says that a case failed."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except click.UsageError as error:  # a message may quote a file or a server
+            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+        except click.ClickException as error:
+            raise CannotRunError(visible(error.format_message())) from None
+        except (click.Abort, click.exceptions.Exit):
+            raise
+        except BrokenPipeError:  # whoever read has had enough
+            _close_stdout()
+            ctx.exit(COULD_NOT_RUN)
+        except OSError as error:
+            _close_stdout()
+            raise CannotRunError(visible(f"{error.filename or 'the output'}: {error.strerror or error}")) from error
+        except KeyboardInterrupt:
+            raise CannotRunError("interrupted") from None
+        except Exception:  # noqa: BLE001 - whatever it is, no case has failed
+            click.echo(visible(traceback.format_exc()), err=True)
+            ctx.exit(COULD_NOT_RUN)
+
+
+def _close_stdout() -> None:
+    """Let what could not be written go, lest Python tries it again at the end."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, package_name="llama3-tools", message="%(prog)s %(version)s")
 def llama3_tools() -> None:
     """Read the tool calls in what a local Llama 3 writes, and measure how well it calls."""

@@ -13,6 +13,7 @@ from llama3_tools.acceptance.report_json import report_json
 from llama3_tools.acceptance.report_junit import report_junit
 from llama3_tools.acceptance.results import Results
 from llama3_tools.cli.accept_options import Options
+from llama3_tools.visible import visible
 
 __all__ = ["write_reports"]
 
@@ -31,6 +32,6 @@ def write_reports(errors: Console, results: Results, options: Options) -> bool:
         try:
             path.write_bytes(make())
         except OSError as error:
-            errors.print(f"Error: {path}: {error.strerror or error}", soft_wrap=True)
+            errors.print(f"Error: {visible(str(path))}: {error.strerror or error}", soft_wrap=True)
             is_written = False
     return is_written

@@ -24,9 +24,15 @@ def color_option(command: FC) -> FC:
     )(command)
 
 
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave a reader who went away to the command, which knows its exit status."""
+        raise  # noqa: PLE0704 - called while the error is handled
+
+
 def console(color: ColorChoice = "auto", *, stderr: bool = False) -> Console:
     """Give a console that prints in colour when that is wanted, and marks up nothing by itself."""
-    return Console(
+    return _Screen(
         stderr=stderr,
         force_terminal=True if color == "always" else None,
         no_color=True if color == "never" else None,

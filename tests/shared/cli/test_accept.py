@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -375,6 +376,79 @@ def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in
     assert result.exit_code == 2
     assert "/dev/full: No space left on device; 1 of 4 responses are in" in words(result.stderr)
     assert "set_light 1/1" in words(result.stdout)
+
+
+REPLAY = """
+import json, sys
+sys.path[:] = json.loads(sys.argv.pop(1))
+{before}
+from llama3_tools.cli import main
+main()
+"""
+
+
+def command(
+    *arguments: object, before: str = "", stdout: IO[str] | int = subprocess.PIPE, encoding: str = "utf-8"
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    line = [sys.executable, "-c", REPLAY.format(before=before), json.dumps(sys.path), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    return subprocess.run(line, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    path = tmp_path / "outputs.jsonl"
+    lines = zip(("kitchen", "dim", "joke", "hello"), ANSWERS, strict=True)
+    path.write_text("".join(json.dumps({"case": case, "output": text}) + "\n" for case, text in lines), "utf-8")
+    return path
+
+
+def test_a_reader_who_goes_away_costs_no_report(suite: str, outputs: Path, tmp_path: Path) -> None:
+    report = tmp_path / "a.json"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        done = command("accept", suite, "--replay", outputs, "--json", report, stdout=closed)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert len(json.loads(report.read_text("utf-8"))["results"]) == 4
+
+
+@pytest.mark.parametrize("subcommand", ["accept", "extract"])
+def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path: Path, subcommand: str) -> None:
+    full, report = Path("/dev/full"), tmp_path / "a.json"
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    arguments = [suite, "--replay", outputs, "--json", report] if subcommand == "accept" else [outputs]
+    with full.open("w") as file:
+        done = command(subcommand, *arguments, stdout=file)
+    assert (done.returncode, done.stderr) == (2, "Error: the output: No space left on device\n")
+    assert report.exists() is (subcommand == "accept")
+
+
+def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -> None:
+    outputs.write_text(
+        '{"case": "hello", "output": "{\\"name\\": \\"gr\u00fc\u00df\\", \\"parameters\\": {}}"}', "utf-8"
+    )
+    done = command("accept", suite, "--replay", outputs, encoding="ascii")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "gr\\xfc\\xdf" in done.stdout
+
+
+def test_a_fault_of_its_own_is_no_failed_case(suite: str, outputs: Path) -> None:
+    fault = "import llama3_tools.cli.acceptance_run as run; del run.print_results"
+    done = command("accept", suite, "--replay", outputs, before=fault)
+    assert done.returncode == 2
+    assert "NameError" in done.stderr
+
+
+def test_what_a_server_says_cannot_command_the_terminal(suite: str, tmp_path: Path) -> None:
+    hostile = answer_error(401, "a\x1b[2J\u202eb")
+    with answering(KITCHEN, hostile) as server:
+        result = ask(server, suite)
+    assert "refuses the key (HTTP 401): a\\x1b[2J\\u202eb" in words(result.stderr)
+    strange = tmp_path / "\x1b[2J.yaml"
+    assert "\\x1b[2J.yaml: No such file" in refused(strange, *URL)
 
 
 @pytest.fixture
