@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from llama3_tools.arguments.literals import is_bracketed, is_null_word, read_boolean, read_container, read_number
+from llama3_tools.arguments.literals import (
+    is_bracketed,
+    is_null_word,
+    looks_like_container,
+    read_boolean,
+    read_container,
+    read_number,
+)
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
 from llama3_tools.arguments.wording import Path, json_path, json_type, no_alternative, problem_at, unknown_name
 from llama3_tools.json_text import MAX_DEPTH
@@ -145,7 +152,8 @@ class _Run:
                 best = fit
         if may_wrap and _may_be_item(node, value):
             fit = self._changed(node, value, [value], depth)
-            if not fit.failures:
+            is_broken = isinstance(value, str) and looks_like_container(value) and not fit.inside
+            if not fit.failures and not is_broken:
                 return fit
         return best
 
@@ -256,11 +264,11 @@ def _misfit(node: Node, value: object) -> _Fit:
 
 
 def _may_be_item(node: Node, value: object) -> bool:
-    """Tell whether a bare value can stand for an array of it: not one that means nothing, or a list."""
+    """Tell whether a bare value can stand for an array of it: not one that means nothing, or a list, be it broken."""
     if "array" not in node.types or any(shape.has_prefix for shape in node.shapes):
         return False
     if isinstance(value, str):
-        return not is_null_word(value) and not (is_bracketed(value) and value.strip().startswith("["))
+        return not is_null_word(value) and (value.lstrip().startswith("{") or not looks_like_container(value))
     kind = json_type(value)  # an object where objects are allowed has something wrong inside
     return kind not in ("array", "null", "") and not (kind == "object" and kind in node.types)
 

@@ -5,6 +5,7 @@ Each reader is asked only for what the schema declares. Nothing is evaluated, an
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from decimal import Decimal
@@ -14,12 +15,13 @@ from llama3_tools.json_scan import parse_whole
 from llama3_tools.python_literals import PythonArguments, read_arguments
 from llama3_tools.source import Source, run_to_end
 
-__all__ = ["is_bracketed", "is_null_word", "read_boolean", "read_container", "read_number"]
+__all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
 _MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set
 _EXACT_FLOAT = 2**53  # every integer up to here is a float
 
+_CONTAINER = re.compile(r"""\s*(?:[\[{(]|```|"[^"]*"\s*,|'[^']*'\s*,)""")
 _NULL_WORDS = ("", "None", "null")
 _BOOLEANS = {"true": True, "false": False}
 
@@ -70,7 +72,9 @@ def read_number(text: str, *, integer: bool = False) -> int | float | None:
 
 
 def read_container(text: str) -> list[Any] | dict[str, Any] | None:
-    """Read a list or an object, as strict JSON (rule 8) or as a Python literal.
+    """Read a list or an object, as strict JSON (rule 8) or as a Python literal, whose tuples and sets are lists.
+
+    An object that has a key twice, at any depth, is not read: nobody knows which value was meant.
 
     >>> read_container('["a"]'), read_container("{'a': None}"), read_container("[a]")
     (['a'], {'a': None}, None)
@@ -82,20 +86,42 @@ def read_container(text: str) -> list[Any] | dict[str, Any] | None:
 
 
 def is_bracketed(text: str) -> bool:
-    """Tell whether the text stands between brackets or braces, so that it is meant as a list or an object.
+    """Tell whether the text stands between brackets, braces or parentheses, so that a list or an object is meant.
 
     >>> is_bracketed(" [a, b] "), is_bracketed("[a] b")
     (True, False)
     """
     text = text.strip()
-    return text[:1] + text[-1:] in ("[]", "{}")
+    return text[:1] + text[-1:] in ("[]", "{}", "()")
+
+
+def looks_like_container(text: str) -> bool:
+    """Tell whether the text begins as a list or an object does: with a bracket, a fence, or the first of many quotes.
+
+    >>> looks_like_container("['a', 'b'"), looks_like_container("'a', 'b'"), looks_like_container("a, b")
+    (True, True, False)
+    """
+    return _CONTAINER.match(text) is not None
 
 
 def _parse(text: str | None) -> list[Any] | dict[str, Any] | None:
     # The strict parser reads objects: so the value becomes the only member of one.
     parsed = None if text is None else parse_whole(f'{{"":{text}}}')
     value = parsed.members[0].value if parsed is not None and len(parsed.members) == 1 else None
-    return value if isinstance(value, (list, dict)) else None
+    return value if isinstance(value, (list, dict)) and not _has_key_twice(text or "") else None
+
+
+def _has_key_twice(text: str) -> bool:
+    try:
+        json.loads(text, object_pairs_hook=_require_distinct, parse_int=len, parse_float=len)
+    except KeyError:
+        return True
+    return False
+
+
+def _require_distinct(pairs: list[tuple[str, object]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        raise KeyError
 
 
 def _python_as_json(text: str) -> str | None:

@@ -72,7 +72,10 @@ CHANGED = [
     (STRINGS, '["a", "b"]', ["a", "b"]),
     (STRINGS, "['a', \"b's\"]", ["a", "b's"]),
     (STRINGS, " [] ", []),
-    (STRINGS, "('a', 'b')", ["('a', 'b')"]),  # a tuple is no JSON: a bare string
+    (STRINGS, "('a', 'b')", ["a", "b"]),
+    (INTEGERS, " (1, '2',) ", [1, 2]),
+    (STRINGS, "{'a', 'b'}", ["a", "b"]),
+    ({"type": "array", "items": INTEGERS}, "[(1,), {2}]", [[1], [2]]),
     (INTEGERS, "['1', 2]", [1, 2]),
     (PLACE, '{"city": "Bonn", "zip": "53111"}', {"city": "Bonn", "zip": 53111}),
     (PLACE, "{'city': 'Bonn'}", {"city": "Bonn"}),
@@ -97,6 +100,9 @@ CHANGED = [
     # a bare value for an array
     (STRINGS, "a", ["a"]),
     (STRINGS, "a, b", ["a, b"]),
+    (STRINGS, "it's 5 o'clock, [sic]", ["it's 5 o'clock, [sic]"]),
+    (STRINGS, '"a"', ['"a"']),
+    ({"anyOf": [{"type": "array", "items": PLACE}, {"type": "null"}]}, '{"city": "Bonn"}', [{"city": "Bonn"}]),
     (INTEGERS, "5", [5]),
     (INTEGERS, 5, [5]),
     ({"type": "array"}, "light", ["light"]),
@@ -226,6 +232,22 @@ WRONG = [
     (STRINGS, "None", 'wrong_type $.x: expected array of string, got the string "None"'),
     (STRINGS, None, "wrong_type $.x: expected array of string, got null"),
     (STRINGS, "[a, b]", 'wrong_type $.x: expected array of string, got the string "[a, b]"'),
+    *(
+        (STRINGS, text, f"wrong_type $.x: expected array of string, got the string {json.dumps(text)}")
+        for text in (
+            *("['a', 'b'", '["a", "b"', "['a', 'b'].", " ['a'", "('a', 'b'", "('a')", "(a, b)", "[", "{"),
+            *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
+        )
+    ),
+    ({"type": "array"}, '{"a": 1}', 'wrong_type $.x: expected array, got the string "{\\"a\\": 1}"'),
+    (
+        {"type": "array", "items": INTEGERS},
+        "[1",
+        'wrong_type $.x: expected array of array of integer, got the string "[',
+    ),
+    (PLACE, '{"city": "Bonn", "city": "Rome"}', "wrong_type $.x: expected object, got the string "),
+    (PLACE, "{'city': 'Bonn', 'city': 'Rome'}", "wrong_type $.x: expected object, got the string "),
+    ({"type": "array"}, '[{"a": {"b": 1, "b": 1}}]', "wrong_type $.x: expected array, got the string "),
     (STRINGS, 5, "wrong_type $.x: expected array of string, got the integer 5"),
     (
         {"type": "array", "items": OPTIONAL},
