@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.formats import Formats
 from llama3_tools.json_scan import parse_whole
+from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 
 __all__ = [
@@ -27,9 +27,6 @@ __all__ = [
 PromptFormat: TypeAlias = Literal["json", "function", "pythonic"]
 """The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`, or
 `[NAME(city='Paris')]`."""
-
-ToolChoice: TypeAlias = str
-"""`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call."""
 
 # The instructions of Llama 3.1 (meta-llama/llama-models, llama3_1/prompt_format.md, "JSON based tool calling" and
 # "User-defined custom tool calling") and 3.2 (llama3_2/text_prompt_format.md, "Zero-shot function calling"): a model
@@ -85,12 +82,13 @@ def render_tool_prompt(
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that is not declared.
+        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
+        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
         ValueError: `prompt_format` is none of the formats.
     """
     _require_format(prompt_format)
     declared = declare_tools(tools)
+    require_tool_choice(tool_choice, declared)
     rendered = _rendered(declared)
     if prompt_format == "json":
         parts = [_JSON_INSTRUCTION, *rendered]
@@ -98,7 +96,7 @@ def render_tool_prompt(
         parts = ["You have access to the following functions:", *rendered, _FUNCTION_INSTRUCTION]
     else:
         parts = [_PYTHONIC_INSTRUCTION, "Here is a list of functions that you can invoke.", *rendered]
-    return "\n\n".join([*parts, *_choice(tool_choice, declared)])
+    return "\n\n".join([*parts, *_choice(tool_choice)])
 
 
 def render_response_prompt(
@@ -116,10 +114,11 @@ def render_response_prompt(
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that is not declared.
+        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
+        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
     """
     declared = declare_tools([] if tools is None else tools)
+    require_tool_choice(tool_choice, None if tools is None else declared)
     parts = ["You may call the following functions:", *_rendered(declared)] if declared else []
     if tools is not None and not declared:
         calls = "[]" if multiple else "null"
@@ -129,7 +128,7 @@ def render_response_prompt(
         calls = _CALL_FORMAT if tool_choice != "auto" else f"null or {_CALL_FORMAT}"
     key = "tool_calls" if multiple else "tool_call"
     parts.append(_RESPONSE_INSTRUCTION.format(calls=f'"{key}": {calls}'))
-    return "\n\n".join([*parts, *_choice(tool_choice, declared)])
+    return "\n\n".join([*parts, *_choice(tool_choice)])
 
 
 def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_format: PromptFormat = "json") -> str:
@@ -189,15 +188,11 @@ def _rendered(declared: Mapping[str, Tool]) -> list[str]:
     return [json.dumps(tool.to_openai(), indent=4, ensure_ascii=False) for tool in declared.values()]
 
 
-def _choice(tool_choice: ToolChoice, declared: Mapping[str, Tool]) -> list[str]:
+def _choice(tool_choice: ToolChoice) -> list[str]:
     """Say which tool has to be called, where one has to."""
     if tool_choice == "auto":
         return []
-    if tool_choice == "required":
-        return [_REQUIRED]
-    if tool_choice not in declared:
-        raise ToolDefinitionError(f"tool_choice {tool_choice!r} is not declared; declared: {', '.join(declared)}")
-    return [_NAMED.format(name=tool_choice)]
+    return [_REQUIRED if tool_choice == "required" else _NAMED.format(name=tool_choice)]
 
 
 def _written(arguments: Mapping[str, Any] | str) -> str:

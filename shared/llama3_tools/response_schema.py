@@ -6,32 +6,41 @@ import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, final
-from urllib.parse import unquote
 
+from llama3_tools.arguments.references import find_reference
 from llama3_tools.errors import ToolDefinitionError
-from llama3_tools.prompts import ToolChoice
+from llama3_tools.schemas import WITH_NAMED, WITH_ONE, WITH_SEVERAL
+from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 
 __all__ = ["response_json_schema"]
 
-_OF_ONE = (
-    *("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"),
-    *("unevaluatedItems", "unevaluatedProperties"),
+_REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
+_BY_NAME = ("dependencies", *WITH_NAMED)
+_LEFT_OUT = (
+    *("$defs", "definitions"),  # lifted where it is used
+    *("$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"),  # of a document of its own
+    *("discriminator", "nullable"),  # OpenAPI's: the one points to what is lifted, the other is written out
 )
-_OF_LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-_BY_NAME = ("dependentSchemas", "patternProperties", "properties")
-_LEFT_OUT = ("$defs", "$id", "$schema", "definitions")
-"""What is lifted where it is used, and what only makes sense at the root of a document."""
+_ALLOWING = frozenset({"dependencies", "dependentSchemas", "patternProperties", *WITH_ONE, *WITH_SEVERAL, *_REFERENCES})
+"""What may allow names that `properties` does not have."""
+_FORMATS = ("date", "date-time", "time", "uuid")
+"""What a server writes out itself, with an end."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def response_json_schema(
-    tools: Iterable[ToolLike] | None, *, multiple: bool = False, tool_choice: ToolChoice = "auto"
+    tools: Iterable[ToolLike] | None,
+    *,
+    multiple: bool = False,
+    tool_choice: ToolChoice = "auto",
+    max_string: int | None = None,
 ) -> dict[str, Any]:
     """Give the JSON Schema of the strict response format: each tool's name with the arguments of that tool.
 
     It refers to nothing outside of itself: what the tools' schemas refer to stands in its `$defs`. The tools' schemas
-    are taken as they are otherwise, so a server's wishes, such as `additionalProperties: false`, are theirs to fulfil.
+    are taken as they are otherwise, so a server's wishes, such as `additionalProperties: false`, are theirs to fulfil;
+    but a tool without properties takes none, and OpenAPI's `nullable` is written out.
 
     >>> schema = response_json_schema([{"name": "now"}])
     >>> schema["required"], schema["properties"]["tool_call"]["anyOf"][0]["properties"]["name"]
@@ -41,32 +50,36 @@ def response_json_schema(
         tools: the tools, as OpenAI tool dicts or `Tool`s. `None`: any name with any arguments.
         multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
         tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that may be called.
+        max_string: the most characters of a string, for a server whose strings may hold raw line breaks and need not
+            end, such as llama-cpp-python's. Each string of the schema gets a `pattern` then, unless it has one: no line
+            break, quotation mark or backslash, and an end.
 
     Raises:
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
+        ValueError: `max_string` is no positive number.
         ToolDefinitionError: a declaration that cannot be read, a schema that refers to what is not in it, or a
-            `tool_choice` that is not declared.
+            `tool_choice` that the tools do not allow.
     """
+    if max_string is not None and max_string < 1:
+        raise ValueError(f"max_string is the most characters of a string, 1 or more, not {max_string}")
     declared = None if tools is None else declare_tools(tools)
+    require_tool_choice(tool_choice, declared)
     is_required = tool_choice != "auto"
-    if tool_choice not in {"auto", "required"}:
-        if tool_choice not in (declared or ()):
-            names = ", ".join(declared or ()) or "none"
-            raise ToolDefinitionError(f"tool_choice {tool_choice!r} is not declared; declared: {names}")
-        declared = {name: tool for name, tool in (declared or {}).items() if name == tool_choice}
+    if declared is not None and tool_choice not in {"auto", "required"}:
+        declared = {tool_choice: declared[tool_choice]}
     definitions: dict[str, Any] = {}
     if declared is None:
-        calls = [_call({"type": "string", "minLength": 1}, {"type": "object"})]
+        calls = [_call(_ending({"type": "string", "minLength": 1}, max_string), {"type": "object"})]
     else:
         calls = [
-            _call({"type": "string", "enum": [tool.name]}, _Lifting(tool, definitions).arguments())
+            _call({"type": "string", "enum": [tool.name]}, _Lifting(tool, definitions, max_string).arguments())
             for tool in declared.values()
         ]
     if multiple:
         key, value = "tool_calls", _array(calls, is_required=is_required)
     else:
         key, value = "tool_call", _any_of(calls if is_required else [*calls, {"type": "null"}])
-    schema = _object({"message": {"type": "string"}, key: value})
+    schema = _object({"message": _ending({"type": "string"}, max_string), key: value})
     if definitions:
         schema["$defs"] = definitions
     return schema
@@ -95,6 +108,21 @@ def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
+def _ending(schema: dict[str, Any], max_string: int | None) -> dict[str, Any]:
+    """Hold the string that a schema allows to one line with an end, where nothing else says what it may hold."""
+    kind = schema.get("type")
+    if max_string is None or schema.keys() & {"const", "enum", "pattern"} or schema.get("format") in _FORMATS:
+        return schema
+    if isinstance(kind, list) and "string" in kind:  # llama-cpp-python looks at nothing else beside several types
+        return _any_of([_ending({**schema, "type": one}, max_string) for one in kind])
+    if kind != "string":
+        return schema
+    least, most = (schema.get(key) for key in ("minLength", "maxLength"))
+    least = least if isinstance(least, int) else 0
+    most = max(least, min(most, max_string) if isinstance(most, int) else max_string)
+    return {**schema, "pattern": rf'^[^"\\\x00-\x1F]{{{least},{most}}}$'}
+
+
 @final
 class _Lifting:
     """Moves one tool's schema into another schema: all that it refers to goes into that one's `$defs`.
@@ -102,39 +130,54 @@ class _Lifting:
     Args:
         tool: the tool.
         definitions: the `$defs` of the other schema, which grows.
+        max_string: the most characters of a string; `None`: any number.
     """
 
-    def __init__(self, tool: Tool, definitions: dict[str, Any]) -> None:
+    def __init__(self, tool: Tool, definitions: dict[str, Any], max_string: int | None) -> None:
         self._tool = tool
         self._definitions = definitions
+        self._max_string = max_string
         self._names: dict[str, str] = {}
         """The names in `definitions`, by the references that stand for them in the tool's own schema."""
 
     def arguments(self) -> dict[str, Any]:
         """Give the schema of the tool's arguments, which are an object in any case."""
-        parameters = self._tool.parameters
-        if not parameters:
-            return {"type": "object", "properties": {}, "additionalProperties": False}
-        return {**self._moved(parameters), "type": "object"}
+        schema = self._tool.arguments_schema
+        takes_none = schema.get("properties") == {} and not self._tool.requires_arguments
+        closed = {"additionalProperties": False} if takes_none and not schema.keys() & _ALLOWING else {}
+        return {**self._keywords(schema), "type": "object", **closed}
 
     def _moved(self, schema: Any) -> Any:  # noqa: ANN401 (a schema is an object or a boolean)
         if not isinstance(schema, Mapping):
-            return schema
-        return {key: self._moved_value(key, value) for key, value in schema.items() if key not in _LEFT_OUT}
+            return deepcopy(schema)
+        moved = _ending(self._keywords(schema), self._max_string)
+        return _any_of([moved, {"type": "null"}]) if schema.get("nullable") is True else moved
 
-    def _moved_value(self, key: str, value: Any) -> Any:  # noqa: ANN401 (the value of any keyword)
-        if key == "$ref":
+    def _keywords(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "$ref" if key in _REFERENCES else key: self._keyword(key, value)
+            for key, value in schema.items()
+            if key not in _LEFT_OUT
+        }
+
+    def _keyword(self, key: str, value: Any) -> Any:  # noqa: ANN401 (the value of any keyword)
+        if key in _REFERENCES:
             return f"#/$defs/{self._lifted(str(value))}"
         if key in _BY_NAME and isinstance(value, Mapping):
             return {name: self._moved(inner) for name, inner in value.items()}
-        if key in _OF_LIST and isinstance(value, list):
-            return [self._moved(inner) for inner in value]
-        return self._moved(value) if key in _OF_ONE else deepcopy(value)
+        if key in (*WITH_ONE, *WITH_SEVERAL):
+            return [self._moved(inner) for inner in value] if isinstance(value, list) else self._moved(value)
+        return deepcopy(value)
 
     def _lifted(self, reference: str) -> str:
         """Lift what a reference stands for, once, and give its name."""
         if reference not in self._names:
-            target = self._target(reference)
+            target = find_reference(self._tool.parameters, reference)
+            if not isinstance(target, (Mapping, bool)):
+                raise ToolDefinitionError(
+                    f"the parameters of {self._tool.name} refer to {reference!r}, which is not in them: "
+                    "put it into their $defs, and refer to it as #/$defs/NAME"
+                )
             # Never a bare word: llama.cpp names the rules of its grammar after these, beside `string` and the like.
             last = reference.rpartition("/")[2].lstrip("#") or "arguments"
             wanted = _UNSAFE.sub("_", f"{self._tool.name}-{last}")
@@ -145,22 +188,3 @@ class _Lifting:
             self._definitions[name] = None  # the name is taken, also for what refers to itself
             self._definitions[name] = self._moved(target)
         return self._names[reference]
-
-    def _target(self, reference: str) -> Any:  # noqa: ANN401 (what a pointer points to)
-        pointer = unquote(reference)
-        found: Any = self._tool.parameters
-        if pointer == "#":
-            return found
-        if pointer.startswith("#/"):
-            try:
-                for part in pointer[2:].split("/"):
-                    key = part.replace("~1", "/").replace("~0", "~")
-                    found = found[int(key)] if isinstance(found, list) else found[key]
-            except (KeyError, IndexError, TypeError, ValueError):
-                pass
-            else:
-                return found
-        raise ToolDefinitionError(
-            f"the parameters of {self._tool.name} refer to {reference!r}, which is not in them: "
-            "put it into their $defs, and refer to it as #/$defs/NAME"
-        )

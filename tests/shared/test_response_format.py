@@ -1,4 +1,4 @@
-"""The strict response format: what is accepted, what each error says, its JSON Schema and its prompt."""
+"""The strict response format: what is accepted, and what each error says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import pickle
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,11 +14,8 @@ from chunkings import extract_in_every_chunking
 from llama3_tools import (
     ResponseFormatError,
     ResponseFormatProblem,
-    ToolDefinitionError,
     extract,
     parse_response,
-    render_response_prompt,
-    response_json_schema,
 )
 
 WEATHER = {
@@ -241,147 +237,3 @@ def test_by_default_an_object_that_is_cut_off_is_text():
     extraction = extract_in_every_chunking(ONE[:-5])
     assert extraction.content == ONE[:-5]
     assert not extraction.tools_called
-
-
-class TestSchema:
-    @pytest.mark.parametrize("text", [NULL, ONE, one('{"name": "clock", "arguments": {}}')])
-    def test_it_takes_what_strict_takes(self, text: str):
-        jsonschema.validate(json.loads(text), response_json_schema(TOOLS))
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            CALL,
-            MANY,
-            '{"message": "Hi"}',
-            '{"message": null, "tool_call": null}',
-            '{"message": "Hi", "tool_call": null, "more": 1}',
-            one('{"name": "rm", "arguments": {}}'),
-            one('{"name": "clock"}'),
-            one('{"name": "clock", "arguments": {}, "id": 1}'),
-            one('{"name": "clock", "arguments": {"city": "Paris"}}'),
-            one('{"name": "get_weather", "arguments": {}}'),
-            one('{"name": "get_weather", "arguments": {"city": 5}}'),
-        ],
-    )
-    def test_it_takes_nothing_else_and_each_tool_its_own_arguments_alone(self, text: str):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(json.loads(text), response_json_schema(TOOLS))
-
-    @pytest.mark.parametrize(
-        ("options", "taken", "refused"),
-        [
-            ({"multiple": True}, ["[]", f"[{CALL}, {CALL}]"], ["null", CALL, "[1]"]),
-            ({"multiple": True, "tool_choice": "required"}, [f"[{CALL}]"], ["[]"]),
-            ({"tool_choice": "required"}, [CALL], ["null"]),
-            ({"tool_choice": "get_weather"}, [CALL], ["null", '{"name": "clock", "arguments": {}}']),
-        ],
-    )
-    def test_it_follows_the_options(self, options: dict[str, Any], taken: list[str], refused: list[str]):
-        key = "tool_calls" if options.get("multiple") else "tool_call"
-        validator = jsonschema.Draft202012Validator(response_json_schema(TOOLS, **options))
-        assert [text for text in taken if not validator.is_valid({"message": "", key: json.loads(text)})] == []
-        assert [text for text in refused if validator.is_valid({"message": "", key: json.loads(text)})] == []
-
-    @pytest.mark.parametrize("multiple", [False, True])
-    def test_without_tools_any_name_with_any_arguments_and_with_an_empty_list_no_call(self, *, multiple: bool):
-        call: Any = {"name": "rm", "arguments": {"path": "/"}}
-        none: Any = [] if multiple else None
-        value, key = ([call], "tool_calls") if multiple else (call, "tool_call")
-        any_tool = jsonschema.Draft202012Validator(response_json_schema(None, multiple=multiple))
-        no_tool = jsonschema.Draft202012Validator(response_json_schema([], multiple=multiple))
-        assert any_tool.is_valid({"message": "", key: value})
-        assert not no_tool.is_valid({"message": "", key: value})
-        assert no_tool.is_valid({"message": "", key: none})
-
-    def test_references_are_lifted_with_names_of_their_own(self):
-        def tool(name: str, kind: str) -> dict[str, Any]:
-            definitions = {"Item": {"type": kind}, "a/b": {"type": "object", "properties": {"up": {"$ref": "#"}}}}
-            properties = {
-                "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
-                "same": {"$ref": "#/properties/items"},
-                "node": {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"type": "null"}]},
-                "$ref": {"enum": [{"$ref": "#/data"}]},
-            }
-            parameters = {
-                "type": "object",
-                "properties": properties,
-                "additionalProperties": False,
-                "$defs": definitions,
-            }
-            return {"name": name, "parameters": parameters}
-
-        tools = [tool("first", "string"), tool("second", "integer")]
-        schema = response_json_schema(tools)
-        validator = jsonschema.Draft202012Validator(schema)
-        assert set(schema["$defs"]) == {
-            *("first-Item", "first-items", "first-a_1b", "first-arguments"),
-            *("second-Item", "second-items", "second-a_1b", "second-arguments"),
-        }
-
-        def takes(name: str, **arguments: object) -> bool:
-            call = {"name": name, "arguments": arguments}
-            return validator.is_valid({"message": "", "tool_call": call})
-
-        assert takes("first", items=["a"], same=["b"], node={"up": {"items": ["c"]}})
-        assert takes("second", items=[1], same=[2], node=None)
-        assert not takes("first", items=[1])
-        assert not takes("first", more=1)
-        assert not takes("second", same=["a"])
-        assert not takes("first", node={"up": {"items": [1]}})
-        assert takes("first", **{"$ref": {"$ref": "#/data"}})
-        assert not takes("first", **{"$ref": 5})
-
-    @pytest.mark.parametrize(
-        "reference", ["#/$defs/Gone", "#/required/7", "#anchor", "https://example.org/schema.json"]
-    )
-    def test_a_reference_to_something_else_is_an_error(self, reference: str):
-        parameters = {"type": "object", "properties": {"a": {"$ref": reference}}, "required": ["a"]}
-        with pytest.raises(ToolDefinitionError, match=r"parameters of f refer to .* not in them"):
-            response_json_schema([{"name": "f", "parameters": parameters}])
-
-    def test_tools_of_like_names_keep_their_definitions_apart(self):
-        parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}}
-        tools = [
-            {"name": name, "parameters": {**parameters, "$defs": {"X": {"type": kind}}}}
-            for name, kind in (("a.b", "string"), ("a b", "integer"))
-        ]
-        definitions = response_json_schema(tools)["$defs"]
-        assert definitions == {"a_b-X": {"type": "string"}, "a_b-X-2": {"type": "integer"}}
-
-    def test_the_tools_are_left_as_they_are(self):
-        tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"enum": [1]}}}}
-        response_json_schema([tool])["properties"]["tool_call"]["anyOf"][0]["properties"].clear()
-        schema = response_json_schema([tool])
-        schema["properties"]["tool_call"]["anyOf"][0]["properties"]["arguments"]["properties"]["a"]["enum"].append(2)
-        assert tool["parameters"]["properties"]["a"] == {"enum": [1]}  # type: ignore[index]
-
-
-class TestPrompt:
-    @pytest.mark.parametrize(
-        ("tools", "options", "words"),
-        [
-            (TOOLS, {}, '"tool_call": null or {"name": function name, "arguments": '),
-            (TOOLS, {"multiple": True}, '"tool_calls": [] or [{"name": function name, "arguments": '),
-            (TOOLS, {"tool_choice": "required"}, '"tool_call": {"name": '),
-            (TOOLS, {"tool_choice": "required", "multiple": True}, '"tool_calls": [{"name": '),
-            ([], {}, '"tool_call": null}'),
-            ([], {"multiple": True}, '"tool_calls": []}'),
-            (None, {}, '"tool_call": null or {"name": '),
-        ],
-    )
-    def test_it_says_the_form(self, tools: list[dict[str, Any]] | None, options: dict[str, Any], words: str):
-        assert words in render_response_prompt(tools, **options)
-
-    def test_it_shows_the_tools_and_which_one_to_call(self):
-        prompt = render_response_prompt(TOOLS, tool_choice="clock")
-        assert prompt.startswith("You may call the following functions:")
-        assert '"name": "get_weather"' in prompt
-        assert '"description": "The weather of a city"' in prompt
-        assert prompt.endswith("Call the function 'clock' in your reply.")
-        assert "functions" not in render_response_prompt(None)
-
-    def test_a_tool_choice_that_is_not_declared_is_an_error(self):
-        for render in (render_response_prompt, response_json_schema):
-            with pytest.raises(ToolDefinitionError, match="'rm' is not declared; declared: get_weather, clock"):
-                render(TOOLS, tool_choice="rm")
