@@ -120,3 +120,9 @@ def run(name: str, ask: Ask, description: str, arguments: Sequence[str] | None =
 def _fail(name: str, message: str) -> int:
     print(f"{name}: {message}", file=sys.stderr)
     return 1
+
+
+if __name__ == "__main__":
+    programs = "langchain_agent.py, langgraph_agent.py or langchain_chain.py"
+    print(f"This is what LangChain's examples share: run {programs}", file=sys.stderr)
+    sys.exit(2)

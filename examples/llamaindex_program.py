@@ -101,3 +101,9 @@ class Program:
     def _fail(self, message: str) -> int:
         print(f"{Path(self.file).stem}: {message}", file=sys.stderr)
         return 1
+
+
+if __name__ == "__main__":
+    programs = "llamaindex_agent.py, llamaindex_workflow.py or llamaindex_react.py"
+    print(f"This is what LlamaIndex's examples share: run {programs}", file=sys.stderr)
+    sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from types import TracebackType
 from typing import final
@@ -154,3 +155,8 @@ class Transcript:
     def _line(self, kind: str, text: str) -> None:
         self.end()
         self._console.print(f"{kind:8}  {text}", style=_STYLES[kind], soft_wrap=True)
+
+
+if __name__ == "__main__":
+    print("This is what the examples show their answers with: run quickstart.py", file=sys.stderr)
+    sys.exit(2)
