@@ -7,6 +7,7 @@ that the model never finished. So the pieces of a call are held back until it is
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
@@ -147,7 +148,8 @@ class NativeStream:
             calls: reads each call, once it is whole.
         """
         self._calls = calls
-        self._open: list[_Gathered] = []
+        self._open: deque[_Gathered] = deque()
+        self._numbered: defaultdict[int | str, deque[_Gathered]] = defaultdict(deque)  # of those, by their index
 
     def feed(self, pieces: Iterable[ToolCallChunk]) -> list[NativeCall]:
         """Take pieces, and give the calls that are whole: those behind which another one has begun."""
@@ -156,15 +158,21 @@ class NativeStream:
             if gathered is None:
                 gathered = _Gathered(piece.get("index"))
                 self._open.append(gathered)
+                if gathered.index is not None:
+                    self._numbered[gathered.index].append(gathered)
             gathered.add(piece)
         whole = []
         while len(self._open) > 1 and self._open[0].is_whole:  # in their order
-            whole.append(self._read(self._open.pop(0)))
+            first = self._open.popleft()
+            if first.index is not None:
+                self._numbered[first.index].popleft()
+            whole.append(self._read(first))
         return whole
 
     def flush(self) -> list[NativeCall]:
         """Take the end of the message, and give the rest: what is not whole by then is malformed."""
-        rest, self._open = self._open, []
+        rest, self._open = self._open, deque()
+        self._numbered.clear()
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
@@ -176,10 +184,9 @@ class NativeStream:
         if index is None:
             if name:
                 return None
-            same = [gathered for gathered in self._open if gathered.id == call_id] if call_id else self._open
-            return same[-1] if same else None
-        for gathered in reversed(self._open):
-            if gathered.index == index and (not call_id or gathered.id in (None, call_id)):
+            return next((made for made in reversed(self._open) if not call_id or made.id == call_id), None)
+        for gathered in reversed(self._numbered[index]):
+            if not call_id or gathered.id in (None, call_id):
                 # Some servers number all calls 0.
                 return None if name and gathered.is_whole and gathered.arguments else gathered
         return None
