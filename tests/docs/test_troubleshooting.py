@@ -45,6 +45,7 @@ ELSEWHERE = {
     "model … not found": "the same",
     "404 page not found": "Ollama, and any Go server",
     "object has no attribute": "the interpreter",
+    "type object 'type' has no attribute": "the same",
     "object is not subscriptable": "the interpreter",
     "unexpected keyword argument": "the interpreter",
     "Expecting value: line 1 column 1 (char 0)": "json, with its places filled in",
