@@ -11,8 +11,8 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
 from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects
 from llama3_tools.shapes import WrittenCall, read_call
-from llama3_tools.tools import Tool
-from llama3_tools.values import RejectionReason, Span, ToolCall, shortened
+from llama3_tools.tools import Tool, not_declared
+from llama3_tools.values import RejectionReason, Span, ToolCall
 
 __all__ = ["CallReader", "Parts", "Scope"]
 
@@ -152,9 +152,7 @@ class CallReader:
     def _unknown(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
         if self.tools is None or written.name in self.tools or (is_meant and self.on_unknown_tool == "call"):
             return None
-        declared = ", ".join(list(self.tools)[:8]) or "none"
-        detail = f"{shortened(written.name)!r} is not a declared tool; declared: {declared}"
-        return Refusal(RejectionReason.UNKNOWN_TOOL, detail, written.name)
+        return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(written.name, self.tools), written.name)
 
     def _make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
         name, arguments, arguments_json = written

@@ -56,7 +56,7 @@ class ResponseFormatProblem(str, Enum):
     TWO_OBJECTS = "two_objects"
     """One JSON object after another."""
     MALFORMED = "malformed"
-    """Not strict JSON (rule 8), or a key that stands twice."""
+    """Not strict JSON (rule 8), or a key that stands twice, at any depth."""
     TRUNCATED = "truncated"
     """The output ended inside the object."""
     TOO_DEEP = "too_deep"
@@ -71,6 +71,8 @@ class ResponseFormatProblem(str, Enum):
     """The call is not an object with a `name` and an `arguments` object, and nothing else."""
     UNKNOWN_TOOL = "unknown_tool"
     """The call names a tool that was not declared (rule 11)."""
+    TOOL_CHOICE = "tool_choice"
+    """Nothing is called, or another tool, where `tool_choice` says which one has to be."""
 
     def __str__(self) -> str:
         """Give the bare word, as it is written in logs and JSON."""

@@ -13,13 +13,23 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["MAX_DEPTH", "JsonMember", "JsonObject", "parse_object", "parse_objects", "same_json", "skip_json_space"]
+__all__ = [
+    "MAX_DEPTH",
+    "JsonMember",
+    "JsonObject",
+    "key_twice",
+    "parse_object",
+    "parse_objects",
+    "same_json",
+    "skip_json_space",
+]
 
 MAX_DEPTH = 128
 """How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
 
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 _SIMPLE_KEY = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
+_KEY_OR_BRACKET = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"([ \t\n\r]*:)?|[{}\[\]]')
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _COMMA_OR_BRACE = re.compile(r"[ \t\n\r]*([,}])")
 _COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
@@ -152,6 +162,28 @@ def same_json(one: object, other: object) -> bool:
         elif first != second:
             return False
     return True
+
+
+def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
+    """Find the first key that one object has twice, at any depth of strict JSON, and where it stands again.
+
+    >>> key_twice('{"a": {"b": 1, "b": 2}, "c": "a"}', 0, 33)
+    ('b', 15)
+    """
+    open_values: list[set[str]] = []
+    for match in _KEY_OR_BRACKET.finditer(text, start, end):
+        found = match[0]
+        if found in "{[":
+            open_values.append(set())
+        elif found in "}]":
+            open_values.pop()
+        elif match[2]:
+            written: str = match[1]
+            key = json.loads(f'"{written}"') if "\\" in written else written
+            if key in open_values[-1]:
+                return key, match.start()
+            open_values[-1].add(key)
+    return None
 
 
 def skip_json_space(text: str, pos: int) -> int:

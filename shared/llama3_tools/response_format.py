@@ -10,46 +10,47 @@ Strictness is a check in front of the extractor, which reads the object as it re
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor, new_call_id
-from llama3_tools.json_scan import Scan, read_object, scan_value
-from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects, skip_json_space
+from llama3_tools.json_scan import Scan, parse_whole, read_object, scan_value
+from llama3_tools.json_text import JsonMember, JsonObject, key_twice, parse_object, parse_objects, skip_json_space
 from llama3_tools.source import Source, run_to_end
-from llama3_tools.tools import ToolLike
+from llama3_tools.tool_choice import ToolChoice, require_tool_choice
+from llama3_tools.tools import ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
 __all__ = ["check_response", "parse_response"]
 
-_CALL_SHAPE = '{"name": "…", "arguments": {…}}'
 _CALL_KEYS = ("name", "arguments")
-_SHAPES = {
-    False: f'{{"message": "…", "tool_call": {_CALL_SHAPE} or null}}',
-    True: f'{{"message": "…", "tool_calls": [{_CALL_SHAPE}, …]}}',
-}
-"""The format, by `multiple`."""
-
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[^\n`{]{0,20}[ \t\n\r]{0,20}\Z")
-_FENCE_LENGTH = 64
+_FENCE = re.compile(
+    r"(?:(?:`{3,}|~{3,})(?:[^\n`]{0,200}\n|[\w+#.-]{0,40})"  # with what may be said about it, up to the line's end
+    r"|`{1,2})[ \t\n\r]{0,20}\Z"
+)
+_FENCE_LENGTH = 256
 _PROTOCOL_TOKEN = re.compile(r"<\|[^<>|\s]{1,40}\|>")
 _BETWEEN_OBJECTS = re.compile(r"[\s;,]*")
 _PROBLEMS = {
     RejectionReason.TRUNCATED: ResponseFormatProblem.TRUNCATED,
     RejectionReason.TOO_DEEP: ResponseFormatProblem.TOO_DEEP,
 }
+_MAX_QUOTED = 20
 _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
 
-def parse_response(
+def parse_response(  # noqa: PLR0913 (an option each)
     text: str,
     *,
     tools: Iterable[ToolLike] | None = None,
     multiple: bool = False,
+    tool_choice: ToolChoice = "auto",
+    coerce_arguments: bool = False,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     """Read an output that has to be the one object of the strict response format, and nothing else.
@@ -61,45 +62,77 @@ def parse_response(
     ('On it.', 'now')
     >>> parse_response('On it. {"message": "", "tool_call": null}')
     Traceback (most recent call last):
-    llama3_tools.errors.ResponseFormatError: text_before: text stands before the JSON object at offset 7. Expected ...
+    llama3_tools.errors.ResponseFormatError: text_before: 'On it. ' stands before the JSON object at offset 7. ...
 
     Args:
         text: what the model wrote. White space of JSON's may stand at either end, and nothing else.
         tools: the tools that may be called; `None`: any name may be called. Whether the arguments fit a tool's schema
             is not looked at.
         multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
+        tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that has to be called.
+        coerce_arguments: whether arguments are made to fit the schema of their tool.
         id_factory: makes the id of each call.
 
     Raises:
         ResponseFormatError: the output is anything else. It says what is wrong, where, and keeps the output.
-        TypeError: `text` is not a `str`, or `tools` is no list of tools.
-        ToolDefinitionError: a declaration that cannot be read.
+        TypeError: `text` is not a `str`, `tools` is no list of tools, or `tool_choice` no `str`.
+        ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
+        ValueError: `coerce_arguments` has no `tools` to go by.
     """
-    extractor = Extractor(tools=tools, id_factory=id_factory)
-    check_response(text, names=extractor.tools, multiple=multiple)
+    extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, id_factory=id_factory)
+    require_tool_choice(tool_choice, extractor.tools)
+    check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice)
     return extractor.extract(text)
 
 
-def check_response(text: str, *, names: Collection[str] | None, multiple: bool = False) -> None:
+def check_response(
+    text: str, *, names: Collection[str] | None, multiple: bool = False, tool_choice: ToolChoice = "auto"
+) -> None:
     """Raise unless an output is the one object of the format.
 
     Args:
         text: what the model wrote.
         names: the tools that may be called; `None`: any.
         multiple: the calls stand in an array.
+        tool_choice: which tool has to be called.
 
     Raises:
         ResponseFormatError: it is not.
         TypeError: `text` is not a `str`.
     """
     require_str(text, "the response format is that of a model's output, a str")
+    wanted = _Format(names, multiple, tool_choice)
     try:
-        _check_output(text, names, multiple=multiple)
+        _check_output(text, wanted)
     except _DeviationError as error:
-        expected = f"one JSON object and nothing else: {_SHAPES[multiple]}"
+        expected = f"one JSON object and nothing else: {wanted.shape}"
         raise ResponseFormatError(
             error.problem, error.detail, expected=expected, output=text, offset=error.offset
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """What the object has to hold."""
+
+    names: Collection[str] | None
+    multiple: bool
+    tool_choice: ToolChoice
+
+    @property
+    def key(self) -> str:
+        return "tool_calls" if self.multiple else "tool_call"
+
+    @property
+    def is_required(self) -> bool:
+        return self.tool_choice != "auto"
+
+    @property
+    def shape(self) -> str:
+        name = "…" if self.tool_choice in {"auto", "required"} else self.tool_choice
+        call = f'{{"name": "{name}", "arguments": {{…}}}}'
+        calls = f"[{call}, …]" if self.multiple else call if self.is_required else f"{call} or null"
+        return f'{{"message": "…", "{self.key}": {calls}}}'
 
 
 class _DeviationError(Exception):
@@ -112,7 +145,7 @@ class _DeviationError(Exception):
         self.detail = detail
 
 
-def _check_output(text: str, names: Collection[str] | None, *, multiple: bool) -> None:
+def _check_output(text: str, wanted: _Format) -> None:
     """Look at an output from the outside to the inside."""
     start = skip_json_space(text, 0)
     if start == len(text):
@@ -122,11 +155,11 @@ def _check_output(text: str, names: Collection[str] | None, *, multiple: bool) -
     source = _source(text, start)
     parsed = run_to_end(read_object(source))
     if isinstance(parsed, Scan):
-        raise _broken(parsed, start)
+        raise _broken(parsed, start, source.offset)
     rest = skip_json_space(text, source.pos)
     if rest < len(text):
         raise _text_behind(text, rest)
-    _check_envelope(parsed, start - parsed.start, names, multiple=multiple)
+    _check_envelope(parsed, start - parsed.start, wanted)
 
 
 def _source(text: str, pos: int) -> Source:
@@ -142,27 +175,26 @@ def _no_object_first(text: str, start: int) -> _DeviationError:
     token = _PROTOCOL_TOKEN.match(text, start)
     if token is not None:
         return _protocol_token(token)
-    try:
-        kind = _kind(json.loads(text))
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return _DeviationError(ResponseFormatProblem.WRONG_TYPE, start, f"the output is {kind}, not an object")
+    alone = parse_whole(f'{{"": {text}}}')
+    if alone is not None and len(alone.members) == 1:
+        detail = f"the output is {_kind(alone.members[0].value)}, not an object"
+        return _DeviationError(ResponseFormatProblem.WRONG_TYPE, start, detail)
     begin, end = _find_object(text, start)
     if begin is None:
-        return _DeviationError(ResponseFormatProblem.NO_JSON, start, "no JSON object is in the output")
-    fence = _FENCE.search(text[max(start, begin - _FENCE_LENGTH) : begin])
+        detail = f"no JSON object is in the output, which begins {_quoted(text[start:])}"
+        return _DeviationError(ResponseFormatProblem.NO_JSON, start, detail)
+    window = max(start, begin - _FENCE_LENGTH)
+    fence = _FENCE.search(text[window:begin])
     if fence is not None:
-        offset = max(start, begin - _FENCE_LENGTH) + fence.start()
-        return _DeviationError(
-            ResponseFormatProblem.FENCED, offset, f"a code fence stands around it, at offset {offset}"
-        )
-    if skip_json_space(text, end) < len(text):
-        detail = f"text stands before and after the JSON object at offset {begin}"
+        offset = window + fence.start()
+        detail = f"a code fence stands around it, at offset {offset}"
+        return _DeviationError(ResponseFormatProblem.FENCED, offset, detail)
+    detail = f"{_quoted(text[start:begin])} stands before the JSON object at offset {begin}"
+    behind = skip_json_space(text, end)
+    if behind < len(text):
+        detail = f"{detail}, and {_quoted(text[behind:])} behind it"
         return _DeviationError(ResponseFormatProblem.EMBEDDED, start, detail)
-    return _DeviationError(
-        ResponseFormatProblem.TEXT_BEFORE, start, f"text stands before the JSON object at offset {begin}"
-    )
+    return _DeviationError(ResponseFormatProblem.TEXT_BEFORE, start, detail)
 
 
 def _find_object(text: str, start: int) -> tuple[int | None, int]:
@@ -177,12 +209,12 @@ def _find_object(text: str, start: int) -> tuple[int | None, int]:
     return None, len(text)
 
 
-def _broken(scan: Scan, start: int) -> _DeviationError:
+def _broken(scan: Scan, start: int, fault: int) -> _DeviationError:
     assert scan.refusal is not None  # noqa: S101  # an object that was not refused is parsed
     problem = _PROBLEMS.get(scan.refusal.reason, ResponseFormatProblem.MALFORMED)
     if problem is ResponseFormatProblem.TOO_DEEP:
         return _DeviationError(problem, start, f"the object is {scan.refusal.detail}")
-    return _DeviationError(problem, scan.end, f"the object is no JSON: {scan.refusal.detail}")
+    return _DeviationError(problem, fault, f"the object is no JSON: {scan.refusal.detail}")
 
 
 def _text_behind(text: str, rest: int) -> _DeviationError:
@@ -195,9 +227,8 @@ def _text_behind(text: str, rest: int) -> _DeviationError:
     if _OBJECT.match(text, begin) and _find_object(text, begin)[0] == begin:
         detail = f"a second JSON object stands behind the first, at offset {begin}"
         return _DeviationError(ResponseFormatProblem.TWO_OBJECTS, begin, detail)
-    return _DeviationError(
-        ResponseFormatProblem.TEXT_AFTER, rest, f"text stands behind the JSON object, at offset {rest}"
-    )
+    detail = f"{_quoted(text[rest:])} stands behind the JSON object, at offset {rest}"
+    return _DeviationError(ResponseFormatProblem.TEXT_AFTER, rest, detail)
 
 
 def _protocol_token(token: re.Match[str]) -> _DeviationError:
@@ -205,36 +236,40 @@ def _protocol_token(token: re.Match[str]) -> _DeviationError:
     return _DeviationError(ResponseFormatProblem.PROTOCOL_TOKEN, token.start(), detail)
 
 
-def _check_envelope(parsed: JsonObject, base: int, names: Collection[str] | None, *, multiple: bool) -> None:
+def _check_envelope(parsed: JsonObject, base: int, wanted: _Format) -> None:
     """Look inside the object, whose text begins at the offset `base`."""
-    key = "tool_calls" if multiple else "tool_call"
-    _check_keys(parsed, base, ("message", key), "the object")
+    _check_keys(parsed, base, ("message", wanted.key), "the object")
     members = {member.key: member for member in parsed.members}
-    message, calls = members["message"], members[key]
+    message, calls = members["message"], members[wanted.key]
     if not isinstance(message.value, str):
         raise _wrong_type(message, base, "a string")
-    if not multiple:
-        if calls.value is not None:
-            _check_member(parsed.text, calls, base, names, f"{key!r}")
-        return
-    if not isinstance(calls.value, list):
-        raise _wrong_type(calls, base, "an array")
-    items = parse_objects(parsed.text, calls.start, checked=True)
+    written = _calls(parsed.text, calls, base, wanted)
+    for where, call in written:
+        _check_call(call, base, wanted, where)
+    if wanted.is_required and not written:
+        offset = base + calls.start
+        detail = f"{wanted.key!r} at offset {offset} calls nothing, where a call has to be"
+        raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
+
+
+def _calls(text: str, member: JsonMember, base: int, wanted: _Format) -> list[tuple[str, JsonObject]]:
+    """Give the calls that are written, each with words for where it stands."""
+    value: Any = member.value
+    if not wanted.multiple:
+        if value is not None and not isinstance(value, dict):
+            raise _wrong_type(member, base, "an object or null")
+        call = None if value is None else parse_object(text, member.start, checked=True)
+        return [] if call is None else [(repr(wanted.key), call)]
+    if not isinstance(value, list):
+        raise _wrong_type(member, base, "an array")
+    items = parse_objects(text, member.start, checked=True)
     if items is None:
-        detail = f"{key!r} at offset {base + calls.start} holds something else than objects"
-        raise _DeviationError(ResponseFormatProblem.WRONG_TYPE, base + calls.start, detail)
-    for index, item in enumerate(items):
-        _check_call(item, base, names, f"{key}[{index}]")
+        detail = f"{wanted.key!r} at offset {base + member.start} holds something else than objects"
+        raise _DeviationError(ResponseFormatProblem.WRONG_TYPE, base + member.start, detail)
+    return [(f"{wanted.key}[{index}]", item) for index, item in enumerate(items)]
 
 
-def _check_member(text: str, member: JsonMember, base: int, names: Collection[str] | None, where: str) -> None:
-    item = parse_object(text, member.start, checked=True) if isinstance(member.value, dict) else None
-    if item is None:
-        raise _wrong_type(member, base, "an object or null")
-    _check_call(item, base, names, where)
-
-
-def _check_call(parsed: JsonObject, base: int, names: Collection[str] | None, where: str) -> None:
+def _check_call(parsed: JsonObject, base: int, wanted: _Format, where: str) -> None:
     """Look at one call."""
     _check_keys(parsed, base, _CALL_KEYS, where, problem=ResponseFormatProblem.INVALID_CALL)
     members = {member.key: member for member in parsed.members}
@@ -246,11 +281,18 @@ def _check_call(parsed: JsonObject, base: int, names: Collection[str] | None, wh
         raise _invalid_call(
             f"the arguments in {where} are {_kind(arguments.value)}, not an object", base + arguments.start
         )
-    if names is not None and name.value not in names:
-        declared = ", ".join(list(names)[:8]) or "none"
-        offset = base + name.start
-        detail = f"{shortened(name.value)!r} in {where} at offset {offset} is not a declared tool; declared: {declared}"
+    offset = base + name.start
+    if wanted.names is not None and name.value not in wanted.names:
+        detail = f"in {where} at offset {offset}, {not_declared(name.value, wanted.names)}"
         raise _DeviationError(ResponseFormatProblem.UNKNOWN_TOOL, offset, detail)
+    if wanted.tool_choice not in {"auto", "required", name.value}:
+        detail = f"{name.value!r} is called in {where} at offset {offset}, where it has to be {wanted.tool_choice!r}"
+        raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
+    twice = key_twice(parsed.text, arguments.start, arguments.end)
+    if twice is not None:
+        key, offset = shortened(twice[0]), base + twice[1]
+        detail = f"the key {key!r} stands twice in one object of the arguments in {where}, again at offset {offset}"
+        raise _DeviationError(ResponseFormatProblem.MALFORMED, offset, detail)
 
 
 def _check_keys(
@@ -291,3 +333,8 @@ def _invalid_call(detail: str, offset: int) -> _DeviationError:
 
 def _kind(value: object) -> str:
     return _KINDS.get(type(value), "a number")
+
+
+def _quoted(text: str) -> str:
+    """Show how a text begins, with what cannot be seen in it."""
+    return repr(text[:_MAX_QUOTED]) + ("…" if len(text) > _MAX_QUOTED else "")

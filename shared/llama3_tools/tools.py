@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.schemas import schema_flaw
+from llama3_tools.values import shortened
 
-__all__ = ["Tool", "ToolLike", "declare_tools"]
+__all__ = ["Tool", "ToolLike", "declare_tools", "not_declared"]
 
 _EXPECTED = (
     'an OpenAI tool dict such as {"type": "function", "function": {"name": "get_weather", '
@@ -88,6 +89,16 @@ def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
             raise ToolDefinitionError(f"tools[{index}]: the name {read.name!r} is declared twice")
         declared[read.name] = read
     return declared
+
+
+def not_declared(name: str, names: Collection[str]) -> str:
+    """Say that a name is not that of a tool, and which names are.
+
+    >>> not_declared("rm", ["now"])
+    "'rm' is not a declared tool; declared: now"
+    """
+    declared = ", ".join(list(names)[:8]) or "none"
+    return f"{shortened(name)!r} is not a declared tool; declared: {declared}"
 
 
 def _read(tool: object, where: str) -> Tool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from chunkings import extract_in_every_chunking
 from llama3_tools import (
     ResponseFormatError,
     ResponseFormatProblem,
+    ToolDefinitionError,
     extract,
     parse_response,
 )
@@ -64,15 +66,32 @@ def one(call: str) -> str:
 PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "nothing": ("", "empty", 0, "the output is empty"),
     "white space": (" \n", "empty", 0, "the output is empty"),
-    "prose": ("It is sunny.", "no_json", 0, "no JSON object"),
+    "prose": ("It is sunny.", "no_json", 0, "begins 'It is sunny.'"),
     "prose with braces": ('The set {a, b} and {"a"} too.', "no_json", 0, "no JSON object"),
-    "text before": (f"Sure! {NULL}", "text_before", 0, "before the JSON object at offset 6"),
+    "text before": (f"Sure! {NULL}", "text_before", 0, "'Sure! ' stands before the JSON object at offset 6"),
+    "much text before": (f"{'Well. ' * 9}{NULL}", "text_before", 0, "'Well. Well. Well. We'… stands before"),
+    "a byte order mark": (f"\ufeff{NULL}", "text_before", 0, r"'\ufeff' stands before"),
+    "a space that JSON does not have": (f"{NULL}\xa0", "text_after", 36, r"'\xa0' stands behind"),
     "text before an object that is cut off": (f"Sure! {ONE[:-9]}", "text_before", 0, "at offset 6"),
     "braces before": (f'A {{"set"}} first: {NULL}', "text_before", 0, "at offset 17"),
-    "text after": (f"{NULL} Anything else?", "text_after", 37, "at offset 37"),
+    "text after": (
+        f"{NULL} Anything else?",
+        "text_after",
+        37,
+        "'Anything else?' stands behind the JSON object, at offset 37",
+    ),
     "a brace after": (f"{NULL}}}", "text_after", 36, "at offset 36"),
-    "embedded": (f"Sure! {NULL} Done.", "embedded", 0, "before and after the JSON object at offset 6"),
+    "embedded": (f"Sure! {NULL} Done.", "embedded", 0, "before the JSON object at offset 6, and 'Done.' behind it"),
     "a fence": (f"```json\n{NULL}\n```", "fenced", 0, "a code fence"),
+    "a fence and what it is said to hold": (
+        f"```json title='The {{answer}}, a' {'b' * 50}\n{NULL}\n```",
+        "fenced",
+        0,
+        "fence",
+    ),
+    "a fence in one line": (f"```json {NULL}```", "fenced", 0, "a code fence"),
+    "a backtick": (f"`{NULL}`", "fenced", 0, "a code fence"),
+    "text behind a fence": (f"``` is a fence: {NULL}", "text_before", 0, "stands before"),
     "a fence of tildes": (f"~~~\n{NULL}\n~~~", "fenced", 0, "a code fence"),
     "a fence in text": (f"Here:\n```\n{NULL}\n```\nDone.", "fenced", 6, "at offset 6"),
     "a fence behind much text": (f"{'Well. ' * 99}```json\n{NULL}\n```", "fenced", 594, "at offset 594"),
@@ -81,11 +100,26 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "a second object that is cut off": (f"{NULL} {NULL[:-3]}", "two_objects", 37, "at offset 37"),
     "a protocol token before": (f"<|python_tag|>{NULL}", "protocol_token", 0, "<|python_tag|>"),
     "a protocol token after": (f"{NULL}<|eot_id|>", "protocol_token", 36, "the server should have cut off"),
-    "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 30, "at offset 31"),
+    "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 31, "at offset 31"),
+    "malformed, behind white space": ('{"message": "Hi",  \n }', "malformed", 21, "at offset 21"),
+    "white space, then malformed": (' {"message": "Hi",, }', "malformed", 18, "at offset 18"),
+    "a number too large": ('{"message": 1e999 }', "malformed", 17, "before offset 17"),
     "malformed, no key": ("{x}", "malformed", 1, "at offset 1"),
     "a raw line break in a string": ('{"message": "a\nb", "tool_call": null}', "malformed", 14, r"'\n'"),
     "half a surrogate pair": (r'{"message": "\ud83d", "tool_call": null}', "malformed", 13, "escape"),
     "a key twice": ('{"message": "a", "message": "b", "tool_call": null}', "malformed", 0, "'message' stands twice"),
+    "a key twice in the arguments": (
+        one('{"name": "clock", "arguments": {"a": 1, "a": 1}}'),
+        "malformed",
+        69,
+        "at offset 69",
+    ),
+    "a key twice inside the arguments": (
+        " " + one(r'{"name": "clock", "arguments": {"a": [{"b": "}b", "\u0062" : 1}]}}'),
+        "malformed",
+        80,
+        "the key 'b' stands twice in one object of the arguments in 'tool_call', again at offset 80",
+    ),
     "cut off": (ONE[:-9], "truncated", len(ONE) - 9, "an open string"),
     "cut off before the end": (NULL[:-1], "truncated", len(NULL) - 1, "was due"),
     "too deep": (
@@ -97,6 +131,10 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "an array": (f"[{NULL}]", "wrong_type", 0, "an array, not an object"),
     "a string": ('"Hi"', "wrong_type", 0, "a string, not an object"),
     "a number": (" 5", "wrong_type", 1, "a number, not an object"),
+    "a long number": ("5" * 5000, "wrong_type", 0, "a number, not an object"),
+    "no number of JSON's": ("NaN", "no_json", 0, "begins 'NaN'"),
+    "another that is none": ("-Infinity", "no_json", 0, "begins '-Infinity'"),
+    "values": ('1, "a": 2', "no_json", 0, "begins"),
     "an empty object": ("{}", "missing_key", 0, "'message' is missing in the object at offset 0, whose keys are: none"),
     "a bare call": (CALL, "missing_key", 0, "whose keys are: name, arguments"),
     "no tool_call": ('{"message": "Hi"}', "missing_key", 0, "'tool_call' is missing"),
@@ -136,10 +174,61 @@ def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: 
     assert error.output == text, "nothing of the output is lost"
     assert str(error).startswith(f"{problem}: {error.detail}. Expected one JSON object and nothing else: {{")
     assert words in error.detail
+    named = re.search(r"(?<!object )at offset (\d+)", error.detail)
+    assert named is None or int(named[1]) == offset, "the error and its text name one place"
 
 
 def test_each_problem_has_a_case():
-    assert {problem for _, problem, _, _ in PROBLEMS.values()} == {str(problem) for problem in ResponseFormatProblem}
+    found = {problem for _, problem, _, _ in PROBLEMS.values()} | {"tool_choice"}
+    assert found == {str(problem) for problem in ResponseFormatProblem}
+
+
+CLOCK_CALL = '{"name": "clock", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    ("choice", "calls", "words"),
+    [
+        ("auto", [], None),
+        ("required", [], "calls nothing, where a call has to be"),
+        ("required", [CLOCK_CALL], None),
+        ("clock", [], "calls nothing"),
+        ("clock", [CLOCK_CALL], None),
+        ("clock", [CALL], "'get_weather' is called in .* at offset .*, where it has to be 'clock'"),
+    ],
+)
+@pytest.mark.parametrize("multiple", [False, True])
+def test_a_call_that_has_to_be_is_asked_for(choice: str, calls: list[str], words: str | None, *, multiple: bool):
+    value = f"[{', '.join(calls)}]" if multiple else "".join(calls) or "null"
+    text = f'{{"message": "", "tool_call{"s" * multiple}": {value}}}'
+    if words is None:
+        found = parse_response(text, tools=TOOLS, multiple=multiple, tool_choice=choice)
+        assert len(found.tool_calls) == len(calls)
+        return
+    with pytest.raises(ResponseFormatError, match=words) as raised:
+        parse_response(text, tools=TOOLS, multiple=multiple, tool_choice=choice)
+    error = raised.value
+    assert error.problem is ResponseFormatProblem.TOOL_CHOICE
+    assert error.offset == text.index('"clock"' if choice in text else '"get_weather"' if calls else value)
+    assert " or null" not in error.expected
+    assert ('"name": "clock"' in error.expected) is (choice == "clock")
+
+
+@pytest.mark.parametrize("choice", ["required", "clock"])
+def test_a_call_that_cannot_be_is_not_asked_for(choice: str):
+    with pytest.raises(ToolDefinitionError, match="declared: none"):
+        parse_response(NULL, tools=[], tool_choice=choice)
+    with pytest.raises(TypeError, match="got dict: pass the name"):
+        parse_response(NULL, tools=TOOLS, tool_choice={"type": "function"})  # type: ignore[arg-type]
+
+
+def test_arguments_are_made_to_fit_where_that_is_asked_for():
+    tool = {"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}
+    text = one('{"name": "f", "arguments": {"n": "5"}}')
+    assert parse_response(text, tools=[tool]).tool_calls[0].arguments == {"n": "5"}
+    assert parse_response(text, tools=[tool], coerce_arguments=True).tool_calls[0].arguments == {"n": 5}
+    with pytest.raises(ValueError, match="give tools, too"):
+        parse_response(text, coerce_arguments=True)
 
 
 @pytest.mark.parametrize(
