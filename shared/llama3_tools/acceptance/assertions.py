@@ -8,7 +8,7 @@ from typing import Any
 
 from llama3_tools.acceptance.asking import ask
 from llama3_tools.acceptance.judging import judge
-from llama3_tools.acceptance.matching import shown_call, shown_json
+from llama3_tools.acceptance.rendering import few, shown_expected, shown_found
 from llama3_tools.acceptance.responses import read_response
 from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, FoundCall, Judgements, Policies, Suite
 from llama3_tools.tools import ToolLike, declare_tools
@@ -46,7 +46,7 @@ class SuiteCase:
         """
         __tracebackhide__ = True
         judgements = judge(self.case, response, self.suite)
-        if not (judgements.coerced if coerced else judgements.parsed).passed:
+        if not judgements.of(coerced=coerced).passed:
             raise AssertionError(_difference(self.case, response, judgements, coerced=coerced))
         return judgements
 
@@ -105,7 +105,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     case = Case("assert_tool_call", "", (tuple(calls),), ordered=ordered)
     suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies)
     judgements = SuiteCase(case, suite).check(response, coerced=coerced)
-    return (judgements.coerced if coerced else judgements.parsed).calls
+    return judgements.of(coerced=coerced).calls
 
 
 def _as_rule(value: object) -> ArgumentRule:
@@ -113,15 +113,15 @@ def _as_rule(value: object) -> ArgumentRule:
 
 
 def _difference(case: Case, response: object, judgements: Judgements, *, coerced: bool) -> str:
-    judgement = judgements.coerced if coerced else judgements.parsed
+    judgement = judgements.of(coerced=coerced)
     answer = read_response(response)
     rows = [("command", case.command)] if case.command else []
     rows += [
-        ("expected" if not index else "or", "; ".join(map(_shown_expected, calls)) or "an answer in words")
+        ("expected" if not index else "or", "; ".join(map(shown_expected, calls)) or "an answer in words")
         for index, calls in enumerate(case.alternatives)
     ]
     where = {"native": "found", "text": "found in text", "none": "found"}[judgement.source]
-    rows.append((where, "; ".join(map(shown_call, judgement.calls)) or "no call"))
+    rows.append((where, few([*map(shown_found, judgement.calls)]) or "no call"))
     if answer.text:
         rows.append(("output", shortened(answer.text, _SHOWN)))
     if not coerced and judgements.coerced.passed:
@@ -130,12 +130,3 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
     for title, text in rows:
         lines.append(f"  {title:<16}" + text.replace("\n", "\n" + " " * 18))
     return "\n".join(lines)
-
-
-def _shown_expected(call: ExpectedCall) -> str:
-    shown = [f"{name}={_shown_rule(rule)}" for name, rule in call.arguments.items()]
-    return f"{call.tool}({', '.join([*shown, *(['…'] if call.mode == 'partial' else [])])})"
-
-
-def _shown_rule(rule: ArgumentRule) -> str:
-    return " or ".join(map(shown_json, rule.any_of))

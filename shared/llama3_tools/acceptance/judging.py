@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from llama3_tools.acceptance.attempts import Attempt, find_attempts, json_in, without_thoughts
-from llama3_tools.acceptance.matching import Difference, calls_differences, shown_call
+from llama3_tools.acceptance.matching import Difference, calls_differences, list_remarks
+from llama3_tools.acceptance.rendering import few, shown_call
 from llama3_tools.acceptance.responses import Answer, read_response
 from llama3_tools.acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
 from llama3_tools.arguments import coerce_arguments
@@ -14,8 +15,6 @@ from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, shortened
 
 __all__ = ["judge"]
-
-_GRAVITY = list(Verdict)
 
 
 def judge(case: Case, response: object, suite: Suite) -> Judgements:
@@ -72,7 +71,7 @@ class _Judging:
         )
         if not faults:
             return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
-        return Judgement(faults[0].verdict, "; ".join(fault.detail for fault in faults), calls, source)
+        return Judgement(faults[0].verdict, few([fault.detail for fault in faults]), calls, source)
 
     def _json_in_text(self, source: Source) -> list[Difference]:
         """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
@@ -103,6 +102,13 @@ class _Judging:
 
     def _mismatch(self, calls: tuple[FoundCall, ...]) -> list[Difference]:
         """Give what differs from the alternative that is the least different."""
+        _, least = self._nearest(calls)
+        if least and least[0].verdict is Verdict.MISSING_CALL:
+            return [*self._unread(), *least]
+        return least
+
+    def _nearest(self, calls: tuple[FoundCall, ...]) -> tuple[tuple[ExpectedCall, ...], list[Difference]]:
+        """Give the alternative that is the least different, and all that differs from it."""
         everything = [
             calls_differences(
                 [self._with_defaults(expected) for expected in alternative],
@@ -112,10 +118,9 @@ class _Judging:
             )
             for alternative in self.case.alternatives
         ]
-        least = min(everything, key=lambda found: [(-_GRAVITY.index(one.verdict), len(found)) for one in found[:1]])
-        if least and least[0].verdict is Verdict.MISSING_CALL:
-            return [*self._unread(), *least]
-        return least
+        sizes = [[(-one.verdict.gravity, len(found)) for one in found[:1]] for found in everything]
+        nearest = sizes.index(min(sizes))
+        return self.case.alternatives[nearest], everything[nearest]
 
     def _answer(self) -> list[Difference]:
         """Fault an answer without calls, unless words are what is expected or allowed."""
@@ -161,7 +166,8 @@ class _Judging:
     def _remark(self, calls: tuple[FoundCall, ...]) -> str:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
-        return "; ".join(f"beside it, {fault.detail}" for fault in self._unread())
+        remarks = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
+        return few([*remarks, *(f"beside it, {fault.detail}" for fault in self._unread())])
 
     def _why_empty(self) -> str:
         if self.answer.reasoning or (self.extraction.content or "").strip():
@@ -182,4 +188,4 @@ def _has_default(schema: object) -> bool:
 def _named(case: Case) -> str:
     """Name what a case expects, as a sentence does."""
     named = (" and ".join(call.tool for call in calls) or "no call" for calls in case.alternatives)
-    return " or ".join(dict.fromkeys(named))
+    return few([*dict.fromkeys(named)], " or ")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from llama3_tools.acceptance.equality import accepts, json_type
 from llama3_tools.acceptance.pairing import pair
+from llama3_tools.acceptance.rendering import few, shown_around, shown_call, shown_json, shown_rule
 from llama3_tools.acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Verdict
 from llama3_tools.values import shortened
 
-__all__ = ["Difference", "call_differences", "calls_differences", "shown_call", "shown_json"]
+__all__ = ["Difference", "call_differences", "calls_differences", "list_remarks"]
 
-_GRAVITY = list(Verdict)
+_CONSIDERED = 100
+"""How many calls beyond those expected are compared with them. A longer answer cannot pass in any case."""
 
 
 class Difference(NamedTuple):
@@ -43,18 +44,21 @@ def calls_differences(
         ordered: whether they have to come in this order.
         stringified_lists: whether a string that holds a list is compared as that list.
     """
+    found, beyond = found[: len(expected) + _CONSIDERED], found[len(expected) + _CONSIDERED :]
     table = [[call_differences(one, other, stringified_lists=stringified_lists) for other in found] for one in expected]
     pairs = pair([[not differences for differences in row] for row in table])
-    if len(pairs) == len(expected) == len(found):
+    if len(pairs) == len(expected) == len(found) and not beyond:
         in_order = not any(row[index] for index, row in enumerate(table))
         return [] if in_order or not ordered else [_wrong_order(expected, found)]
     rows = [row for row in range(len(expected)) if row not in pairs]
-    columns = [column for column in range(len(found)) if column not in pairs.values()]
+    paired = set(pairs.values())
+    columns = [column for column in range(len(found)) if column not in paired]
     differences = list(_in_calls_of_one_tool(rows, columns, table))
     while rows and columns:
         differences += table[rows.pop(0)][columns.pop(0)]
     differences += [Difference(Verdict.MISSING_CALL, f"no call of {expected[row].tool}") for row in rows]
-    unexpected = (f"{shown_call(found[column])} was not expected" for column in columns)
+    unexpected = [f"{shown_call(found[column])} was not expected" for column in columns]
+    unexpected += [f"{len(beyond)} more calls were not expected"] if beyond else []
     return differences + [Difference(Verdict.UNEXPECTED_CALL, detail) for detail in unexpected]
 
 
@@ -77,26 +81,34 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
         *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
         *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
     ]
-    return sorted(differences, key=lambda difference: _GRAVITY.index(difference.verdict))
+    return sorted(differences, key=lambda difference: difference.verdict.gravity)
 
 
-def shown_call(call: FoundCall) -> str:
-    """Give a call as a sentence names it: `get_weather({"city": "Paris"})`, shortened."""
-    arguments = call.arguments_json if call.arguments is None else shown_json(call.arguments)
-    return f"{shortened(call.name)}({shortened(arguments)})"
+def list_remarks(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> list[str]:
+    r"""Name the arguments of matching calls that hold a list in a string, and are accepted as that list alone.
 
+    >>> rules = {"domain": ArgumentRule((["light"],))}
+    >>> list_remarks([ExpectedCall("turn_on", rules)], [FoundCall("turn_on", {"domain": "['light']"})])
+    ['turn_on: domain is the string "[\'light\']", compared as the list']
 
-def shown_json(value: object) -> str:
-    """Give a value as JSON has it; what JSON does not have, as Python does."""
-    try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError):  # an integer that has more digits than Python writes; very deep nesting
-        return "(too long or too deep to show)"
+    Args:
+        expected: the calls that were expected.
+        found: the calls that were found.
+    """
+    remarks: dict[str, None] = {}
+    for call in found:
+        rules = [one.arguments for one in expected if one.tool == call.name]
+        for name, value in (call.arguments or {}).items():
+            of_name = [one[name] for one in rules if name in one]
+            exact = any(accepts(rule, value, stringified_lists=False) for rule in of_name)
+            if not exact and any(accepts(rule, value) for rule in of_name):
+                remarks[f"{call.name}: {name} is the {json_type(value)} {_shown(value)}, compared as the list"] = None
+    return list(remarks)
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
-    wanted = ", ".join(call.tool for call in expected)
-    return Difference(Verdict.WRONG_ORDER, f"called {', '.join(map(shown_call, found))}; the order is {wanted}")
+    called, wanted = few([*map(shown_call, found)], ", "), few([call.tool for call in expected], ", ")
+    return Difference(Verdict.WRONG_ORDER, f"called {called}; the order is {wanted}")
 
 
 def _in_calls_of_one_tool(
@@ -120,19 +132,22 @@ def _in_expected_arguments(
     expected: ExpectedCall, arguments: dict[str, object], *, stringified_lists: bool
 ) -> Iterator[Difference]:
     for name, rule in expected.arguments.items():
-        wanted = f"expected {_shown_values(rule)}"
         if name in expected.ignore:
             continue
         if name not in arguments:
             by_default = name in expected.defaults and accepts(rule, expected.defaults[name])
             if not rule.optional and not by_default:
-                yield Difference(Verdict.MISSING_ARGUMENT, f"{expected.tool}: {name} is missing, {wanted}")
+                yield Difference(
+                    Verdict.MISSING_ARGUMENT, f"{expected.tool}: {name} is missing, expected {shown_rule(rule)}"
+                )
             continue
         value = arguments[name]
         if accepts(rule, value, stringified_lists=stringified_lists):
             continue
-        verdict, found = _wrong(rule, value, Verdict.WRONG_VALUE, stringified_lists=stringified_lists)
-        yield Difference(verdict, f"{expected.tool}: {name} is {found}, {wanted}")
+        kind = _wrong_type(rule, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if kind else Verdict.WRONG_VALUE
+        shown, wanted = shown_around(value, rule)
+        yield Difference(verdict, f"{expected.tool}: {name} is {kind}{shown}, expected {wanted}")
 
 
 def _in_other_arguments(
@@ -143,27 +158,21 @@ def _in_other_arguments(
     for name, value in arguments.items():
         if name in expected.arguments or name in expected.ignore:
             continue
-        verdict, written = Verdict.UNEXPECTED_ARGUMENT, _shown(value)
+        kind = ""
         if name in expected.defaults:
             default = ArgumentRule((expected.defaults[name],))
             if accepts(default, value, stringified_lists=stringified_lists):
                 continue
-            verdict, written = _wrong(default, value, verdict, stringified_lists=stringified_lists)
-        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {written}")
+            kind = _wrong_type(default, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if kind else Verdict.UNEXPECTED_ARGUMENT
+        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {kind}{_shown(value)}")
 
 
-def _wrong(rule: ArgumentRule, value: object, otherwise: Verdict, *, stringified_lists: bool) -> tuple[Verdict, str]:
-    """Tell whether it is the type of a value that is wrong, and show the value."""
+def _wrong_type(rule: ArgumentRule, value: object, *, stringified_lists: bool) -> str:
+    """Name the type of a value, as a sentence does, where it is the type that is wrong; else nothing."""
     kind = json_type(value, stringified_lists=stringified_lists)
-    if kind in map(json_type, rule.any_of):
-        return otherwise, _shown(value)
-    return Verdict.WRONG_TYPE, f"the {kind} {_shown(value)}"
+    return "" if kind in map(json_type, rule.any_of) else f"the {kind} "
 
 
 def _shown(value: object) -> str:
     return shortened(shown_json(value))
-
-
-def _shown_values(rule: ArgumentRule) -> str:
-    shown = " or ".join(map(_shown, rule.any_of))
-    return f"{shown} ± {rule.tolerance:g}" if rule.tolerance else shown

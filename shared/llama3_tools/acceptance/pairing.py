@@ -11,7 +11,7 @@ def pair(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     """Pair as many rows with columns as can be, each at most once. Taking the first that fits would pair too few.
 
     >>> pair([[True, True], [True, False]])
-    {1: 0, 0: 1}
+    {0: 1, 1: 0}
 
     Args:
         fits: for each row, whether it may be paired with each of the columns.
@@ -20,18 +20,28 @@ def pair(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
         The column of each row that has one.
     """
     row_of: dict[int, int] = {}
+    column_of: dict[int, int] = {}
     for row in range(len(fits)):
-        _place(row, fits, row_of, set())
-    return {row: column for column, row in row_of.items()}
+        reached: dict[int, int] = {}
+        column: int | None = _free_column(row, fits, row_of, reached)
+        while column is not None:  # each row on the way moves to the column that it was reached through
+            mover = reached[column]
+            row_of[column] = mover
+            column_of[mover], column = column, column_of.get(mover)
+    return column_of
 
 
-def _place(row: int, fits: Sequence[Sequence[bool]], row_of: dict[int, int], tried: set[int]) -> bool:
-    """Give the row a column, moving those that have one to another of theirs where needed."""
-    for column, fit in enumerate(fits[row]):
-        if not fit or column in tried:
-            continue
-        tried.add(column)
-        if column not in row_of or _place(row_of[column], fits, row_of, tried):
-            row_of[column] = row
-            return True
-    return False
+def _free_column(
+    row: int, fits: Sequence[Sequence[bool]], row_of: dict[int, int], reached: dict[int, int]
+) -> int | None:
+    """Find a column that is free, for the row or for one that would make room; note which row reached for each."""
+    rows = [row]
+    for mover in rows:  # which grows
+        for column, fit in enumerate(fits[mover]):
+            if not fit or column in reached:
+                continue
+            reached[column] = mover
+            if column not in row_of:
+                return column
+            rows.append(row_of[column])
+    return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+from llama3_tools.acceptance.rendering import few
 from llama3_tools.acceptance.results import Results
-from llama3_tools.acceptance.scores import NO_CALL
+from llama3_tools.acceptance.scores import NO_TOOL
 from llama3_tools.acceptance.values import Case, CaseResult, Judgement, Verdict
 from llama3_tools.visible import visible
 
@@ -47,12 +48,12 @@ def report_junit(results: Results, *, coerced: bool = False) -> bytes:
 
 
 def _test(results: Results, result: CaseResult, case: Case, coerced: bool, several: bool) -> ET.Element:  # noqa: FBT001 - private
-    judgement = result.coerced if coerced else result.parsed
+    judgement = result.judgement(coerced=coerced)
     test = ET.Element(
         "testcase",
         {
             "name": visible(case.id) + (f"[{result.repeat}]" if several else ""),
-            "classname": visible(f"{results.suite.name}.{case.tool or NO_CALL}"),
+            "classname": visible(f"{results.suite.name}.{case.tool or NO_TOOL}"),
             "time": _seconds(result.latency),
         },
     )
@@ -70,7 +71,7 @@ def _explained(result: CaseResult, case: Case, judgement: Judgement) -> str:
     if result.parsed.verdict is not result.coerced.verdict:
         lines.append(f"as written: {result.parsed.verdict}; after coercion: {result.coerced.verdict}")
     if judgement.verdict is not Verdict.NO_RESPONSE:
-        calls = "; ".join(f"{call.name} {call.arguments_json}" for call in judgement.calls) or "none"
+        calls = few([f"{call.name} {call.arguments_json}" for call in judgement.calls]) or "none"
         lines.append(f"calls ({judgement.source}): {calls}")
     if case.line and result.error is None:
         lines.append(f"line {case.line} of the suite")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from llama3_tools.acceptance.matching import shown_json
-from llama3_tools.acceptance.values import Case, CaseResult, ExpectedCall, FoundCall, Judgement
+from llama3_tools.acceptance.rendering import few, shown_expected, shown_json
+from llama3_tools.acceptance.values import Case, CaseResult, FoundCall, Judgement
 from llama3_tools.pieces import Piece, PieceExtractor, PieceKind, Pieces
 from llama3_tools.visible import visible
 
@@ -33,7 +33,6 @@ def html_result(result: CaseResult, case: Case, extractor: PieceExtractor) -> st
         case: its case.
         extractor: cuts the output into pieces.
     """
-    name = f"{result.case_id}[{result.repeat}]" if result.repeat else result.case_id
     parsed, coerced = result.parsed, result.coerced
     chips = _chip(parsed, "as written")
     if coerced.verdict is not parsed.verdict:
@@ -41,7 +40,7 @@ def html_result(result: CaseResult, case: Case, extractor: PieceExtractor) -> st
     return (
         f'<details class="result" data-parsed="{parsed.verdict}" data-coerced="{coerced.verdict}">\n<summary>'
         f'<span class="verdicts">{chips}</span>'
-        f'<span class="case">{_text(name)}</span> <span class="command">{_text(case.command)}</span></summary>\n'
+        f'<span class="case">{_text(result.name)}</span> <span class="command">{_text(case.command)}</span></summary>\n'
         f'<div class="inside">\n{"".join(_parts(result, case, extractor))}</div>\n</details>'
     )
 
@@ -84,16 +83,8 @@ def _detail(judgement: Judgement) -> str:
 
 
 def _expected(case: Case) -> str:
-    alternatives = (" and ".join(map(_expected_call, calls)) or "no call" for calls in case.alternatives)
-    return _text(", or ".join(alternatives))
-
-
-def _expected_call(expected: ExpectedCall) -> str:
-    rules = (
-        (name, " or ".join(map(shown_json, rule.any_of)), rule.optional) for name, rule in expected.arguments.items()
-    )
-    arguments = ", ".join(f"{name}{'?' if optional else ''} = {values}" for name, values, optional in rules)
-    return f"{expected.tool}({arguments})"
+    alternatives = [" and ".join(map(shown_expected, calls)) or "no call" for calls in case.alternatives]
+    return _text(few(alternatives, ", or "))
 
 
 def _output(whole: Pieces) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama3_tools.acceptance.matching import shown_json
+from llama3_tools.acceptance.rendering import shown_json
 from llama3_tools.acceptance.values import FoundCall
 
 __all__ = ["Answer", "read_response"]

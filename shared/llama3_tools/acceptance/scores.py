@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from llama3_tools.acceptance.results import Results
-from llama3_tools.acceptance.values import Case, CaseResult, Judgement, Verdict
+from llama3_tools.acceptance.values import Case, CaseResult, Verdict
 
-__all__ = ["NO_CALL", "Row", "Score", "Scores", "score", "wilson"]
+__all__ = ["NO_TOOL", "Row", "Score", "Scores", "score", "wilson"]
 
-NO_CALL = "(no call)"
+NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
+
+_BOTH = (False, True)
 
 _Z = 1.959963984540054
 """The standard normal deviate of a 95 % interval."""
@@ -99,7 +101,7 @@ def score(results: Results) -> Scores:
 
     def passed(name: str, among: Iterable[CaseResult]) -> Row:
         among = list(among)
-        parsed, coerced = (sum(get(result).passed for result in among) for get in _JUDGEMENTS)
+        parsed, coerced = (sum(one.judgement(coerced=coerced).passed for one in among) for coerced in _BOTH)
         return Row(name, Score(parsed, len(among)), Score(coerced, len(among)))
 
     def grouped(names_of: Callable[[Case], Iterable[str]]) -> tuple[Row, ...]:
@@ -107,22 +109,11 @@ def score(results: Results) -> Scores:
         rows = (passed(name, (one for one in found if name in names_of(cases[one.case_id]))) for name in names)
         return tuple(row for row in rows if row.parsed.total)
 
-    counts = [Counter(get(result).verdict for result in found) for get in _JUDGEMENTS]
+    counts = [Counter(one.judgement(coerced=coerced).verdict for one in found) for coerced in _BOTH]
     reasons = (Row(verdict.value, *(Score(count[verdict], len(found)) for count in counts)) for verdict in Verdict)
     return Scores(
         passed("all", found),
-        grouped(lambda case: [case.tool or NO_CALL]),
+        grouped(lambda case: [case.tool or NO_TOOL]),
         grouped(lambda case: case.tags),
         tuple(row for row in reasons if row.parsed.count or row.coerced.count),
     )
-
-
-def _parsed(result: CaseResult) -> Judgement:
-    return result.parsed
-
-
-def _coerced(result: CaseResult) -> Judgement:
-    return result.coerced
-
-
-_JUDGEMENTS = (_parsed, _coerced)

@@ -28,6 +28,7 @@ __all__ = [
     "Source",
     "Suite",
     "Verdict",
+    "repeat_name",
 ]
 
 DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
@@ -80,6 +81,11 @@ class Verdict(str, Enum):
     def __str__(self) -> str:
         """Give the bare word, as it is written in suites and reports."""
         return self.value
+
+    @property
+    def gravity(self) -> int:
+        """Its place among the verdicts: of several reasons, the one with the lowest is told."""
+        return list(Verdict).index(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +258,10 @@ class Judgements(NamedTuple):
     coerced: Judgement
     """The same with the arguments coerced to the types that their tool declares."""
 
+    def of(self, *, coerced: bool) -> Judgement:
+        """Give one of the two."""
+        return self.coerced if coerced else self.parsed
+
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
@@ -277,3 +287,21 @@ class CaseResult:
     """Tokens, as the server counted them."""
     error: str | None = None
     """Why there was no response."""
+
+    @property
+    def name(self) -> str:
+        """The case, and which repeat where it is not the first: `tea`, `tea[1]`."""
+        return repeat_name(self.case_id, self.repeat)
+
+    def judgement(self, *, coerced: bool) -> Judgement:
+        """Give one of the two judgements."""
+        return Judgements(self.parsed, self.coerced).of(coerced=coerced)
+
+
+def repeat_name(case_id: str, repeat: int) -> str:
+    """Name one of the responses to a case, as tables and reports do.
+
+    >>> repeat_name("tea", 0), repeat_name("tea", 1)
+    ('tea', 'tea[1]')
+    """
+    return f"{case_id}[{repeat}]" if repeat else case_id

@@ -98,3 +98,21 @@ def test_a_failure_shows_all_alternatives_and_all_lines():
         "  output          One.",
         "                  Two.",
     ]
+
+
+def test_a_long_call_has_a_line_for_each_argument():
+    rules = {"title": ArgumentRule(("a" * 80,)), "text": ArgumentRule(("b" * 80,), optional=True)}
+    expected = ExpectedCall("note", rules, ignore=frozenset({"day"}))
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call({"tool_calls": [{"name": "note", "args": {"title": "a" * 80, "text": "c" * 80}}]}, expected)
+    assert str(caught.value).splitlines()[1:] == [
+        "  expected        note(",
+        f'                    title="{"a" * 80}",',
+        f'                    text?="{"b" * 80}",',
+        "                    day?=*,",
+        "                  )",
+        "  found           note(",
+        f'                    title="{"a" * 80}",',
+        f'                    text="{"c" * 80}",',
+        "                  )",
+    ]

@@ -177,6 +177,12 @@ def call(name: str, **arguments: object) -> dict[str, object]:
 
 REASONS = [
     (TURN_ON, GOOD, Verdict.PASSED, ""),
+    (
+        TURN_ON,
+        call("turn_on", area="kitchen", domain="['switch', 'light']"),
+        Verdict.PASSED,
+        """turn_on: domain is the string "['switch', 'light']", compared as the list""",
+    ),
     (TURN_ON, "", Verdict.MISSING_CALL, "neither text nor a call; expected turn_on"),
     (TURN_ON, "On it!", Verdict.DIRECT_ANSWER_NOT_ALLOWED, "answered in words, expected turn_on: On it!"),
     (TURN_ON, call("clock"), Verdict.WRONG_TOOL, "called clock({}), expected turn_on"),
@@ -186,7 +192,7 @@ REASONS = [
         TURN_ON,
         call("turn_on", area="kitchen"),
         Verdict.MISSING_ARGUMENT,
-        'turn_on: domain is missing, expected ["light", "switch"]',
+        'turn_on: domain is missing, expected ["light", "switch"] in any order',
     ),
     (
         TURN_ON,
@@ -204,7 +210,7 @@ REASONS = [
         TURN_ON,
         call("turn_on", area="kitchen", domain="light"),
         Verdict.WRONG_TYPE,
-        'turn_on: domain is the string "light", expected ["light", "switch"]',
+        'turn_on: domain is the string "light", expected ["light", "switch"] in any order',
     ),
     (GREETING, "Hello!", Verdict.PASSED, ""),
     (GREETING, " \n", Verdict.NO_RESPONSE, "neither text nor a call"),
@@ -339,6 +345,21 @@ def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
     clock = ExpectedCall("clock")
     case = Case("c", "c", ((clock, clock), (clock,)))
     assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
+
+
+@pytest.mark.parametrize("name", ["turn_on", "clock", "open"])
+def test_an_answer_of_ten_thousand_calls_is_judged_soon_and_told_in_short(name: str):
+    calls = openai_dict("", [(name, {"area": str(n)}) for n in range(10_000)])
+    many = replace(TURN_ON, alternatives=((LIGHTS,) * 20,))
+    parsed = judged(many, calls).parsed
+    assert not parsed.passed
+    assert len(parsed.detail) < 2500
+    assert "more" in parsed.detail
+
+
+def test_broken_calls_without_end_are_told_in_short():
+    parsed = judged(GREETING, SUM.replace(": {", ": {x") * 1000).parsed
+    assert (parsed.verdict, len(parsed.detail) < 2500) == (Verdict.MALFORMED, True)
 
 
 def test_the_nearest_alternative_gives_the_reason():

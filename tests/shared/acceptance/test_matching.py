@@ -133,6 +133,20 @@ def test_what_is_left_over_gives_the_reasons(
     assert [difference.verdict for difference in calls_differences(expected, calls)] == reasons
 
 
+def test_of_long_values_the_first_difference_is_shown():
+    expected = ExpectedCall("f", {"n": ArgumentRule(("x" * 300 + "a" + "y" * 300,), tolerance=1)})
+    (difference,) = call_differences(expected, FoundCall("f", {"n": "x" * 300 + "b" + "y" * 300}))
+    before, behind = "x" * 40, "y" * 39 + "… (603 characters)"
+    assert difference.detail == f"f: n is …{before}b{behind}, expected …{before}a{behind} ± 1"
+
+
+def test_a_long_way_to_a_pair_is_found():
+    size = 3000  # row n takes column n or n + 1; the last row takes only the first column
+    rows = [[column in (row, row + 1) for column in range(size)] for row in range(size - 1)]
+    pairs = pair([*rows, [column == 0 for column in range(size)]])
+    assert pairs == {**{row: row + 1 for row in range(size - 1)}, size - 1: 0}
+
+
 def test_pairing_finds_as_many_pairs_as_there_can_be():
     for rows in itertools.product(itertools.product([False, True], repeat=3), repeat=3):
         most = max(sum(rows[row][column] for row, column in enumerate(way)) for way in itertools.permutations(range(3)))

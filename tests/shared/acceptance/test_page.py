@@ -62,7 +62,7 @@ def test_the_page_is_well_formed_and_holds_each_response() -> None:
     page = Page(report_html(judged(OUTPUTS)))
     assert page.open == []
     assert page.tags["details"] == 4
-    for text in ("Home", "llama3.1", "Dim the hall to 20", 'set_light(room = "hall", level = 20)', "Knock, knock."):
+    for text in ("Home", "llama3.1", "Dim the hall to 20", 'set_light(room="hall", level=20)', "Knock, knock."):
         assert text in page.texts
 
 
