@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llama3_tools.acceptance.judging import judge
 from llama3_tools.acceptance.records import Record, RecordsError, Run
 from llama3_tools.acceptance.responses import Answer, read_response
+from llama3_tools.acceptance.suite_node import did_you_mean
 from llama3_tools.acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
 
 __all__ = ["Results", "judge_records"]
@@ -45,22 +45,37 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
     found: list[CaseResult] = []
     for record in records:
         if record.case not in cases:
-            near = difflib.get_close_matches(record.case, cases, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise RecordsError(f"a response to the case {record.case!r}, which {suite.name} does not have{hint}")
+            raise RecordsError(
+                f"a response to the case {record.case!r}, which {suite.name} does not have"
+                f"{did_you_mean(record.case, cases)}"
+            )
         found.append(_judged(record, cases[record.case], suite))
     found.sort(key=lambda result: (result.repeat, places[result.case_id]))
     return Results(suite, run, tuple(found), max(len(cases) * repeats - len(found), 0))
 
 
 def _judged(record: Record, case: Case, suite: Suite) -> CaseResult:
+    if record.error is not None:
+        return _without_judgement(record, Answer(), record.error)
     try:
-        if record.error is not None:
-            return _without_response(record, record.error)
         answer = read_response(record.response)
-    except TypeError as error:
-        return _without_response(record, str(error))
-    parsed, coerced = judge(case, answer, suite)
+    except (TypeError, RecursionError) as error:
+        return _without_judgement(record, Answer(), str(error))
+    try:
+        parsed, coerced = judge(case, answer, suite)
+    except Exception as error:  # noqa: BLE001 - one response that nobody foresaw must not cost the others
+        return _without_judgement(record, answer, f"could not be judged: {type(error).__name__}: {error}")
+    return _result(record, answer, parsed, coerced)
+
+
+def _without_judgement(record: Record, answer: Answer, error: str) -> CaseResult:
+    judgement = Judgement(Verdict.NO_RESPONSE, error)
+    return _result(record, answer, judgement, judgement, error)
+
+
+def _result(
+    record: Record, answer: Answer, parsed: Judgement, coerced: Judgement, error: str | None = None
+) -> CaseResult:
     return CaseResult(
         record.case,
         record.repeat,
@@ -68,22 +83,7 @@ def _judged(record: Record, case: Case, suite: Suite) -> CaseResult:
         answer.calls,
         parsed,
         coerced,
-        suite.extractor.extract(answer.text),
-        record.latency,
-        record.usage,
-    )
-
-
-def _without_response(record: Record, error: str) -> CaseResult:
-    judgement = Judgement(Verdict.NO_RESPONSE, error)
-    answer = Answer()
-    return CaseResult(
-        record.case,
-        record.repeat,
-        answer.text,
-        answer.calls,
-        judgement,
-        judgement,
         latency=record.latency,
+        usage=record.usage,
         error=error,
     )
