@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "schema_flaw"]
+from llama3_tools.errors import ToolDefinitionError
+
+__all__ = ["WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "require_parameters", "schema_flaw"]
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 WITH_ONE = (
@@ -18,6 +20,19 @@ WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 """The keywords that hold a list of schemas; `items` did too, in older drafts."""
 WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 """The keywords that hold schemas by name."""
+
+
+def require_parameters(schema: object) -> None:
+    """Raise for what is no tool's `parameters`, but the whole tool, or nothing of the kind.
+
+    Raises:
+        TypeError: it is no mapping.
+        ToolDefinitionError: it is an OpenAI tool dict.
+    """
+    if not isinstance(schema, Mapping):
+        raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not a {type(schema).__name__}')
+    if schema.get("type") == "function":
+        raise ToolDefinitionError('this is a whole tool, not the schema of its arguments: pass its "parameters"')
 
 
 def schema_flaw(schema: Mapping[str, Any]) -> str | None:

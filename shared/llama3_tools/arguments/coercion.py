@@ -17,9 +17,12 @@ from llama3_tools.arguments.literals import (
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
 from llama3_tools.arguments.wording import Path, json_path, json_type, no_alternative, problem_at, unknown_name
 from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.schemas import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason
 
 __all__ = ["Coercer", "Coercion", "coerce_arguments"]
+
+_TOO_DEEP = "$: nested too deep to be looked at here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Co
         schema: the `parameters` of the tool, a JSON Schema. What is odd in it restricts nothing.
 
     Raises:
-        TypeError: `arguments` is no dict.
+        TypeError: `arguments` is no dict, or `schema` no mapping.
+        ToolDefinitionError: `schema` is a whole tool.
     """
     return Coercer(schema).coerce(arguments)
 
@@ -58,8 +62,15 @@ class Coercer:
     """A schema, taken apart once for many calls of its tool. The schema must not change afterwards."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Take a tool's `parameters`."""
-        self._root = SchemaReader(schema).node(schema)
+        """Take a tool's `parameters`.
+
+        Raises:
+            TypeError: `schema` is no mapping.
+            ToolDefinitionError: `schema` is a whole tool.
+        """
+        require_parameters(schema)
+        self._schema = schema
+        self._reader = SchemaReader(schema)
 
     def coerce(self, arguments: dict[str, Any]) -> Coercion:
         """Make arguments fit, as `coerce_arguments` does.
@@ -70,16 +81,18 @@ class Coercer:
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
         try:
-            run = _Run()
-            found = run.fit(self._root, arguments, 0, may_wrap=False)
-            if found is None:
-                return Coercion(arguments)
-            value = _copied(found.value) if run.reads_twice and found.changes else found.value
-            return Coercion(value, tuple(found.all_changes(())), tuple(found.all_problems(())))
-        except RecursionError:  # the caller's frames count, too
-            detail = "nested too deep to be looked at here"
-            problem = problem_at((), self._root.declared, arguments, ProblemReason.TOO_DEEP, detail=detail)
+            return self._coerced(arguments)
+        except RecursionError:  # the caller's frames count, too, and there may be hardly one left
+            problem = ArgumentProblem("$", "object", arguments, ProblemReason.TOO_DEEP, _TOO_DEEP)
             return Coercion(arguments, (), (problem,))
+
+    def _coerced(self, arguments: dict[str, Any]) -> Coercion:
+        run = _Run()
+        found = run.fit(self._reader.node(self._schema), arguments, 0, may_wrap=False)
+        if found is None:
+            return Coercion(arguments)
+        value = _copied(found.value) if run.reads_twice and found.changes else found.value
+        return Coercion(value, tuple(found.all_changes(())), tuple(found.all_problems(())))
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from llama3_tools.arguments.patterns import readable
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.arguments.wording import declared_as, json_type
 
@@ -26,6 +27,7 @@ _TYPES = {
     "array": frozenset({"array"}),
     "object": frozenset({"object"}),
 }
+_EVERY_NAME = re.compile("")
 _CONDITIONALS = ("if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 
 # Beyond these, the rest of a schema restricts nothing.
@@ -286,10 +288,8 @@ def _patterns(declared: object) -> list[tuple[re.Pattern[str], Any]]:
 
 
 def _pattern(pattern: object, schema: object) -> tuple[re.Pattern[str], Any]:
-    try:
-        return re.compile(str(pattern)), schema
-    except re.error:
-        return re.compile(""), True  # nobody knows what it matches
+    regex = readable(str(pattern))
+    return (_EVERY_NAME, True) if regex is None else (regex, schema)
 
 
 def _listed(schema: Mapping[str, Any], key: str) -> list[Any]:

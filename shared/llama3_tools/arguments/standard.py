@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.exceptions import UnknownType, ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from llama3_tools.arguments.rules import RULES, Rule
 from llama3_tools.arguments.wording import Path, json_path
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.values import shortened
@@ -22,16 +23,24 @@ from llama3_tools.values import shortened
 __all__ = ["Violation", "find_violations", "validator_for"]
 
 _MAX_RULES = 128  # within each other; at Python's own limit, the library's Rust half would panic
+_REFERENCES = ("$ref", "$dynamicRef")
+_OLDER = ("exclusiveMaximum", "exclusiveMinimum", "items")
+"""The keywords whose values had another type in older drafts."""
+_COMBINING = ("$dynamicRef", "allOf", *range(9))
+"""What the schema of schemas is put together with."""
 
 
-class _Nesting(threading.local):
-    """How many rules are being applied within each other in this thread."""
+class _Run(threading.local):
+    """What is known of the validation that goes on in this thread."""
 
-    rules = 0
+    def __init__(self) -> None:
+        self.rules = 0
+        """How many rules are being applied within each other."""
+        self.seen: dict[tuple[int, int], list[ValidationError]] = {}
+        """What is wrong with a value by a reference, by their ids: both live as long as the run."""
 
 
-_nesting = _Nesting()
-_Rule = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
+_run = _Run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,15 @@ class Violation:
     """The schema that has the keyword."""
     message: str
     """The library's own words, which may be as long as the value."""
-    branches: list[list[Violation]]
-    """Where no alternative fits: what is wrong with each of them."""
+    context: list[ValidationError] = field(repr=False)
+    """Where no alternative fits: what is wrong with all of them."""
+
+    @property
+    def branches(self) -> list[list[Violation]]:
+        """Where no alternative fits: what is wrong with each of them. All of them, at all depths, may be very many."""
+        # The schema `false` as an alternative has no path.
+        branches = groupby(self.context, lambda inner: next(iter(inner.relative_schema_path), None))
+        return [[_violation(error, self.path) for error in errors] for _, errors in branches]
 
 
 def validator_for(schema: Mapping[str, Any]) -> Validator:
@@ -61,16 +77,15 @@ def validator_for(schema: Mapping[str, Any]) -> Validator:
     Raises:
         ToolDefinitionError: the schema is none by the standard.
     """
-    whole = dict(schema)
+    whole = {key: value for key, value in schema.items() if key != "$schema"}  # which would choose the validator
     try:
-        Draft202012Validator.check_schema(whole)
-    except SchemaError as error:
-        where = json_path(error.absolute_path)
-        raise ToolDefinitionError(f"no JSON Schema, at {where}: {shortened(error.message)}") from None
+        flaw = best_match(_flaws(whole))
+        if flaw is None:
+            validator: Validator = _Lenient(whole, registry=Registry())
+            return validator
     except RecursionError:
         raise ToolDefinitionError("no JSON Schema that can be read: it is nested too deep") from None
-    validator: Validator = _Lenient(whole, registry=Registry())
-    return validator
+    raise ToolDefinitionError(f"no JSON Schema, at {json_path(flaw.absolute_path)}: {shortened(flaw.message)}")
 
 
 def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violation]:
@@ -79,45 +94,75 @@ def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violati
     Raises:
         RecursionError: rules are nested too deep, by the value or by a schema that does nothing but refer to itself.
     """
-    return list(map(_violation, validator.iter_errors(value)))
+    try:
+        return [_violation(error, ()) for error in validator.iter_errors(value)]
+    finally:
+        _run.seen = {}
 
 
-def _violation(error: Any) -> Violation:  # noqa: ANN401 (its attributes may be unset, say its types)
-    # The schema `false` as an alternative has no path.
-    branches = groupby(error.context or (), lambda inner: next(iter(inner.relative_schema_path), None))
+def _flaws(schema: object) -> Iterator[ValidationError]:
+    """Give what is wrong with a schema, but for its patterns, and for what older drafts had."""
+    for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
+        *_, place, keyword, rule = ["", "", "", *(step for step in error.schema_path if step not in _COMBINING)]
+        if place == "properties" and keyword in _OLDER and rule == "type" and isinstance(error.instance, (list, bool)):
+            yield from (flaw for inner in _listed(error.instance) for flaw in _flaws(inner))
+        else:
+            yield error
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _violation(error: Any, above: Path) -> Violation:  # noqa: ANN401 (its attributes may be unset, say its types)
     return Violation(
-        path=tuple(error.absolute_path),
+        path=(*above, *error.relative_path),
         depth=len(error.relative_path),
         value=error.instance,
         rule=error.validator,
         wanted=error.validator_value,
         schema=error.schema,
         message=error.message,
-        branches=[list(map(_violation, errors)) for _, errors in branches],
+        context=error.context,
     )
 
 
-def _lenient(rule: _Rule) -> _Rule:
+def _lenient(keyword: str, rule: Rule) -> Rule:
     """Let a rule pass over null where OpenAPI's `nullable` allows it, and raise nothing but for too many levels."""
 
     def apply(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
         if value is None and schema.get("nullable") is True:
             return
-        if _nesting.rules >= _MAX_RULES:
+        if _run.rules >= _MAX_RULES:
             raise RecursionError
-        _nesting.rules += 1
+        _run.rules += 1
         try:
             yield from rule(validator, wanted, value, schema) or ()
-        except Unresolvable:
+        except (Unresolvable, UnknownType):
             return
         except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
-            yield ValidationError("a number that is too large")
+            if keyword not in _REFERENCES:  # but of a reference, one that is no address
+                yield ValidationError("a number that is too large")
         finally:
-            _nesting.rules -= 1
+            _run.rules -= 1
+
+    return apply
+
+
+def _once(rule: Rule) -> Rule:
+    """Follow a reference once for each value: else the alternatives of a recursive schema are tried 2**depth times."""
+
+    def apply(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
+        key = id(schema), id(value)
+        if key not in _run.seen:
+            _run.seen[key] = list(rule(validator, wanted, value, schema) or ())
+        # They are told their places on the way out, each time anew.
+        yield from map(ValidationError.create_from, _run.seen[key])
 
     return apply
 
 
 _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is in its stubs
-    Draft202012Validator, {keyword: _lenient(rule) for keyword, rule in Draft202012Validator.VALIDATORS.items()}
+    Draft202012Validator,
+    {keyword: _lenient(keyword, _once(rule) if keyword in _REFERENCES else rule) for keyword, rule in RULES.items()},
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from llama3_tools.arguments.schema import SchemaReader
 from llama3_tools.arguments.wording import declared_as, no_alternative, problem_at, unknown_name
 from llama3_tools.errors import MissingExtraError
+from llama3_tools.schemas import require_parameters
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ _RULES = {  # what they expect, with their value
     "uniqueItems": "no item twice",
     "minProperties": "at least {} properties",
     "maxProperties": "at most {} properties",
+    "unevaluatedItems": "no further items",
+    "not": "anything but {}",
+    "contains": "an item that is {}",
+    "minContains": "more items that are {}",
+    "maxContains": "fewer items that are {}",
 }
 
 
@@ -53,7 +59,8 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
 
     Raises:
         MissingExtraError: `jsonschema` is not installed (extra `validation`).
-        ToolDefinitionError: the schema is no JSON Schema.
+        ToolDefinitionError: the schema is no JSON Schema, or a whole tool.
+        TypeError: `schema` is no mapping.
     """
     return ArgumentValidator(schema).validate(arguments)
 
@@ -66,8 +73,10 @@ class ArgumentValidator:
 
         Raises:
             MissingExtraError: `jsonschema` is not installed (extra `validation`).
-            ToolDefinitionError: the schema is no JSON Schema.
+            ToolDefinitionError: the schema is no JSON Schema, or a whole tool.
+            TypeError: `schema` is no mapping.
         """
+        require_parameters(schema)
         try:
             from llama3_tools.arguments.standard import find_violations, validator_for  # noqa: PLC0415 (the extra)
         except ImportError as error:
@@ -85,10 +94,19 @@ class ArgumentValidator:
         try:
             violations = self._find(self._validator, arguments)
             found = [problem for violation in violations for problem in self._problems(violation)]
-        except RecursionError:  # by the arguments, or by a schema that is nothing but a reference to itself
+        except BaseException as error:
+            if not isinstance(error, RecursionError) and type(error).__name__ != "PanicException":
+                raise
+            # By the arguments, by a schema that is nothing but a reference to itself, or by the caller's frames: there
+            # the library's Rust half panics.
             detail = "nested too deep to be checked"
             return (problem_at((), "object", arguments, ProblemReason.TOO_DEEP, detail=detail),)
-        return tuple(dict.fromkeys(found))
+        of_wrong_type = {problem.path for problem in found if problem.reason is ProblemReason.WRONG_TYPE}
+        return tuple(
+            problem
+            for problem in dict.fromkeys(found)  # what is of another type is none of the values either
+            if problem.reason is not ProblemReason.NOT_IN_ENUM or problem.path not in of_wrong_type
+        )
 
     def _problems(self, violation: Violation) -> Iterator[ArgumentProblem]:
         path, value, rule = violation.path, violation.value, violation.rule
@@ -97,17 +115,34 @@ class ArgumentValidator:
             for name in _missing(violation):
                 declared = declared_as(properties.get(name, True), self._root)
                 yield problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
-        elif rule == "additionalProperties":
-            detail = unknown_name(properties)
-            for name in _unknown(violation):
-                yield problem_at((*path, name), "", value[name], ProblemReason.UNKNOWN_PARAMETER, detail=detail)
-        elif violation.branches:
+        elif rule in ("additionalProperties", "unevaluatedProperties"):
+            names = properties if rule == "additionalProperties" else self._names(violation.schema)
+            detail = unknown_name(names)
+            yield problem_at(path, "", value, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
+        elif rule == "propertyNames":
+            inner = next(self._problems(violation.branches[0][0])).message.partition(": ")[2]
+            yield problem_at(path, "", value, ProblemReason.INVALID_VALUE, detail=f"its name is wrong, {inner}")
+        elif violation.context:
             yield from self._alternatives(violation)
         else:
             declared = declared_as(violation.schema, self._root)
             reason = _REASONS.get(rule, ProblemReason.INVALID_VALUE)
-            expected, detail = _expected(violation), _detail(violation)
+            expected, detail = self._expected(violation), _detail(violation)
             yield problem_at(path, declared, value, reason, expected=expected, detail=detail)
+
+    def _names(self, schema: object) -> list[str]:
+        """Give the names that a schema declares, be it by what it refers to."""
+        shapes = SchemaReader(self._root).node(schema).shapes
+        return list(dict.fromkeys(name for shape in shapes for name in shape.names))
+
+    def _expected(self, violation: Violation) -> str:
+        """Give what a rule about numbers, lengths, items and the like expects."""
+        rule = violation.rule or ""
+        if rule == "not" or rule.lower().endswith("contains"):
+            written = declared_as(violation.schema[rule if rule == "not" else "contains"], self._root)
+        else:
+            written = json.dumps(violation.wanted, ensure_ascii=False)
+        return _RULES.get(rule, "").format(written)
 
     def _alternatives(self, violation: Violation) -> Iterator[ArgumentProblem]:
         """Report what is wrong with the alternative that was meant, or that there is none."""
@@ -134,14 +169,9 @@ def _is_meant(branch: list[Violation]) -> bool:
         is_constant = violation.rule == "const" or (violation.rule == "enum" and len(violation.wanted) == 1)
         if (violation.depth == 0 and violation.rule in _REASONS) or (violation.depth == 1 and is_constant):
             return False
-        if violation.depth == 0 and violation.branches and not any(map(_is_meant, violation.branches)):
+        if violation.depth == 0 and violation.context and not any(map(_is_meant, violation.branches)):
             return False
     return True
-
-
-def _expected(violation: Violation) -> str:
-    """Give what a rule about numbers, lengths and the like expects."""
-    return _RULES.get(violation.rule or "", "").format(json.dumps(violation.wanted, ensure_ascii=False))
 
 
 def _detail(violation: Violation) -> str:
@@ -160,13 +190,3 @@ def _missing(violation: Violation) -> list[str]:
     if isinstance(names, Mapping):
         names = [name for key, needed in names.items() if key in violation.value for name in needed]
     return [name for name in names if name not in violation.value]
-
-
-def _unknown(violation: Violation) -> list[str]:
-    patterns = violation.schema.get("patternProperties", {})
-    properties = _properties(violation)
-    return [
-        name
-        for name in violation.value
-        if name not in properties and not any(re.search(pattern, name) for pattern in patterns)
-    ]

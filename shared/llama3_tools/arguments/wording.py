@@ -18,6 +18,7 @@ Path = tuple[str | int, ...]
 _SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}
 _ANYTHING = "anything"
+_NOTHING = "nothing"
 _CLOSEST = "of the closest one, "
 _DETAIL = 4  # levels of a schema, and of references, that are put into words
 _WIDTH = 8  # alternatives or values that are named
@@ -58,7 +59,8 @@ def declared_as(schema: object, root: object = None) -> str:
         schema: the schema.
         root: the schema that its references refer to.
     """
-    return shortened(_or(_declared(schema, root, _DETAIL)))
+    words = _declared(schema, root, _DETAIL)
+    return shortened(_or([word for word in words if word != _NOTHING] or words))
 
 
 def unknown_name(names: Collection[str]) -> str:
@@ -135,7 +137,7 @@ def _or(words: Sequence[str]) -> str:
 def _declared(schema: object, root: object, detail: int) -> list[str]:
     """Give the alternatives of a schema, each in words."""
     if schema is False:
-        return ["nothing"]
+        return [_NOTHING]
     if not isinstance(schema, Mapping) or not detail:
         return [_ANYTHING]
     words = _own_words(schema, root, detail)

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from llama3_tools import Coercion, ProblemReason, coerce_arguments
+from llama3_tools import ArgumentProblem, Coercion, ProblemReason, coerce_arguments
+from llama3_tools.arguments import ArgumentValidator
 
 
 def nested(levels: int, leaf: object) -> object:
@@ -48,5 +49,20 @@ def test_a_full_stack_is_no_error():
     def under(frames: int) -> Coercion:
         return under(frames - 1) if frames else coerce_arguments({"x": nested(100, "1")}, schema)
 
-    coercion = under(sys.getrecursionlimit() - len(inspect.stack(0)) - 60)
-    assert [problem.reason for problem in coercion.problems] == [ProblemReason.TOO_DEEP]
+    for frames_left in (*range(16, 60), 200):
+        coercion = under(sys.getrecursionlimit() - len(inspect.stack(0)) - frames_left)
+        assert [problem.reason for problem in coercion.problems] == [ProblemReason.TOO_DEEP]
+
+
+def test_a_full_stack_is_no_error_of_validation():
+    schema = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": LOOP}}
+    validator = ArgumentValidator(schema)
+
+    def under(frames: int) -> tuple[ArgumentProblem, ...]:
+        return under(frames - 1) if frames else validator.validate({"x": nested(10, "1")})
+
+    reasons = set()
+    for frames_left in range(20, 400, 3):
+        (problem,) = under(sys.getrecursionlimit() - len(inspect.stack(0)) - frames_left)
+        reasons.add(problem.reason)
+    assert reasons >= {ProblemReason.TOO_DEEP}

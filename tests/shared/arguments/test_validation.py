@@ -34,6 +34,11 @@ BOTH = [
     ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null, got the string "b"'),
     ({"type": "integer", "nullable": True}, "soon", 'wrong_type $.x: expected integer or null, got the string "soon"'),
     ({"enum": ["a", "b"]}, "c", 'not_in_enum $.x: expected "a" or "b", got the string "c"'),
+    ({"type": "string", "enum": ["on", "off"]}, 5, 'wrong_type $.x: expected "on" or "off", got the integer 5'),
+    ({"type": "string", "const": "on"}, 5, 'wrong_type $.x: expected "on", got the integer 5'),
+    ({"allOf": [{"type": "string"}, {"enum": ["on"]}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
+    ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
+    ({"prefixItems": [True], "items": False}, [1, 2], "wrong_type $.x[1]: expected nothing, got the integer 2"),
     ({"const": 1}, 2, "not_in_enum $.x: expected 1, got the integer 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
     (
@@ -80,8 +85,11 @@ RULES = [
     ({"uniqueItems": True}, [1, 1], "expected no item twice, got an array of 2"),
     ({"minProperties": 1}, {}, "expected at least 1 properties, got an empty object"),
     ({"maxProperties": 0}, {"a": 1}, "expected at most 0 properties, got an object of 1"),
-    ({"not": {"type": "integer"}}, 5, "5 should not be valid under {'type': 'integer'}"),
-    ({"contains": {"const": 1}}, [2], "[2] does not contain items matching the given schema"),
+    ({"not": {"type": "integer"}}, 5, "expected anything but integer, got the integer 5"),
+    ({"contains": {"const": True}}, [2], "expected an item that is true, got an array of 1"),
+    ({"contains": {"const": True}, "minContains": 2}, [True], "expected more items that are true, got an array of 1"),
+    ({"contains": {"const": None}, "maxContains": 1}, [None, None], "expected fewer items that are null, got an array"),
+    ({"prefixItems": [True], "unevaluatedItems": False}, [1, None], "expected no further items, got an array of 2"),
     ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "fits more than one of the alternatives"),
 ]
 
@@ -125,7 +133,44 @@ def test_other_rules_have_words_too(schema: object, value: object, message: str)
         (
             {"properties": {"a": {}}, "unevaluatedProperties": False},
             {"b": 1},
-            ["$: Unevaluated properties are not allowed ('b' was unexpected)"],
+            ["$.b: unknown, expected only a"],
+        ),
+        (
+            {
+                "allOf": [{"$ref": "#/$defs/A"}],
+                "properties": {"b": {}},
+                "unevaluatedProperties": False,
+                "$defs": {"A": {"properties": {"a": {}}}},
+            },
+            {"a": 1, "b": 1, "c": 1, "d": 2},
+            ["$.c: unknown, expected only b, a", "$.d: unknown, expected only b, a"],
+        ),
+        (
+            {"properties": {"a": {}}, "unevaluatedProperties": {"type": "string"}},
+            {"a": 1, "b": 1, "c": "x"},
+            ["$.b: expected string, got the integer 1"],
+        ),
+        (
+            {"properties": {"a": {"properties": {"b": False}}}},
+            {"a": {"b": 1}},
+            ["$.a.b: expected nothing, got the integer 1"],
+        ),
+        ({"patternProperties": {"^b": False}}, {"a": 1, "b1": 1}, ["$.b1: expected nothing, got the integer 1"]),
+        ({"properties": {"a": {"items": False}}}, {"a": [1]}, ["$.a[0]: expected nothing, got the integer 1"]),
+        (
+            {"properties": {"a": {"prefixItems": [False]}}},
+            {"a": [1, 2]},
+            ["$.a[0]: expected nothing, got the integer 1"],
+        ),
+        (
+            {"propertyNames": {"maxLength": 1}},
+            {"a": 1, "bc": 1},
+            ['$.bc: its name is wrong, expected at most 1 characters, got the string "bc"'],
+        ),
+        (
+            {"properties": {"a": {"anyOf": [False, {"type": "string"}]}}},
+            {"a": 1},
+            ["$.a: expected string, got the integer 1"],
         ),
         ({"properties": {"a": {"anyOf": [False, False]}}}, {"a": 1}, ["$.a: expected nothing, got the integer 1"]),
     ],
@@ -156,7 +201,9 @@ def test_nothing_is_fetched_and_null_may_be_allowed(schema: object, monkeypatch:
     [
         ({"type": "str"}, r"no JSON Schema, at \$\.properties\.x\.type: 'str'"),
         ({"required": "a"}, r"no JSON Schema, at \$\.properties\.x\.required: 'a' is not of type 'array'"),
-        ({"pattern": "("}, r"no JSON Schema, at \$\.properties\.x\.pattern: '\(' is not a 'regex'"),
+        ({"items": [{"type": "str"}]}, r"no JSON Schema, at \$\.type: 'str'"),
+        ({"properties": {"items": []}}, r"no JSON Schema, at \$\.properties\.x\.properties\.items: \[\]"),
+        ({"minimum": True}, r"no JSON Schema, at \$\.properties\.x\.minimum: True"),
     ],
 )
 def test_a_schema_that_is_none_is_an_error(schema: object, message: str):
@@ -194,3 +241,109 @@ def test_what_has_no_end_is_a_problem_and_leaves_nothing_behind(
 def test_a_validator_is_made_once_for_many_calls():
     validator = ArgumentValidator(whole({"type": "integer"}))
     assert [len(validator.validate({"x": value})) for value in (1, "1")] == [0, 1]
+
+
+NO_PATTERNS = [r"^\p{L}+$", r"(?<y>x)", "(", "a{99999999999}", "(" * 5000 + ")" * 5000]
+
+
+@pytest.mark.parametrize("pattern", NO_PATTERNS, ids=range(len(NO_PATTERNS)))
+def test_a_pattern_that_cannot_be_read_restricts_nothing(pattern: str):
+    named = {"patternProperties": {pattern: {"type": "string"}}, "additionalProperties": False}
+    schema = {"properties": {"x": {"pattern": pattern}, "y": named}}
+    arguments = {"x": "1", "y": {"a": 1}}
+    assert validate_arguments(arguments, schema) == ()
+    assert coerce_arguments(arguments, schema).problems == ()
+
+
+@pytest.mark.parametrize("pattern", NO_PATTERNS[:-1])
+def test_nor_do_unevaluated_properties_then(pattern: str):
+    schema = {"patternProperties": {pattern: {}}, "unevaluatedProperties": False}
+    assert validate_arguments({"a": 1}, schema) == ()
+
+
+def test_patterns_do_not_get_into_each_other_s_way():
+    patterns: dict[str, Any] = {"(?P<one>a)": {}, "(?P<one>b)": {}, "(?i)c": {"type": "string"}}
+    schema = {"patternProperties": patterns, "additionalProperties": False}
+    problems = validate_arguments({"a": 1, "b": 1, "C": 1, "d": 1}, schema)
+    assert [problem.message for problem in problems] == [
+        "$.C: expected string, got the integer 1",
+        "$.d: unknown, expected none",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "messages"),
+    [
+        (
+            {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}},
+            [1, "a"],
+            ["$.x[0]: expected string, got the integer 1", '$.x[1]: expected integer, got the string "a"'],
+        ),
+        ({"items": [{"type": "string"}]}, ["a", 1], []),
+        ({"items": {}, "additionalItems": False}, ["a", 1], []),
+        ({"minimum": 1, "exclusiveMinimum": True}, 0, ["$.x: expected at least 1, got the integer 0"]),
+        ({"maximum": 1, "exclusiveMaximum": True}, 1, []),
+        ({"$ref": "http://["}, 1, []),
+    ],
+)
+def test_schemas_of_older_drafts_are_read_as_far_as_they_go(schema: object, value: object, messages: list[str]):
+    for draft in ({}, {"$schema": "http://json-schema.org/draft-07/schema#"}):
+        problems = validate_arguments({"x": value}, {**whole(schema), **draft})
+        assert [problem.message for problem in problems] == messages
+
+
+def test_the_named_draft_does_not_choose_other_rules():
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"x": {"type": "string"}, "in": {"$ref": "#"}, "no": False},
+    }
+    (problem,) = validate_arguments({"in": {"no": 1, "x": "a"}}, schema)
+    assert problem.path == "$.in.no"
+
+
+UNION: dict[str, Any] = {
+    "anyOf": [
+        {"properties": {"kind": {"const": kind}, "left": {"$ref": "#/$defs/u"}, "right": {"$ref": "#/$defs/u"}}}
+        for kind in ("and", "or")
+    ]
+    + [{"properties": {"kind": {"const": "leaf"}, "n": {"type": "integer"}}}]
+}
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("leaf", ["x", 5])
+def test_a_recursive_union_costs_no_more_than_its_values(keyword: str, leaf: object):
+    """Tried anew for each alternative around it, a leaf would be looked at 2**24 times."""
+    value: dict[str, Any] = {"kind": "leaf", "n": leaf}
+    for _ in range(24):
+        value = {"kind": "or", "left": value, "right": {"kind": "leaf", "n": 1}}
+    schema = {"properties": {"x": {"$ref": "#/$defs/u"}}, "$defs": {"u": {keyword: UNION["anyOf"]}}}
+    problems = validate_arguments({"x": value}, schema)
+    wrong = [f"$.x{'.left' * 24}.n"] if leaf == "x" else []
+    assert [problem.path for problem in problems] == wrong
+
+
+def test_a_value_that_stands_in_two_places_is_reported_in_both():
+    value = {"kind": "leaf", "n": "x"}
+    schema = {"properties": {name: {"$ref": "#/$defs/u"} for name in "ab"}, "$defs": {"u": UNION}}
+    assert [problem.path for problem in validate_arguments({"a": value, "b": value}, schema)] == ["$.a.n", "$.b.n"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "error", "message"),
+    [
+        (
+            {"type": "function", "function": {"name": "f", "parameters": {}}},
+            ToolDefinitionError,
+            'pass its "parameters"',
+        ),
+        ({"type": "function", "name": "f", "parameters": {}}, ToolDefinitionError, 'pass its "parameters"'),
+        (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not a NoneType'),
+        (3, TypeError, "not a int"),
+        ("x", TypeError, "not a str"),
+    ],
+)
+def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exception], message: str):  # noqa: ANN401
+    for use in (coerce_arguments, validate_arguments):
+        with pytest.raises(error, match=message):
+            use({}, schema)
