@@ -10,12 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.acceptance.records import RecordsError
+from llama3_tools.acceptance.records import RecordsError, to_json
 from llama3_tools.acceptance.report_json import REPORT_VERSION
 from llama3_tools.acceptance.scores import Score
 from llama3_tools.acceptance.values import Verdict
+from llama3_tools.values import shortened
 
-__all__ = ["Change", "Comparison", "Judged", "compare_reports", "read_report"]
+__all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
 
 Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
@@ -60,6 +61,8 @@ class Comparison:
     """What fails in both, for another reason."""
     only_before: tuple[str, ...]
     """The responses that only the first run has, as `case` or `case[repeat]`."""
+    lost: tuple[str, ...]
+    """Those of them that passed."""
     only_after: tuple[str, ...]
     """Those that only the second run has."""
 
@@ -93,9 +96,38 @@ def read_report(path: Path) -> dict[str, Any]:
         raise RecordsError(f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}")
     try:
         _verdicts(report, "parsed"), _verdicts(report, "coerced")
+        differences(report, report)
     except (KeyError, TypeError, AttributeError) as error:
         raise RecordsError(f"{path}: a broken report: {error!r}") from None
     return report
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy.
+
+    Args:
+        before: the first run's report.
+        after: the second run's.
+    """
+    first, second = _described(before), _described(after)
+    changes = [
+        f"{name}: {_value(first, name)} → {_value(second, name)}"
+        for name in first | second
+        if first.get(name) != second.get(name)
+    ]
+    if before["run"]["fingerprint"] != after["run"]["fingerprint"]:
+        changes.append("the suite asks something else now: its tools, prompt or commands have changed")
+    return tuple(changes)
+
+
+def _described(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a run was made with, flat: also what it sent, and its policies."""
+    run = report["run"]
+    return {"suite": run["suite"], "model": run["model"], **run["settings"], **report["policies"]}
+
+
+def _value(described: Mapping[str, Any], name: str) -> str:
+    return shortened(to_json(described[name])) if name in described else "none"
 
 
 def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged: Judged) -> Comparison:
@@ -121,6 +153,7 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
         broken=tuple(change for change in changes if change.before == _PASSED),
         changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
         only_before=tuple(_label(*key) for key in first if key not in second),
+        lost=tuple(_label(*key) for key in first if key not in second and first[key].verdict == _PASSED),
         only_after=tuple(_label(*key) for key in second if key not in first),
     )
 
@@ -134,11 +167,17 @@ class _Verdict:
 
 def _verdicts(report: Mapping[str, Any], judged: Judged) -> dict[_Key, _Verdict]:
     return {
-        (str(one["case"]), int(one["repeat"])): _Verdict(
+        (str(one["case"]), _repeat(one["repeat"])): _Verdict(
             str(one["command"]), str(one[judged]["verdict"]), str(one[judged]["detail"])
         )
         for one in report["results"]
     }
+
+
+def _repeat(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"{value!r} is no repeat")
+    return value
 
 
 def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from llama3_tools.acceptance.asking import fingerprint
-from llama3_tools.acceptance.comparison import Judged, compare_reports, read_report
+from llama3_tools.acceptance.comparison import Judged, compare_reports, differences, read_report
 from llama3_tools.acceptance.records import Recording, RecordsError, Run, read_records
 from llama3_tools.acceptance.results import Results, judge_records
 from llama3_tools.acceptance.suite import SuiteError
@@ -29,14 +29,20 @@ def compare(screen: Console, before: Path, after: Path, *, judged: Judged) -> in
     """Print what changed between two reports.
 
     Returns:
-        The exit status: 1 if what passed before does not pass any more.
+        The exit status: 1 if what passed before does not pass any more, or is not there.
+
+    Raises:
+        CannotRunError: a report cannot be read, or the two have no response in common.
     """
     with _explained():
         first, second = read_report(before), read_report(after)
     by_both: tuple[Judged, Judged] = ("parsed", "coerced")
     comparisons = [compare_reports(first, second, one) for one in by_both]
-    print_comparison(screen, before.name, after.name, comparisons)
-    return CASES_FAILED if any(one.broken for one in comparisons if one.judged == judged) else PASSED
+    if not comparisons[0].before.total:
+        raise CannotRunError(f"{before} and {after} have no response in common: are they of one suite?")
+    print_comparison(screen, before.name, after.name, comparisons, differences(first, second))
+    decisive = next(one for one in comparisons if one.judged == judged)
+    return CASES_FAILED if decisive.broken or decisive.lost else PASSED
 
 
 def run(screen: Console, errors: Console, options: Options) -> int:

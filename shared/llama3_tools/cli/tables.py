@@ -85,7 +85,9 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
         screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
 
 
-def print_comparison(screen: Console, before: str, after: str, comparisons: Iterable[Comparison]) -> None:
+def print_comparison(
+    screen: Console, before: str, after: str, comparisons: Iterable[Comparison], differences: Iterable[str] = ()
+) -> None:
     """Print what changed between two runs, for each judgement.
 
     Args:
@@ -93,7 +95,10 @@ def print_comparison(screen: Console, before: str, after: str, comparisons: Iter
         before: what the first run is called.
         after: what the second run is called.
         comparisons: the comparison by each judgement.
+        differences: how the runs were made differently.
     """
+    for difference in differences:
+        screen.print(Text(visible(difference), "yellow"), soft_wrap=True)
     names = {"parsed": "parsed", "coerced": "after coercion"}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("passed", visible(before), visible(after), "fixed", "broken", "p (sign test)"):
@@ -107,6 +112,9 @@ def print_comparison(screen: Console, before: str, after: str, comparisons: Iter
         for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
             _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)
         _print_changes(screen, f"{names[one.judged]}: fails for another reason", "yellow", one.changed)
+        if one.lost:
+            lost = visible(", ".join(one.lost))
+            screen.print(Text(f"\n{names[one.judged]}: passed before, and missing now: {lost}", "red"))
     for name, only in ((before, several[0].only_before), (after, several[0].only_after)):
         if only:
             screen.print(Text(f"\nonly in {visible(name)}: {visible(', '.join(only))}"))
