@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias, final
 
 from llama_index.core.base.llms.types import ContentBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
@@ -14,6 +14,7 @@ from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, coerced_argume
 
 __all__ = [
     "AnyResponse",
+    "CallParts",
     "as_chat_response",
     "assistant_message",
     "has_native_calls",
@@ -36,7 +37,30 @@ def tool_call_block(call: ToolCall) -> ToolCallBlock:
     return ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
 
 
-def assistant_message(text: str | None, calls: Sequence[ToolCall], *, like: ChatMessage | None = None) -> ChatMessage:
+@final
+class CallParts:
+    """Calls as the parts of a message, each made once: the messages of a stream repeat the same parts."""
+
+    def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
+        """Take the first calls."""
+        self.blocks: list[ToolCallBlock] = []
+        self.in_openai: list[dict[str, Any]] = []
+        """The calls in OpenAI's format."""
+        self.told: list[dict[str, Any]] = []
+        """What became of their arguments."""
+        for call in calls:
+            self.add(call)
+
+    def add(self, call: ToolCall) -> None:
+        """Take the next call."""
+        self.blocks.append(tool_call_block(call))
+        self.in_openai.append(call.to_openai())
+        self.told += coerced_arguments([call])
+
+
+def assistant_message(
+    text: str | None, calls: Iterable[ToolCall] | CallParts, *, like: ChatMessage | None = None
+) -> ChatMessage:
     """Build a message of text and calls: one `TextBlock` where there is text, then a `ToolCallBlock` a call.
 
     Args:
@@ -46,14 +70,15 @@ def assistant_message(text: str | None, calls: Sequence[ToolCall], *, like: Chat
         like: the message that they were found in. Its role, its additional arguments and its other blocks are kept; the
             text takes the place of its first text.
     """
+    parts = calls if isinstance(calls, CallParts) else CallParts(calls)
     original = like or ChatMessage(role=MessageRole.ASSISTANT)
-    texts = [TextBlock(text=text or "")] if text or not calls else []
-    blocks = _with_texts(original.blocks, texts) + [tool_call_block(call) for call in calls]
+    texts = [TextBlock(text=text or "")] if text or not parts.blocks else []
+    blocks = _with_texts(original.blocks, texts) + parts.blocks
     additional_kwargs = dict(original.additional_kwargs)
-    if calls:
-        additional_kwargs["tool_calls"] = [call.to_openai() for call in calls]
-    if told := coerced_arguments(calls):
-        additional_kwargs[COERCED_ARGUMENTS] = told
+    if parts.blocks:
+        additional_kwargs["tool_calls"] = list(parts.in_openai)
+    if parts.told:
+        additional_kwargs[COERCED_ARGUMENTS] = list(parts.told)
     # A copy, for the constructor would turn images in the additional arguments into blocks a second time.
     return original.model_copy(update={"blocks": blocks, "additional_kwargs": additional_kwargs})
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from llama_index.core.llms import ChatMessage, ChatResponse
 
-from llama3_tools import Event, Extraction, Extractor, TextDelta, ToolCall
+from llama3_tools import Event, Extraction, Extractor, TextDelta
 from llama_index_llama3_tools.messages import (
     AnyResponse,
+    CallParts,
     as_chat_response,
     assistant_message,
     has_native_calls,
@@ -36,7 +37,7 @@ class ResponseStream:
         self._only_first = only_first
         self._source = NewText()
         self._text = ""
-        self._calls: list[ToolCall] = []
+        self._calls = CallParts()
         self._last: ChatResponse | None = None
         self._given: ChatMessage | None = None
         self._native = False
@@ -96,8 +97,8 @@ class ResponseStream:
         for event in events:
             if isinstance(event, TextDelta):
                 delta += event.text
-            elif not (self._only_first and self._calls):
-                self._calls.append(event.tool_call)
+            elif not (self._only_first and self._calls.blocks):
+                self._calls.add(event.tool_call)
         self._text += delta
         return delta
 

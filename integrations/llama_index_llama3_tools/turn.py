@@ -219,7 +219,7 @@ class TurnStream(ResponseStream):
 
     @staticmethod
     def _shown(response: ChatResponse, message: ChatMessage, *, withholds: bool) -> ChatResponse:
-        if withholds and native_calls(message):
+        if withholds and has_native_calls(message):
             message = assistant_message(message.content, (), like=without_native_calls(message))
         return response.model_copy(update={"message": message})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import Any
 
@@ -13,6 +14,8 @@ from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, c
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
+
+CITIES = {"type": "object", "properties": {"city": {"type": "array", "items": {"type": "string"}}}}
 
 OUTPUTS = {
     "text, call, text": f"Let me check. {CALL} One moment.",
@@ -74,6 +77,22 @@ def test_every_chunking_gives_what_parse_gives(output: str) -> None:
     for chunks in chunkings(output):
         llm = ScriptedLLM(chunks=chunks)
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
+
+
+def test_a_call_is_made_once_and_repeated() -> None:
+    llm, tools = ScriptedLLM(chunks=list(f"{CALL}; {CALL} End.")), [{**json.loads(CALL), "parameters": CITIES}]
+    parser = Llama3JsonToolOutputParser(tools, coerce_arguments=True)
+    *responses, last = parser.stream(llm.stream_chat(messages()))
+    kwargs = [response.message.additional_kwargs for response in responses]
+    for repeated in (
+        [response.message.blocks[-2:] for response in responses if calls_in(response.message)[1:]],
+        [each["tool_calls"] for each in kwargs if each.get("tool_calls")],
+        [each["coerced_arguments"] for each in kwargs if each.get("coerced_arguments")],
+    ):
+        assert len(repeated) > len("End.")
+        assert len({id(parts) for parts in repeated}) == len(repeated)
+        assert len({id(part) for parts in repeated for part in parts}) == 2
+    assert calls_in(last.message) == [("get_weather", {"city": ["Paris"]})] * 2
 
 
 @pytest.mark.parametrize("style", STYLES)
