@@ -15,7 +15,15 @@ from llama3_tools.arguments.literals import (
     read_number,
 )
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
-from llama3_tools.arguments.wording import Path, json_path, json_type, no_alternative, problem_at, unknown_name
+from llama3_tools.arguments.wording import (
+    Path,
+    json_path,
+    json_type,
+    known_elsewhere,
+    no_alternative,
+    problem_at,
+    unknown_name,
+)
 from llama3_tools.json_text import MAX_DEPTH
 from llama3_tools.schemas import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason
@@ -220,12 +228,27 @@ class _Run:
             return _misfit(node, value)
         fitting = [fit for fit in fits if not fit.failures]
         if fitting:
-            return min(fitting, key=lambda fit: (fit.changes > 0, fit.strangers, fit.changes))
+            chosen = min(fitting, key=lambda fit: (fit.changes > 0, fit.strangers, fit.changes))
+            self._name_strangers(chosen, value, depth)
+            return chosen if chosen.inside else None
         meant = [fit for fit in fits if fit.is_meant]
         if len(meant) == 1 or len(fits) == 1:
             return (meant or fits)[0]
         closest = min(meant or fits, key=lambda fit: fit.failures)
         return _Fit(node, value, value, ProblemReason.NO_ALTERNATIVE, closest=closest, failures=1)
+
+    def _name_strangers(self, chosen: _Fit, value: dict[str, Any] | list[Any], depth: int) -> None:
+        """Of names that the alternative does not know, but another one does, say what they are there, if not that."""
+        for step, fit in tuple(chosen.inside):
+            if fit.reason is not ProblemReason.UNKNOWN_PARAMETER or not isinstance(value, dict):
+                continue
+            name = str(step)
+            known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
+            if any(self.fit(node, value[name], depth + 1, may_wrap=True) is None for node in known):
+                chosen.inside.remove((step, fit))
+                chosen.strangers -= fit.strangers
+            elif known:
+                fit.detail = known_elsewhere(known[0].declared, value[name])
 
     def _inside(self, node: Node, shape: Shape, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
         """Make what is inside fit one alternative."""

@@ -10,7 +10,16 @@ from typing import Any
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
-__all__ = ["Path", "declared_as", "json_path", "json_type", "no_alternative", "problem_at", "unknown_name"]
+__all__ = [
+    "Path",
+    "declared_as",
+    "json_path",
+    "json_type",
+    "known_elsewhere",
+    "no_alternative",
+    "problem_at",
+    "unknown_name",
+]
 
 Path = tuple[str | int, ...]
 """The names and indexes that lead to a value."""
@@ -70,6 +79,15 @@ def unknown_name(names: Collection[str]) -> str:
     'unknown, expected only city, days'
     """
     return f"unknown, expected only {shortened(', '.join(names))}" if names else "unknown, expected none"
+
+
+def known_elsewhere(declared: str, value: object) -> str:
+    """Say that a name belongs to another alternative, which wants another value.
+
+    >>> known_elsewhere("integer", "1")
+    'unknown here; of another alternative, which expects integer, got the string "1"'
+    """
+    return f"unknown here; of another alternative, which expects {declared}, got {_shown(value)}"
 
 
 def problem_at(  # noqa: PLR0913 (the parts of a problem)

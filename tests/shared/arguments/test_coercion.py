@@ -339,6 +339,7 @@ def test_a_change_says_what_was_there_and_what_is_there_now():
     )
 
 
+ANOTHER = '$.x.a: unknown here; of another alternative, which expects integer, got the string "1"'
 UNKNOWN = [
     ({"properties": {"a": {}}}, ["$.b: unknown, expected only a"]),
     ({"properties": {}}, ["$.a: unknown, expected none", "$.b: unknown, expected none"]),
@@ -385,6 +386,74 @@ def test_an_alternative_that_knows_all_names_is_preferred():
     assert coerce({"b": 1}, {"anyOf": [one, other]}).problems == ()
     closed = [{**shape, "additionalProperties": False} for shape in (one, other)]
     assert coerce({"b": "1"}, {"anyOf": closed}).arguments == {"x": {"b": 1}}
+
+
+def an_object(*required: str, **properties: str) -> dict[str, Any]:
+    found = {name: {"type": kind} for name, kind in properties.items()}
+    return {"type": "object", "properties": found, "required": list(required)}
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "value", "coerced", "messages"),
+    [
+        # a name of another alternative is no unknown one
+        (
+            [an_object(a="integer"), an_object(b="integer")],
+            {"b": "1"},
+            {"b": "1"},
+            ['$.x.b: unknown here; of another alternative, which expects integer, got the string "1"'],
+        ),
+        ([an_object(a="integer"), an_object(b="integer")], {"a": 1, "b": 1}, {"a": 1, "b": 1}, []),
+        (
+            [an_object(a="integer"), an_object(b="integer")],
+            {"a": 1, "c": 1},
+            {"a": 1, "c": 1},
+            ["$.x.c: unknown, expected only a"],
+        ),
+        # what fits as it is comes first, be it with unknown names
+        ([an_object(a="integer"), an_object(b="string")], {"a": "1"}, {"a": "1"}, [ANOTHER]),
+        # of those, the one that knows the most
+        (
+            [an_object(a="integer"), an_object(a="integer", b="integer")],
+            {"a": 1, "b": 2, "c": 3},
+            {"a": 1, "b": 2, "c": 3},
+            ["$.x.c: unknown, expected only a, b"],
+        ),
+        # of those that can be made to fit, the one that knows the most
+        (
+            [an_object("a", a="integer"), an_object("a", a="integer", b="string", c="integer")],
+            {"a": "1", "b": "2", "c": "3"},
+            {"a": 1, "b": "2", "c": 3},
+            [],
+        ),
+        # then the one with the fewest changes
+        (
+            [an_object("a", a="integer", b="integer"), an_object("a", a="integer", b="string")],
+            {"a": "1", "b": "2"},
+            {"a": 1, "b": "2"},
+            [],
+        ),
+        # and of those that cannot, the one with the fewest failures is told
+        (
+            [an_object("c", "d", a="integer"), an_object(a="integer")],
+            {"a": "x"},
+            {"a": "x"},
+            ['$.x: fits none of the alternatives; of the closest one, $.x.a: expected integer, got the string "x"'],
+        ),
+        (
+            [an_object("c", "d", e="integer"), an_object("e", e="integer")],
+            {},
+            {},
+            ["$.x: fits none of the alternatives; of the closest one, $.x.e: missing, expected integer"],
+        ),
+    ],
+)
+def test_of_alternatives_the_one_that_knows_most_and_changes_least_is_taken(
+    alternatives: list[Any], value: object, coerced: object, messages: list[str]
+):
+    coercion = coerce(value, {"anyOf": alternatives})
+    assert coercion.arguments == {"x": coerced}
+    assert [problem.message for problem in coercion.problems] == messages
 
 
 @pytest.mark.parametrize(
