@@ -6,7 +6,10 @@ an error to calls whose arguments are no JSON, others to the role `tool`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
@@ -27,6 +30,8 @@ _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 class _Called(NamedTuple):
     """What a result is known by."""
 
+    place: int
+    """Of its call, among those of the conversation."""
     name: str | None
     arguments: Mapping[str, Any] | str | None = None
     """Where the name alone is not unique in its turn."""
@@ -61,6 +66,7 @@ def flatten_messages(
     """
     flattened: list[ChatMessage] = []
     calls: dict[str, _Called] = {}
+    places = count()
     results: list[ChatMessage] = []
     for message in messages:
         if message.role in _RESULTS:
@@ -70,7 +76,8 @@ def flatten_messages(
         results = []
         if message.role == MessageRole.ASSISTANT:
             made = native_calls(message)
-            calls |= _called(made, misfits_told(message.additional_kwargs))
+            # An id that is used again is that of the newer call.
+            calls |= _called(made, misfits_told(message.additional_kwargs), places)
             flattened.append(_assistant(message, made, prompt_format))
         else:
             flattened.append(message.model_copy())
@@ -87,20 +94,32 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
     return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
 
 
-def _called(calls: Sequence[NativeCall], misfits: Mapping[str, Sequence[str]]) -> dict[str, _Called]:
+def _called(
+    made: Sequence[NativeCall], misfits: Mapping[str, Sequence[str]], places: Iterator[int]
+) -> dict[str, _Called]:
     """Tell what the results of a turn's calls are known by, by their ids."""
-    names = [call.name for call in calls]
-    return {
-        call.id: _Called(call.name, call.arguments if names.count(call.name) > 1 else None, misfits.get(call.id, ()))
-        for call in calls
-        if call.id
-    }
+    names = Counter(call.name for call in made)
+    calls: dict[str, _Called] = {}
+    for call in made:
+        if not call.id:
+            continue
+        first = calls.get(call.id)
+        if first is None:
+            arguments = call.arguments if names[call.name] > 1 else None
+            calls[call.id] = _Called(next(places), call.name, arguments, misfits.get(call.id, ()))
+        else:  # which of the two a result is of, nobody knows
+            calls[call.id] = _Called(first.place, call.name if call.name == first.name else None)
+    return calls
 
 
 def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role: ToolResultRole) -> list[ChatMessage]:
-    """Write the results of one turn, in the order of its calls. Ids may be used again, so the last call counts."""
-    order = {call_id: place for place, call_id in enumerate(calls)}
-    in_order = sorted(messages, key=lambda message: order.get(_call_id(message), len(order)))
+    """Write the results of one turn, in the order of its calls; those of no known call come last."""
+
+    def place(message: ChatMessage) -> float:
+        call = calls.get(_call_id(message))
+        return math.inf if call is None else call.place
+
+    in_order = sorted(messages, key=place)
     written = [_result(message, calls.get(_call_id(message)), role) for message in in_order]
     if role == "tool" or not written:
         return written
@@ -111,9 +130,10 @@ def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role
 
 
 def _result(message: ChatMessage, call: _Called | None, role: ToolResultRole) -> ChatMessage:
-    known = call or _Called(message.additional_kwargs.get("name"))
-    result = with_misfits(message.content or "", known.misfits)
-    text = render_tool_result(known.name, result, arguments=known.arguments)
+    result, name, arguments = message.content or "", message.additional_kwargs.get("name"), None
+    if call is not None:
+        result, name, arguments = with_misfits(result, call.misfits), call.name or name, call.arguments
+    text = render_tool_result(name, result, arguments=arguments)
     blocks = [TextBlock(text=text), *(block for block in message.blocks if not isinstance(block, TextBlock))]
     return message.model_copy(update={"role": MessageRole(role), "blocks": blocks})
 

@@ -101,6 +101,38 @@ def test_two_results_of_one_tool_are_told_apart() -> None:
     ]
 
 
+def test_results_keep_the_order_of_the_newest_calls_of_their_ids() -> None:
+    messages = [
+        assistant(call("1"), call("2", "get_time", {})),
+        result("2", "12:30"),
+        result("1", "Sun"),
+        assistant(call("2", "get_time", {}), call("1")),
+        result("1", "Rain"),
+        result("2", "12:40"),
+    ]
+    assert [content for role, content in shown(messages) if role == "tool"] == [
+        "Result of get_weather: Sun",
+        "Result of get_time: 12:30",
+        "Result of get_time: 12:40",
+        "Result of get_weather: Rain",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("other", "label"),
+    [
+        pytest.param(call("1", kwargs={"city": "Oslo"}), "get_weather", id="two of one tool"),
+        pytest.param(call("1", "now", {}), "a tool", id="two tools"),
+    ],
+)
+def test_results_of_two_calls_with_one_id_claim_no_more_than_is_known(other: ToolCallBlock, label: str) -> None:
+    message = assistant(call("1"), other)
+    problem = {"message": "$.city: expected array", "reason": "wrong_type"}
+    message.additional_kwargs["coerced_arguments"] = [{"id": "1", "problems": [problem]}]
+    shown_results = [content for _, content in shown([message, result("1", "Sun"), result("1", "Rain")])[1:]]
+    assert shown_results == [f"Result of {label}: Sun", f"Result of {label}: Rain"]
+
+
 @pytest.mark.parametrize("role", ["tool", "user"])
 def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
     image = ImageBlock(url="http://localhost/cat.png")
