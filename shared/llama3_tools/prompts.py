@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.formats import Formats
 from llama3_tools.json_scan import parse_whole
+from llama3_tools.json_writing import write_json
 from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 
@@ -199,8 +200,8 @@ def _written(arguments: Mapping[str, Any] | str) -> str:
     if isinstance(arguments, str):
         return arguments
     try:
-        return json.dumps(arguments, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle, an integer of too many digits
+        return write_json(arguments, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle
         return "{…}"
 
 

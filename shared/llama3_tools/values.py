@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, TypeAlias, TypedDict
+
+from llama3_tools.json_writing import shown, write_json
 
 __all__ = [
     "ArgumentChange",
@@ -23,6 +24,7 @@ __all__ = [
     "TextDelta",
     "ToolCall",
     "ToolCallReady",
+    "fields_shown",
     "shortened",
 ]
 
@@ -91,6 +93,10 @@ class ArgumentChange:
     after: Any = field(hash=False)
     """The value that stands in the arguments now."""
 
+    def __repr__(self) -> str:
+        """Show all of it, integers of any size too."""
+        return fields_shown(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ArgumentProblem:
@@ -106,6 +112,10 @@ class ArgumentProblem:
     """One word for the cause."""
     message: str
     """One sentence that says where, what was expected and what was found, for people and models alike."""
+
+    def __repr__(self) -> str:
+        """Show all of it, integers of any size too."""
+        return fields_shown(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +153,7 @@ class ToolCall:
     @property
     def usable_json(self) -> str:
         """The arguments as JSON to call with: the model's own text, unless something in them was changed."""
-        try:
-            return json.dumps(self.arguments, ensure_ascii=False) if self.changes else self.arguments_json
-        except ValueError:  # an integer of more digits than Python writes
-            return self.arguments_json
+        return write_json(self.arguments) if self.changes else self.arguments_json
 
     def to_openai(self) -> OpenAIToolCall:
         """Give the call in OpenAI's chat format, the arguments as JSON text."""
@@ -279,6 +286,12 @@ class Extraction:
         lines = [f"Extraction(content={content!r}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
         return "\n".join(lines) + ")"
+
+
+def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
+    """Show a dataclass as Python does, integers of any size too."""
+    named = [f"{one.name}={shown(getattr(value, one.name))}" for one in fields(value)]
+    return f"{type(value).__name__}({', '.join(named)})"
 
 
 def shortened(text: str, limit: int = 120) -> str:

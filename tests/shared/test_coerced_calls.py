@@ -6,12 +6,13 @@ import copy
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extractor, ProblemReason, extract
+from llama3_tools import Coercion, Extractor, ProblemReason, extract
 
 TOOLS = [
     {
@@ -98,13 +99,16 @@ def test_without_tools_it_is_an_error():
         Extractor(coerce_arguments=True)
 
 
-def test_with_an_integer_that_python_does_not_write_the_model_s_own_text_is_passed_on():
+def test_an_integer_that_python_does_not_write_is_passed_on_with_what_was_changed():
     digits = "7" * 5000
     (call,) = extract(
         f'<function=f>{{"id": "x", "days": "3", "n": {digits}}}</function>', tools=TOOLS, coerce_arguments=True
     ).tool_calls
     assert call.changes
-    assert call.usable_json == call.arguments_json
+    assert call.usable_json == f'{{"id": "x", "days": 3, "n": {digits}}}'
+    (problem,) = call.problems
+    for value in (problem, replace(call.changes[0], before=problem.value), Coercion({"n": problem.value})):
+        assert digits in repr(value)
 
 
 def test_an_extractor_that_coerces_is_copied_pickled_and_shared_by_threads():

@@ -26,7 +26,7 @@ from llama3_tools.arguments.wording import (
 )
 from llama3_tools.json_text import MAX_DEPTH
 from llama3_tools.schemas import require_parameters
-from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason
+from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason, fields_shown
 
 __all__ = ["Coercer", "Coercion", "coerce_arguments"]
 
@@ -43,6 +43,10 @@ class Coercion:
     """What was changed, in the order of the arguments."""
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit, and was left as the model wrote it."""
+
+    def __repr__(self) -> str:
+        """Show all of it, integers of any size too."""
+        return fields_shown(self)
 
 
 def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Coercion:
