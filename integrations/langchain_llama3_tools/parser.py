@@ -119,7 +119,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         extractor = self._extractor()
         invalid_calls = self._invalid_calls(extractor, is_whole=not partial)
-        return read_message(message, extractor, invalid_calls, self._native_calls(extractor))
+        read = read_message(message, extractor, invalid_calls, self._native_calls(extractor))
+        if invalid_calls.strict is not None:
+            invalid_calls.strict.check_read([read])
+        return read
 
     async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, as `parse_result` does: it takes less time than a change of threads."""
@@ -197,16 +200,20 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
         chunks = self._read(input)
-        yield from list(chunks) if self.strict else chunks  # the last character may break the format
+        yield from self._held(list(chunks)) if self.strict else chunks  # the last character may break the format
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
         chunks = self._aread(input)
         if self.strict:
-            for chunk in [chunk async for chunk in chunks]:
+            for chunk in self._held([chunk async for chunk in chunks]):
                 yield chunk
         else:
             async for chunk in chunks:
                 yield chunk
+
+    def _held(self, chunks: list[AIMessage]) -> list[AIMessage]:
+        self._strict_format().check_read(chunks)
+        return chunks
 
     def _read(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
         chunks = self._chunks()
@@ -245,8 +252,12 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _invalid_calls(self, extractor: Extractor, *, is_whole: bool) -> InvalidCalls:
         names = extractor.tools if self.on_unknown_tool == "text" else None
-        strict = StrictFormat(names, self.multiple) if self.strict and is_whole else None
+        strict = self._strict_format() if self.strict and is_whole else None
         return InvalidCalls(self.on_invalid if is_whole else "text", self.id_factory, names, strict)
+
+    def _strict_format(self) -> StrictFormat:
+        is_open = self.tools is None or self.on_unknown_tool == "call"
+        return StrictFormat(None if is_open else [tool["function"]["name"] for tool in self.tools or ()], self.multiple)
 
     def _native_calls(self, extractor: Extractor) -> NativeCalls:
         return NativeCalls(self.id_factory, (extractor.tools or {}) if self.coerce_arguments else {})

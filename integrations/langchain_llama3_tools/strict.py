@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage
 
+from langchain_llama3_tools.content import joined_text
 from llama3_tools import ResponseFormatError
 from llama3_tools.response_format import check_response
 
@@ -32,15 +33,32 @@ class StrictFormat:
         Raises:
             OutputParserException: it is not. `llm_output` holds the text, `observation` what to tell the model.
         """
+        output = "".join(texts)
+        # Each text is read by itself, so that an object in pieces is none.
+        pieces = [text for text in texts if text.strip(" \t\n\r")]
         try:
-            # The first text has to be the object, and the others nothing: they are not one JSON.
-            for text in list(itertools.accumulate(texts)) or [""]:
+            for text in (output, pieces[0]) if len(pieces) > 1 else (output,):
                 check_response(text, names=self.names, multiple=self.multiple)
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
                 f"The model did not keep to the response format: {error}",
                 observation=observation,
-                llm_output="".join(texts),
+                llm_output=output,
                 send_to_llm=True,
             ) from error
+
+    def check_read(self, read: Sequence[AIMessage]) -> None:
+        """Raise where there was nothing to read, or nothing but calls of the server that cannot be run.
+
+        Args:
+            read: what came of a message: itself, or its chunks.
+
+        Raises:
+            OutputParserException: as `check` has it.
+        """
+        if any(message.tool_calls for message in read):
+            return
+        if not read or any(message.invalid_tool_calls for message in read):
+            contents = (message.content for message in read)
+            self.check([joined_text([content] if isinstance(content, str) else content) for content in contents])

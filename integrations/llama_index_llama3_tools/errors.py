@@ -4,6 +4,8 @@
 
     Llama3ToolsError
     ├── MalformedToolCallError (OutputParserException, ValueError)    a call that cannot be read
+    ├── ResponseFormatError (ValueError)
+    │   └── StrictResponseError (OutputParserException)               an output that is not the strict response object
     └── LLMRequestError (RuntimeError)                                an LLM that gives no answer, or not all of it
 """
 

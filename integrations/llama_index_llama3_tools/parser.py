@@ -16,7 +16,7 @@ from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
-from llama_index_llama3_tools.strict import require_response_format
+from llama_index_llama3_tools.strict import StrictFormat
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
 
 __all__ = ["Llama3JsonToolOutputParser"]
@@ -213,7 +213,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     def _check(self, output: str, extraction: Extraction) -> None:
         if self._strict:
             names = self._extractor.tools if self._on_unknown_tool == "text" else None
-            require_response_format(output, names=names, multiple=self._multiple)
+            StrictFormat(names, self._multiple).check(output)
         if self._on_malformed == "text":
             return
         errors = [error for error in failed_tool_calls(output, extraction) if self._may_be_called(error.name)]

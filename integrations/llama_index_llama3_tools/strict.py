@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import ResponseFormatError
 from llama3_tools.response_format import check_response
 
-__all__ = ["StrictResponseError", "require_response_format"]
+__all__ = ["StrictFormat", "StrictResponseError"]
 
 
 class StrictResponseError(ResponseFormatError, OutputParserException):
@@ -21,24 +22,31 @@ class StrictResponseError(ResponseFormatError, OutputParserException):
     >>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
     >>> Llama3JsonToolOutputParser(strict=True).parse("Sunny.")
     Traceback (most recent call last):
-    llama_index_llama3_tools.strict.StrictResponseError: no_json: no JSON object is in the output. Expected ...
+    llama_index_llama3_tools.strict.StrictResponseError: no_json: no JSON object is in the output, which begins ...
     """
 
 
-def require_response_format(output: str, *, names: Collection[str] | None, multiple: bool) -> None:
-    """Raise unless an output is the one object of the format.
+@dataclass(frozen=True, slots=True)
+class StrictFormat:
+    """What an output has to be."""
 
-    Args:
-        output: the model output.
-        names: the tools that may be called; `None`: any.
-        multiple: the calls stand in an array.
+    names: Collection[str] | None
+    """The tools that may be called; `None`: any."""
+    multiple: bool = False
+    """Whether the calls stand in an array."""
 
-    Raises:
-        StrictResponseError: it is not.
-    """
-    try:
-        check_response(output, names=names, multiple=multiple)
-    except ResponseFormatError as error:
-        raise StrictResponseError(
-            error.problem, error.detail, expected=error.expected, output=error.output, offset=error.offset
-        ) from None
+    def check(self, output: str) -> None:
+        """Raise unless an output is the one object of the format.
+
+        Args:
+            output: the model output.
+
+        Raises:
+            StrictResponseError: it is not.
+        """
+        try:
+            check_response(output, names=self.names, multiple=self.multiple)
+        except ResponseFormatError as error:
+            raise StrictResponseError(
+                error.problem, error.detail, expected=error.expected, output=error.output, offset=error.offset
+            ) from None

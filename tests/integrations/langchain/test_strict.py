@@ -10,6 +10,7 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGeneration
 
 from chunkings import chunkings
@@ -120,6 +121,25 @@ def test_an_object_in_pieces_around_another_block_is_none() -> None:
         parser().invoke(AIMessage([ONE, {"type": "image", "url": "…"}, ONE]))
 
 
+IMAGE: dict[str, Any] = {"type": "image", "url": "…"}
+
+
+@pytest.mark.parametrize("content", [["\n", IMAGE, ONE], [ONE, IMAGE, " \n"], [f"\n{ONE[:20]}", f"{ONE[20:]} ", IMAGE]])
+def test_white_space_beside_another_block_is_that_around_the_object(content: list[Any]) -> None:
+    assert calls(parser().invoke(AIMessage(content))) == [PARIS]
+    assert calls(summed(parser().stream(AIMessage(content)))) == [PARIS]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(["x", IMAGE, ONE], "text_before"), ([ONE, IMAGE, "x"], "text_after"), (["\xa0", IMAGE, ONE], "text_before")],
+)
+def test_text_beside_another_block_is_text_around_the_object(content: list[Any], problem: str) -> None:
+    with pytest.raises(OutputParserException, match=problem) as raised:
+        parser().invoke(AIMessage(content))
+    assert raised.value.llm_output == "".join(block for block in content if isinstance(block, str))
+
+
 def test_reasoning_before_the_object_is_another_block() -> None:
     message = parser().invoke(AIMessage([{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": ONE}]))
     assert calls(message) == [PARIS]
@@ -129,6 +149,34 @@ def test_reasoning_before_the_object_is_another_block() -> None:
 def test_a_message_with_calls_of_the_server_comes_back_as_it_is(message: AIMessage) -> None:
     assert parser().invoke(message) is message
     assert list(parser().transform(iter([message]))) == [message]
+
+
+async def test_a_stream_of_nothing_is_empty() -> None:
+    async def nothing() -> AsyncIterator[BaseMessage]:
+        for chunk in ():
+            yield chunk
+
+    with pytest.raises(OutputParserException, match="empty"):
+        list(parser().transform(iter([])))
+    with pytest.raises(OutputParserException, match="empty"):
+        await anext(parser().atransform(nothing()))
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "empty"), ("Sure!", "no_json"), (ONE[:-9], "truncated")])
+def test_calls_of_the_server_that_are_all_broken_are_no_answer(text: str, problem: str) -> None:
+    broken = invalid_tool_call(name="get_weather", args='{"city": ', id="1", error=None)
+    message = AIMessage(text, invalid_tool_calls=[broken])
+    piece = tool_call_chunk(name="get_weather", args='{"city": ', id="1", index=0)
+    for read in (
+        lambda: parser().invoke(message),
+        lambda: list(parser().transform(iter([message]))),
+        lambda: list(parser().transform(iter([AIMessageChunk(text, tool_call_chunks=[piece])]))),
+    ):
+        with pytest.raises(OutputParserException, match=problem) as raised:
+            read()
+        assert raised.value.llm_output == text
+    good = {"name": "get_weather", "args": {"city": "Paris"}, "id": "2", "type": "tool_call"}
+    assert calls(parser().invoke(message.model_copy(update={"tool_calls": [good]}))) == [PARIS]
 
 
 def test_a_partial_result_is_not_held_to_the_format() -> None:

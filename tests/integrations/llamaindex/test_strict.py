@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ResponseReasoningStep
+from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.retry_policy import ConstantDelayRetryPolicy
 
+from integrations.llamaindex.endpoint import TOOLS as READ_TOOLS
+from integrations.llamaindex.endpoint import endpoint
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style, chunkings
 from llama3_tools import ResponseFormatError, render_response_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, StrictResponseError
@@ -119,6 +124,28 @@ async def test_a_workflow_step_is_run_again() -> None:
 
     calls = await Ask().run()
     assert [call.tool_name for call in calls] == ["get_weather"]
+
+
+@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")  # by LlamaIndex
+async def test_a_react_agent_asks_again() -> None:
+    class StrictSteps(ReActOutputParser):
+        def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: ARG002, FBT002 (LlamaIndex's)
+            read = PARSER.parse(output)
+            for call in read.tool_calls:
+                return ActionReasoningStep(thought=read.text, action=call.tool_name, action_input=call.tool_kwargs)
+            return ResponseReasoningStep(thought="", response=read.text)
+
+    answers = [
+        f"Sure! {ONE}",
+        ONE,
+        '{"message": "Sunny.", "tool_call": null}',
+    ]  # the agent gives the last one as it came
+    with endpoint(*answers) as served:
+        agent = ReActAgent(tools=READ_TOOLS, llm=served.llm(), output_parser=StrictSteps())
+        assert PARSER.parse(str(await agent.run("Weather?"))).text == "Sunny."
+    told = served.messages(1)[-1][1]
+    assert "text_before: 'Sure! ' stands before the JSON object at offset 6. Expected one JSON object" in told
+    assert "Sun in Paris" in served.messages(2)[-1][1]
 
 
 def test_predict_gives_the_message_or_the_error() -> None:
