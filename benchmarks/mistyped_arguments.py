@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 from llama3_tools import ArgumentProblem, coerce_arguments
 from llama3_tools.arguments.wording import declared_as
 
+_EXPECTED = 'a call such as {"arguments": {"domain": "light"}, "expected_types": {"domain": "array"}}'
+
 
 class Argument(NamedTuple):
     """A mistyped argument, and what coercion made of it."""
@@ -32,8 +34,19 @@ def main(command_line: Sequence[str] | None = None) -> None:
     """Print the table for the file that the command line names."""
     parser = argparse.ArgumentParser(description="How many mistyped arguments fit their type after coercion.")
     parser.add_argument("calls", type=Path, help="a JSON Lines file: `arguments` and `expected_types` a line")
-    lines = parser.parse_args(command_line).calls.read_text(encoding="utf-8").splitlines()
-    calls = [list(coerced(json.loads(line))) for line in lines if line.strip()]
+    path: Path = parser.parse_args(command_line).calls
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        parser.error(f"{path} cannot be read: {error}")
+    calls = []
+    for number, line in enumerate(lines, 1):
+        call = _read(line) if line.strip() else []
+        if call is None:
+            parser.error(f"{path}, line {number}: expected {_EXPECTED}")
+        calls += [call] if call else []
+    if not calls:
+        parser.error(f"{path}: no calls in it")
     for line in report(calls):
         print(line)
 
@@ -45,6 +58,13 @@ def coerced(call: dict[str, Any]) -> Iterator[Argument]:
         given = {name: call["arguments"][name]}
         problems = coerce_arguments(given, {"type": "object", "properties": {name: schema}}).problems
         yield Argument(declared_as(schema), problems)
+
+
+def _read(line: str) -> list[Argument] | None:
+    try:
+        return list(coerced(json.loads(line)))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def report(calls: Sequence[Sequence[Argument]]) -> Iterator[str]:
