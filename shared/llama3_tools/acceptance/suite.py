@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
-from llama3_tools.acceptance.suite_cases import CaseReader, known_tool, read_messages
+from llama3_tools.acceptance.suite_cases import CaseReader, read_messages
 from llama3_tools.acceptance.suite_file import SuiteError, read_suite_file
 from llama3_tools.acceptance.suite_node import Node
+from llama3_tools.acceptance.suite_tools import SuiteTools
 from llama3_tools.acceptance.suite_words import KEYS, PROMPT_FORMATS, TOOLS_IN
 from llama3_tools.acceptance.values import Case, Policies, Prompt, Suite
-from llama3_tools.errors import ToolDefinitionError
-from llama3_tools.tools import Tool, declare_tools
 
 __all__ = ["SuiteError", "load_suite"]
-
-_Read = TypeVar("_Read")
 
 
 def load_suite(path: str | Path) -> Suite:
@@ -34,99 +29,60 @@ def load_suite(path: str | Path) -> Suite:
     """
     path = Path(path)
     file = read_suite_file(path)
-    problems: list[str] = []
     members = Node(file, (), file.data).members(KEYS["suite"], required=["tools", "cases"])
-    tools = _read_tools(members["tools"])
+    tools = members.read("tools", SuiteTools.read, None) or SuiteTools({}, ("they are missing",))
+    if "tools" in members.nodes:
+        members.problems.extend(tools.problems)
+    name = members.read("name", Node.text, path.stem)
+    prompt = members.read("prompt", _read_prompt, Prompt())
+    policies = members.read("policies", lambda node: _read_policies(node, tools), Policies())
     reader = CaseReader(tools)
-    if "match" in members:
-        reader = reader.matching(members["match"])
-    cases = _each(members["cases"].items("a list of cases", at_least=1), reader.read, problems)
-    problems += _repeated_ids(cases)
-    if problems:
-        raise SuiteError("\n".join(problems))
-    return Suite(
-        name=members["name"].text() if "name" in members else path.stem,
-        tools=tuple(tools.values()),
-        cases=tuple(case for _, case in cases),
-        policies=_read_policies(members["policies"], tools) if "policies" in members else Policies(),
-        prompt=_read_prompt(members["prompt"]) if "prompt" in members else Prompt(),
-        path=path,
-    )
+    reader = members.read("match", reader.matching, reader)
+    cases = members.read("cases", lambda node: _read_cases(node, reader), ())
+    members.check()
+    return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path)
 
 
-def _each(nodes: Iterable[Node], read: Callable[[Node], _Read], problems: list[str]) -> list[tuple[Node, _Read]]:
-    """Read each of some values, and go on behind one that cannot be read."""
-    found = []
-    for node in nodes:
-        try:
-            found.append((node, read(node)))
-        except SuiteError as error:  # noqa: PERF203 - a suite is read once
-            problems.append(str(error))
-    return found
+def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
+    first: dict[str, Case] = {}
 
+    def read(item: Node) -> Case:
+        case = reader.read(item)
+        if case.id in first:
+            key = "id" if "id" in item.value else "command"
+            message = f"the case in line {first[case.id].line} is called {case.id!r}, too"
+            raise SuiteError(item.file.problem((*item.path, key), message))
+        first[case.id] = case
+        return case
 
-def _read_tools(node: Node) -> dict[str, Tool]:
-    """Read the tools, which stand in the suite or in a file of their own, named relative to the suite's."""
-    if isinstance(node.value, str):
-        path = node.file.path.parent / node.text()
-        try:
-            file = read_suite_file(path)
-        except OSError as error:
-            node.fail(f"{path} cannot be opened: {error.strerror}")
-        node = Node(file, (), file.data)
-    problems: list[str] = []
-    tools: dict[str, Tool] = {}
-    nodes = node.items("a list of tools, or the name of a file that holds one", at_least=1)
-    for item, tool in _each(nodes, _read_tool, problems):
-        if tool.name in tools:
-            problems.append(item.file.problem(item.path, f"the name {tool.name!r} is declared twice"))
-        tools[tool.name] = tool
-    if problems:  # a case that calls a tool which was not read would be one more
-        raise SuiteError("\n".join(problems))
-    return tools
-
-
-def _read_tool(node: Node) -> Tool:
-    try:
-        (tool,) = declare_tools([node.value]).values()
-    except (ToolDefinitionError, TypeError) as error:
-        node.fail(str(error).removeprefix("tools[0]").lstrip(": "))
-    return tool
+    return tuple(node.each(read, "a list of cases", at_least=1))
 
 
 def _read_prompt(node: Node) -> Prompt:
     members = node.members(KEYS["prompt"])
-    prompt = Prompt()
-    if "system" in members:
-        prompt = replace(prompt, system=members["system"].text())
-    if "format" in members:
-        prompt = replace(prompt, format=members["format"].one_of(PROMPT_FORMATS))
-    if "tools_in" in members:
-        prompt = replace(prompt, tools_in=members["tools_in"].one_of(TOOLS_IN))
-    if "examples" in members:
-        prompt = replace(prompt, examples=read_messages(members["examples"]))
+    prompt = Prompt(
+        system=members.read("system", Node.text, None),
+        format=members.read("format", lambda node: node.one_of(PROMPT_FORMATS), Prompt().format),
+        tools_in=members.read("tools_in", lambda node: node.one_of(TOOLS_IN), Prompt().tools_in),
+        examples=members.read("examples", read_messages, ()),
+    )
+    members.check()
     return prompt
 
 
-def _read_policies(node: Node, tools: Mapping[str, Tool]) -> Policies:
+def _read_policies(node: Node, tools: SuiteTools) -> Policies:
     members = node.members(KEYS["policies"])
-    direct = members.pop("direct_answers", None)
-    policies: dict[str, Any] = {key: member.flag() for key, member in members.items()}
-    if direct is not None and isinstance(direct.value, bool):
-        policies["allow_direct_answers"] = direct.value
-    elif direct is not None:
-        names = direct.items("true, false or a list of tools")
-        policies["direct_answers"] = frozenset(known_tool(name, tools) for name in names)
-    return Policies(**policies)
+    policies = Policies(
+        text_calls=members.read("text_calls", Node.flag, default=True),
+        stringified_lists=members.read("stringified_lists", Node.flag, default=True),
+        strict=members.read("strict", Node.flag, default=False),
+    )
+    direct = members.read("direct_answers", lambda node: _read_direct_answers(node, tools), default=True)
+    members.check()
+    if isinstance(direct, bool):
+        return replace(policies, allow_direct_answers=direct)
+    return replace(policies, direct_answers=frozenset(direct))
 
 
-def _repeated_ids(cases: Iterable[tuple[Node, Case]]) -> list[str]:
-    lines: dict[str, int] = {}
-    problems = []
-    for node, case in cases:
-        if case.id in lines:
-            key = "id" if "id" in node.value else "command"
-            message = f"the case in line {lines[case.id]} is called {case.id!r}, too"
-            problems.append(node.file.problem((*node.path, key), message))
-        lines.setdefault(case.id, case.line)
-    return problems
+def _read_direct_answers(node: Node, tools: SuiteTools) -> bool | list[str]:
+    return node.value if isinstance(node.value, bool) else node.each(tools.name, "true, false or a list of tools")

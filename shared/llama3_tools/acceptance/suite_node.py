@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -12,9 +12,11 @@ from llama3_tools.acceptance.suite_file import SuiteError, SuiteFile
 if TYPE_CHECKING:
     from llama3_tools.acceptance.yaml_lines import KeyPath
 
-__all__ = ["Node", "did_you_mean"]
+__all__ = ["Members", "Node", "did_you_mean"]
 
 _Word = TypeVar("_Word", bound=str)
+_Read = TypeVar("_Read")
+_Default = TypeVar("_Default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +41,27 @@ class Node:
         Raises:
             SuiteError: always.
         """
-        raise SuiteError(self.file.problem(self.path, message))
+        raise SuiteError(self.problem(message))
 
-    def members(self, keys: Sequence[str], *, required: Iterable[str] = ()) -> dict[str, Node]:
+    def problem(self, message: str) -> str:
+        """Give what is wrong with it, with its place."""
+        return self.file.problem(self.path, message)
+
+    def members(self, keys: Sequence[str], *, required: Iterable[str] = ()) -> Members:
         """Give the values of an object by key.
 
         Args:
             keys: the keys that there are.
             required: those of them that have to be there.
         """
-        members = {member.path[-1]: member for member in self.entries(f"an object with the keys {', '.join(keys)}")}
-        for key, member in members.items():
-            if key not in keys:
-                member.fail(f"there is no such key{did_you_mean(str(key), keys)}; there are {', '.join(keys)}")
-        for key in required:
-            if key not in members:
-                self.fail(f"{key} is missing")
-        return {str(key): member for key, member in members.items()}
+        nodes = {str(node.path[-1]): node for node in self.entries(f"an object with the keys {', '.join(keys)}")}
+        problems = [
+            node.problem(f"there is no such key{did_you_mean(key, keys)}; there are {', '.join(keys)}")
+            for key, node in nodes.items()
+            if key not in keys
+        ]
+        problems += [self.problem(f"{key} is missing") for key in required if key not in nodes]
+        return Members(nodes, problems)
 
     def entries(self, expected: str = "an object") -> Iterator[Node]:
         """Give the values of an object whose keys are the suite's own."""
@@ -68,6 +74,13 @@ class Node:
         if not isinstance(self.value, list) or len(self.value) < at_least:
             self._fail_as(expected)
         return [Node(self.file, (*self.path, index), item) for index, item in enumerate(self.value)]
+
+    def each(self, read: Callable[[Node], _Read], expected: str = "a list", *, at_least: int = 0) -> list[_Read]:
+        """Read each item of a list. What is wrong in any of them is told at once."""
+        members = Members({str(index): item for index, item in enumerate(self.items(expected, at_least=at_least))}, [])
+        found = [members.read(index, read, None) for index in members.nodes]
+        members.check()
+        return [one for one in found if one is not None]
 
     def text(self) -> str:
         """Give a string that is not blank."""
@@ -96,12 +109,39 @@ class Node:
 
     def names(self, expected: str = "a list of names") -> list[str]:
         """Give the strings of a list."""
-        return [item.text() for item in self.items(expected)]
+        return self.each(Node.text, expected)
 
     def _fail_as(self, expected: str, hint: str = "") -> NoReturn:
         value = self.value
         kinds = {dict: "an object", list: "a list" if value else "an empty list", type(None): "nothing"}
         self.fail(f"expected {expected}, got {kinds.get(type(value), repr(value))}{hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The values of an object by key. What is wrong with them is gathered, so that all of it is told at once."""
+
+    nodes: dict[str, Node]
+    """The values, also under keys that there are not."""
+    problems: list[str]
+    """What is wrong so far."""
+
+    def read(self, key: str, read: Callable[[Node], _Read], default: _Default) -> _Read | _Default:
+        """Read one of the values; give the default where it is not there, or cannot be read."""
+        try:
+            return read(self.nodes[key]) if key in self.nodes else default
+        except SuiteError as error:
+            self.problems.append(str(error))
+            return default
+
+    def check(self) -> None:
+        """Say what was wrong, if anything was.
+
+        Raises:
+            SuiteError: with a line for each problem.
+        """
+        if self.problems:
+            raise SuiteError("\n".join(self.problems))
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama3_tools.extractor import Extractor
 from llama3_tools.tools import Tool
-from llama3_tools.values import Extraction
 
 __all__ = [
     "DIRECT_ANSWER_TOOLS",
@@ -279,8 +278,6 @@ class CaseResult:
     """What the model did."""
     coerced: Judgement
     """The same after coercion."""
-    extraction: Extraction | None = None
-    """The text, taken apart; `None` where there was no response."""
     latency: float = 0
     """Seconds from the request to the whole response."""
     usage: Mapping[str, int] | None = field(default=None, hash=False)

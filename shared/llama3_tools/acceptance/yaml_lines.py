@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeAlias
 
 try:
@@ -13,10 +13,15 @@ except ImportError as error:
 
     raise MissingExtraError("suites need PyYAML: pip install 'llama3-tools[acceptance]'") from error
 
+from llama3_tools.values import shortened
+
 __all__ = ["KeyPath", "YamlError", "read_yaml"]
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The keys and indices that lead to a value."""
+
+_ALIASED = 100_000
+"""How many values may be there by aliases alone."""
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS = (
@@ -46,9 +51,24 @@ class _Loader(yaml.SafeLoader):
     }
 
 
+def _checked(name: str, read: Callable[[_Loader, yaml.ScalarNode], object]) -> Callable[[Any, Any], object]:
+    """Refuse a value that is not of the type that its tag says."""
+
+    def read_checked(loader: _Loader, node: yaml.ScalarNode) -> object:
+        try:
+            return read(loader, node)
+        except (KeyError, ValueError):
+            problem = f"{shortened(str(node.value))!r} is no {name} that can be read"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+    return read_checked
+
+
 for _name, _pattern, _first in _WORDS:
     _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), _first)
-_Loader.add_constructor(f"{_TAG}int", lambda _, node: int(node.value))
+for _name, _read in {"bool": _Loader.construct_yaml_bool, "float": _Loader.construct_yaml_float}.items():
+    _Loader.add_constructor(f"{_TAG}{_name}", _checked(_name, _read))
+_Loader.add_constructor(f"{_TAG}int", _checked("int", lambda _, node: int(node.value)))
 
 
 def read_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
@@ -65,7 +85,11 @@ def read_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
         node = loader.get_single_node()
         if node is None:
             return None, {}
-        lines = dict(_lines(node, (), node.start_mark.line + 1, ()))
+        lines: dict[KeyPath, int] = {}
+        for path, line in _lines(node, (), node.start_mark.line + 1, ()):
+            lines[path] = line
+            if len(lines) > len(text) + _ALIASED:  # each value that is written takes a character
+                raise YamlError(lines[path[:1]], path[:1], "with its aliases, it has more values than can be read")
         return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

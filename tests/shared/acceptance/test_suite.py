@@ -24,7 +24,7 @@ tools:
   parameters:
     type: object
     properties:
-      area: {type: string}
+      area: {}
       state: {type: string}
       level: {type: integer}
 - {type: function, function: {name: clock}}
@@ -60,7 +60,7 @@ cases:
   expect: none
 """
 
-SMALLEST = f"{TOOLS}cases:\n- {{command: Hello!, expect: []}}\n"
+SMALLEST = f"{TOOLS}cases:\n- {{command: Hello!, expect: none}}\n"
 
 
 def load(text: str, folder: Path, name: str = "commands.yaml") -> Suite:
@@ -250,6 +250,46 @@ PROBLEMS = [
         cases("- {command: Hi, expect: none}\n- {id: Hi, command: Ho, expect: none}"),
         "12: cases[1].id: the case in line 11 is",
     ),
+    (
+        "tools:\n- name: f\n  paramters: {}\ncases: []",
+        "3: tools[0].paramters: there is no such key; did you mean 'parameters'?",
+    ),
+    (
+        "tools:\n- {type: function, function: {name: f, descripton: F}}\ncases: []",
+        "2: tools[0].function.descripton: there is no such key; did you mean 'description'?",
+    ),
+    (
+        f"{SMALLEST}match: {{ignore: [stat]}}",
+        "12: match.ignore[0]: no tool has a parameter 'stat'; did you mean 'state'?",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: clock, arguments: {a: 1}}}"),
+        "11: cases[0].expect.arguments.a: clock has no parameter 'a'",
+    ),
+    (
+        cases('- {command: Hi, expect: {tool: set_light, arguments: {level: "33"}}}'),
+        "11: cases[0].expect.arguments.level: expected integer, got the string '33': no call that fits the schema",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {any_of: [33.5, low]}}}}"),
+        "11: cases[0].expect.arguments.level: level: expected integer, got the number 33.5: no call that fits the",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {state: {value: on, tolerance: 1}}}}"),
+        "11: cases[0].expect.arguments.state.tolerance: a tolerance is for numbers, and there is none among the values",
+    ),
+    (
+        cases("- {command: Hi, expect: []}"),
+        "11: cases[0].expect: expected a list of calls (where none is expected, none)",
+    ),
+    ("name: !!bool abc", "1: not YAML: 'abc' is no bool that can be read"),
+    ("name: !!float abc", "1: not YAML: 'abc' is no float that can be read"),
+    (f"name: {'9' * 5000}", f"1: not YAML: '{'9' * 100}… (5000 characters)' is no int that can be read"),
+    (
+        "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+        + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
+        "6: a5: with its aliases, it has more values than can be read",
+    ),
     (f"{SMALLEST}policies: {{direct_answers: [joke]}}", "12: policies.direct_answers[0]: 'joke' is not declared"),
     (f"{SMALLEST}policies: {{strict: 1}}", "12: policies.strict: expected true or false, got 1"),
     (f"{SMALLEST}prompt: {{format: xml}}", "12: prompt.format: expected json or function"),
@@ -262,9 +302,51 @@ def test_a_problem_has_its_file_its_line_and_its_key(tmp_path: Path, text: str, 
     assert problem(text, tmp_path).startswith(f"commands.yaml:{expected}")
 
 
-def test_all_cases_that_are_wrong_are_told_at_once(tmp_path: Path):
-    told = problem(cases("- {command: Hi, expect: nothing}\n- {command: Ho, expect: none}\n- {command: He}"), tmp_path)
-    assert [line.split(": ")[1] for line in told.splitlines()] == ["cases[0].expect", "cases[2]"]
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path):
+    text = """\
+nam: Home
+tools:
+- {name: f, parameters: 7}
+- {name: g, parameters: {properties: {a: {type: integer}, b: {}}}}
+prompt: {format: xml, tools_in: me}
+policies: {strict: 1, text_calls: 2}
+match: {equal: same, mode: some}
+cases:
+- {command: Hi, expect: {tool: g, arguments: {a: x, c: 1}, mode: some}, tag: []}
+- {command: 7, tags: [1, 2], expect: [{tool: f}, {tool: g, argument: {}}, {}]}
+- {command: Ho, expect: none}
+- {command: Ho, expect: none}
+"""
+    assert [line.split(": ")[1].strip(":") for line in problem(text, tmp_path).splitlines()] == [
+        "nam",
+        "tools[0]",
+        "prompt.format",
+        "prompt.tools_in",
+        "policies.text_calls",
+        "policies.strict",
+        "match.equal",
+        "match.mode",
+        "cases[0].tag",
+        "cases[0].expect.arguments.a",
+        "cases[0].expect.arguments.c",
+        "cases[0].expect.mode",
+        "cases[1].command",
+        "cases[1].expect[1].argument",
+        "cases[1].expect[2]",
+        "cases[1].tags[0]",
+        "cases[1].tags[1]",
+        "cases[3].command",
+    ]
+
+
+@pytest.mark.parametrize("level", ["{any_of: [33, '33']}", "~", "33.0", "{value: 33, tolerance: 0.5}"])
+def test_a_value_that_fits_is_enough_and_null_is_always_accepted(tmp_path: Path, level: str):
+    assert load(cases(f"- {{command: Hi, expect: {{tool: set_light, arguments: {{level: {level}}}}}}}"), tmp_path)
+
+
+def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
+    suite = load(cases("- {command: Hi, expect: &a {tool: clock}}\n- {command: Ho, expect: *a}"), tmp_path)
+    assert suite.cases[0].alternatives == suite.cases[1].alternatives
 
 
 @pytest.mark.parametrize(
@@ -339,6 +421,12 @@ OF_ITS_OWN = (
     "the alias",
     "a key is not",
     "nested too deep",
+    "there is no such key; did you mean 'parameters'?",
+    "there is no such key; did you mean 'description'?",
+    "no tool has",
+    "fits the",
+    "a tolerance is for",
+    "with its aliases",
 )
 """What no schema can find."""
 
