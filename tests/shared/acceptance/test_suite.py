@@ -288,7 +288,7 @@ PROBLEMS = [
     (
         "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
-        "6: a5: with its aliases, it has more values than can be read",
+        "5: a4: with its aliases, it has more values than can be read",
     ),
     (f"{SMALLEST}policies: {{direct_answers: [joke]}}", "12: policies.direct_answers[0]: 'joke' is not declared"),
     (f"{SMALLEST}policies: {{strict: 1}}", "12: policies.strict: expected true or false, got 1"),
