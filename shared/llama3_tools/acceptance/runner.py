@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ async def _run(
     suite: Suite,
     endpoint: Endpoint,
     settings: Settings,
-    todo: Iterable[tuple[Case, int]],
+    todo: Sequence[tuple[Case, int]],
     on_record: Callable[[Record], None],
 ) -> None:
     async with _client(endpoint, settings) as client:
@@ -108,7 +108,7 @@ async def _run(
             for case, repeat in queue:
                 on_record(await asker.record(case, repeat))
 
-        workers = [asyncio.ensure_future(work()) for _ in range(settings.concurrency)]
+        workers = [asyncio.ensure_future(work()) for _ in range(min(settings.concurrency, len(todo)))]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -119,18 +119,31 @@ async def _run(
 
 def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
     try:
+        import httpx  # noqa: PLC0415 - comes with openai
         from openai import AsyncOpenAI  # noqa: PLC0415 - an extra
+
+        from llama3_tools.acceptance.bounded_client import BoundedClient  # noqa: PLC0415 - needs openai
     except ImportError as error:
         raise MissingExtraError(
             "asking an endpoint needs the openai client: pip install 'llama3-tools[acceptance]'"
         ) from error
-    if not endpoint.base_url.startswith(("http://", "https://")):
-        raise EndpointError(f"{endpoint.base_url!r} is no address: it has to start with http:// or https://")
+    try:
+        url = httpx.URL(endpoint.base_url)
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise EndpointError(f"{endpoint.base_url!r} is no address: {error}") from None
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise EndpointError(f"{endpoint.base_url!r} is no address: it has to start with http:// or https:// and a host")
+    key = endpoint.api_key or "none"
+    if not (key.isascii() and key.isprintable()) or key != key.strip():
+        raise EndpointError(
+            "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
+        )
     return AsyncOpenAI(
         base_url=endpoint.base_url,
-        api_key=endpoint.api_key or "none",
+        api_key=key,
         timeout=settings.timeout,
         max_retries=settings.retries,
+        http_client=BoundedClient(settings.timeout),
     )
 
 
@@ -163,11 +176,12 @@ class _Asker:
         """Ask one case once. What fails for this case alone becomes a record; the rest is raised."""
         import openai  # noqa: PLC0415 - an extra
 
-        request = {**ask(case, self.suite), **self.settings.sent(repeat)}
+        request = ask(case, self.suite)
+        messages = request.pop("messages")
         started = time.monotonic()
         try:
             raw = await self.client.chat.completions.with_raw_response.create(
-                model=self.endpoint.model, messages=[], extra_body=request
+                model=self.endpoint.model, messages=messages, extra_body={**request, **self.settings.sent(repeat)}
             )
             response, usage = _read(raw.text)
         except openai.APITimeoutError:
@@ -189,7 +203,9 @@ class _Asker:
         model, url = self.endpoint.model, self.endpoint.base_url
         if self.served and model not in self.served:
             return EndpointError(f"{url} does not serve {model!r}, but {', '.join(self.served)}")
-        hint = "" if url.rstrip("/").endswith("/v1") else f"; is it {url.rstrip('/')}/v1?"
+        root = url.rstrip("/").removesuffix("/chat/completions")
+        meant = root if root.endswith("/v1") else f"{root}/v1"
+        hint = "" if meant == url.rstrip("/") else f"; is it {meant}?"
         return EndpointError(f"{url} answers with HTTP 404: {_said(error)}{hint}")
 
 

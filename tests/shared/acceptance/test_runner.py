@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import signal
 import sys
 import threading
@@ -211,6 +212,15 @@ def test_a_response_that_takes_too_long_is_an_error_of_its_case() -> None:
     assert [one.error for one in rest] == [None] * 3
 
 
+def test_a_response_that_never_ends_is_one_that_takes_too_long() -> None:
+    """Each byte of it comes in time."""
+    endless = Answer((b" ",) * 200, pause=0.1)
+    with serving([endless, HELLO, HELLO, HELLO]) as server:
+        first, *rest = run(server, Settings(concurrency=1, retries=0, timeout=0.5))
+    assert first.error == "no response within 0.5 s"
+    assert [one.error for one in rest] == [None] * 3
+
+
 def test_a_failure_that_may_pass_is_asked_again() -> None:
     with serving([answer_error(503, "loading"), HELLO, HELLO, HELLO, HELLO]) as server:
         records = run(server, Settings(concurrency=1, retries=1))
@@ -228,9 +238,17 @@ def test_where_nothing_answers_nothing_is_asked() -> None:
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
 
 
-def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(EndpointError, match="'localhost:8080' is no address"):
-        run_suite(SUITE, Endpoint("localhost:8080", "llama"), QUICK, pytest.fail)
+@pytest.mark.parametrize("url", ["localhost:8080", "http://", "http://a\nb/v1", "http://a:b/v1", "ftp://a/v1"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(EndpointError, match=re.escape(f"{url!r} is no address: ")):
+        run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
+
+
+@pytest.mark.parametrize("key", ["secret\n", "sec\nret", "sécret"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
+    with pytest.raises(EndpointError, match="the key cannot be sent") as caught:
+        run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama", key), QUICK, pytest.fail)
+    assert key not in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -259,10 +277,11 @@ def test_a_model_that_is_not_served_ends_the_run_with_those_that_are() -> None:
         run(server)
 
 
-def test_an_endpoint_that_is_none_is_told_from_one_without_v1() -> None:
+@pytest.mark.parametrize("path", ["", "/", "/v1/chat/completions", "/chat/completions"])
+def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str) -> None:
     with serving([]) as server:
-        endpoint = Endpoint(server.base_url.removesuffix("/v1"), "llama")
-        with pytest.raises(EndpointError, match=r"HTTP 404: There is no POST /chat/completions here.; is it .*/v1\?"):
+        endpoint = Endpoint(server.base_url.removesuffix("/v1") + path, "llama")
+        with pytest.raises(EndpointError, match=rf"answers with HTTP 404: .*; is it {server.base_url}\?$"):
             run_suite(SUITE, endpoint, QUICK, pytest.fail)
 
 

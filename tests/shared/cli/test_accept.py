@@ -264,7 +264,7 @@ def test_an_expectation_may_change_before_a_run_is_resumed(suite: str, tmp_path:
     results = tmp_path / "results.jsonl"
     with answering(*ANSWERS) as server:
         ask(server, suite, "--results", results)
-        Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", 'level: "20"}}\n    tags'), "utf-8")
+        Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", "level: 25}}\n    tags"), "utf-8")
         assert ask(server, suite, "--results", results, "--resume").exit_code in {0, 1}
     assert len(cases(results)) == 4
 

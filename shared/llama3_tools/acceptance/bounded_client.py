@@ -1,0 +1,38 @@
+"""The HTTP client under the `openai` one, with a bound on how long a whole response may take."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+from openai import DefaultAsyncHttpxClient
+
+__all__ = ["BoundedClient"]
+
+
+class BoundedClient(DefaultAsyncHttpxClient):
+    """Takes a response that does not end in time as a timeout.
+
+    httpx itself bounds each read, and a server that sends a byte now and then would never be done.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Make a client.
+
+        Args:
+            seconds: how long one attempt may take, from the request to the end of the response.
+        """
+        super().__init__(timeout=seconds)
+        self._seconds = seconds
+
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:  # noqa: ANN401 - httpx's
+        """Send a request, and read the whole response.
+
+        Raises:
+            httpx.TimeoutException: it did not end in time.
+        """
+        try:
+            return await asyncio.wait_for(super().send(request, **options), self._seconds)
+        except asyncio.TimeoutError:
+            raise httpx.ReadTimeout("the response did not end in time", request=request) from None
