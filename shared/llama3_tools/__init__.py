@@ -9,7 +9,7 @@ The rules that docstrings and tests cite by number are in `docs/concepts.md`.
 """
 
 from llama3_tools._version import __version__
-from llama3_tools.arguments import Coercion, coerce_arguments, validate_arguments
+from llama3_tools.arguments import ArgumentValidator, Coercer, Coercion, coerce_arguments, validate_arguments
 from llama3_tools.errors import (
     Llama3ToolsError,
     MissingExtraError,
@@ -52,6 +52,8 @@ from llama3_tools.values import (
 __all__ = [
     "ArgumentChange",
     "ArgumentProblem",
+    "ArgumentValidator",
+    "Coercer",
     "Coercion",
     "Event",
     "Extraction",

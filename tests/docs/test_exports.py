@@ -13,6 +13,8 @@ EXPORTS = {
     "llama3_tools": {
         "ArgumentChange",
         "ArgumentProblem",
+        "ArgumentValidator",
+        "Coercer",
         "Coercion",
         "Event",
         "Extraction",

@@ -26,6 +26,9 @@ KINDS = {
         {"type": "object", "properties": {"kind": {"enum": ["b"]}, "n": {"type": "string"}}, "required": ["kind"]},
     ]
 }
+NESTED: dict[str, Any] = {"type": "integer"}
+for _ in range(100):
+    NESTED = {"allOf": [NESTED]}
 DEFS = {
     "Tree": TREE,
     "Place": PLACE,
@@ -65,6 +68,7 @@ CHANGED = [
     (OPTIONAL, "None", None),
     (OPTIONAL, "null", None),
     (OPTIONAL, "", None),
+    (OPTIONAL, " null ", None),
     ({"type": ["integer", "null"]}, "None", None),
     ({"type": "integer", "nullable": True}, "null", None),
     ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "None", None),
@@ -188,6 +192,8 @@ LEFT_ALONE = [
     ({"anyOf": "integer", "allOf": {}, "oneOf": [], "enum": "a"}, "5"),
     ({"anyOf": [{"enum": [number]} for number in range(500)]}, "5"),
     ({"type": "object", "patternProperties": {"(": {"type": "integer"}}, "properties": []}, {"a": "5"}),
+    (NESTED, "5"),
+    ({"allOf": [{} for _ in range(1500)] + [{"type": "integer"}]}, "5"),
     ({"type": "object", "required": "a", "additionalProperties": "b"}, {"a": "5"}),
     ({"type": "object", "properties": {}, "if": {}, "then": {"properties": {"a": {}}}}, {"a": "5"}),
     ({"type": "object", "properties": {}, "unevaluatedProperties": {"type": "string"}}, {"a": "5"}),
@@ -325,6 +331,14 @@ def test_what_fits_inside_is_kept_and_the_rest_is_reported_where_it_is(
     assert [problem.message for problem in coercion.problems] == problems
 
 
+def test_an_item_is_not_put_into_a_list_of_its_own():
+    coercion = coerce([5], {"type": "array", "items": INTEGERS})
+    assert coercion.changes == ()
+    assert [problem.message for problem in coercion.problems] == [
+        "$.x[0]: expected array of integer, got the integer 5"
+    ]
+
+
 def test_an_integer_that_python_does_not_write_out_is_no_error():
     (problem,) = coerce(10**5000, {"type": "string"}).problems
     assert problem.message == "$.x: expected string, got a value of the type int"
@@ -352,6 +366,9 @@ UNKNOWN = [
     ({"properties": {"a": {}}, "patternProperties": {"^b": {}}}, []),
     ({"properties": {"a": {}}, "additionalProperties": True}, []),
     ({"properties": {"a": {}}, "$dynamicRef": "#x"}, []),
+    ({"properties": {"a": {}}, "$recursiveRef": "#"}, []),
+    ({"properties": {"a": {}}, "dependentSchemas": {"a": {"properties": {"b": {}}}}}, []),
+    ({"properties": {"a": {}}, "if": {}, "then": {"properties": {"b": {}}}}, []),
     ({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}, []),
     ({"properties": {"a": {}}, "unevaluatedProperties": False}, ["$.b: unknown, expected only a"]),
     ({"type": "object"}, []),
