@@ -32,7 +32,7 @@ def test_the_command_prints_what_the_page_says(
     page: str, command: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for reply in REPLY.findall((ROOT / "docs" / page).read_text("utf-8")):
-        (tmp_path / "reply.txt").write_text(reply, "utf-8")
+        (tmp_path / "reply.txt").write_text(f"{reply}\n", "utf-8")  # as an editor leaves it
     shutil.copytree(ROOT / "examples" / "suites", tmp_path / "examples" / "suites")
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(llama3_tools, shlex.split(command), env={"COLUMNS": "100"})

@@ -23,6 +23,7 @@ __all__ = ["extract"]
 
 _STDIN = "-"
 _LINE_BREAK = re.compile(r"[\r\n]")
+_FINAL_BREAK = re.compile(r"\r?\n\Z")
 
 
 @click.command(short_help="Take model outputs apart.")
@@ -44,7 +45,8 @@ def extract(
 ) -> None:
     """Take model outputs apart into content and tool calls.
 
-    Each FILE holds one output; without any, or for `-`, it is read from standard input. Each gives one line of JSON.
+    Each FILE holds one output; without any, or for `-`, it is read from standard input. One line break at its end is
+    that of the file. Each gives one line of JSON.
 
     The exit status is 0, or 2 if a file could not be read.
     """
@@ -57,7 +59,7 @@ def extract(
     failed = False
     for name in files or (_STDIN,):
         try:
-            text = _read(name)
+            text = _FINAL_BREAK.sub("", _read(name))
         except (OSError, UnicodeDecodeError) as error:
             click.echo(visible(f"llama3-tools extract: {name}: {_why(error)}"), err=True)
             failed = True
@@ -71,7 +73,7 @@ def extract(
 
 
 def _read(name: str) -> str:
-    """Read an output as it is, line breaks included; a mark of the byte order is no part of it."""
+    """Read a file as it is, line breaks included; a mark of the byte order is no part of it."""
     data = sys.stdin.buffer.read() if name == _STDIN else Path(name).read_bytes()
     return data.decode("utf-8-sig")
 
@@ -110,7 +112,9 @@ def _line(name: str, text: str, extraction: Extraction) -> bytes:
     ]
     calls = ", ".join(map(_call, extraction.tool_calls))
     file, content, rejected = map(_json, (name, extraction.content, rejections))
-    return f'{{"file": {file}, "content": {content}, "tool_calls": [{calls}], "rejections": {rejected}}}'.encode()
+    return f'{{"file": {file}, "content": {content}, "tool_calls": [{calls}], "rejections": {rejected}}}'.encode(
+        "utf-8", "backslashreplace"
+    )  # as JSON writes half a surrogate pair
 
 
 def _call(call: ToolCall) -> str:

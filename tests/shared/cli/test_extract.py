@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,12 +56,28 @@ def test_standard_input_gives_one_line_of_json() -> None:
 
 def test_each_file_gives_one_line_and_a_dash_is_standard_input(tmp_path: Path) -> None:
     names = [write(tmp_path, "a.txt", "Hello."), "-", write(tmp_path, "b.txt", b"\xef\xbb\xbf" + CALL.encode())]
-    result = lines(extract(*names, stdin="Again.\r\n"))
+    result = lines(extract(*names, stdin="Again."))
     assert [(line["file"], line["content"]) for line in result] == [
         (names[0], "Hello."),
-        ("-", "Again.\r\n"),
+        ("-", "Again."),
         (names[2], None),
     ]
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_one_line_break_at_the_end_is_the_files(tmp_path: Path, line_break: str) -> None:
+    text = f"Again.{line_break}"
+    result = lines(extract(write(tmp_path, "a.txt", text), write(tmp_path, "b.txt", text * 2), "-", stdin=text))
+    assert [line["content"] for line in result] == ["Again.", f"{text}Again.", "Again."]
+    assert "truncated: an open string" in extract("--show", stdin=f"{CALL[:-4]}{line_break}").stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
+def test_a_file_may_have_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    name = write(tmp_path, os.fsdecode(b"caf\xe9.txt"), "Hello.")
+    (line,) = lines(extract(name))
+    assert line["file"] == name
+    assert "caf\\udce9.txt~: No such file" in extract(f"{name}~").stderr
 
 
 def test_arguments_keep_their_digits_and_stay_on_one_line() -> None:
