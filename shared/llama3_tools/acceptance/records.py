@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from llama3_tools.errors import Llama3ToolsError
 __all__ = ["Record", "Recording", "RecordsError", "Run", "read_records", "to_json", "written"]
 
 
+_MOST_REPEATS = 1_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -122,8 +124,10 @@ def _record(value: object, where: str, known: Mapping[tuple[str, int], Record]) 
     if response is None and not isinstance(error, str):
         raise RecordsError(f'{where}: expected "output" (text) or "response" (an object), or the "error" in its place')
     latency, usage = value.get("latency", 0), value.get("usage")
-    if type(repeat) is not int or not isinstance(latency, (int, float)) or not isinstance(usage, (Mapping, type(None))):
-        raise RecordsError(f'{where}: "repeat" is a whole number, "latency" a number and "usage" an object')
+    if type(repeat) is not int or not 0 <= repeat < _MOST_REPEATS:
+        raise RecordsError(f'{where}: "repeat" is a whole number from 0 on, below {_MOST_REPEATS}')
+    if type(latency) not in (int, float) or not 0 <= latency < math.inf or not isinstance(usage, (Mapping, type(None))):
+        raise RecordsError(f'{where}: "latency" is a number of seconds and "usage" an object')
     return Record(case, repeat, response, latency, usage, None if response is not None else error)
 
 
@@ -133,10 +137,28 @@ def written(value: Run | Record) -> str:
     >>> written(Record("tea", response={"message": {"content": "Hello"}}, latency=0.5))
     '{"case": "tea", "repeat": 0, "response": {"message": {"content": "Hello"}}, "latency": 0.5}'
     """
-    return to_json({name: part for name, part in asdict(value).items() if part is not None})
+    parts = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return to_json({name: part for name, part in parts.items() if part is not None})
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
-    """Give JSON that any file can hold: what a model wrote may be half a surrogate pair."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    r"""Give JSON that any file can hold and any program reads: a model and a server may write what is neither.
+
+    >>> to_json({"half a pair": "ü\ud800", "logprob": float("-inf")})
+    '{"half a pair": "\\u00fc\\ud800", "logprob": "-Infinity"}'
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        value = _finite(value)
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     return text if text.isascii() or not _SURROGATE.search(text) else json.dumps(value, indent=indent)
+
+
+def _finite(value: object) -> object:
+    """Give a value with the numbers that JSON does not have as strings."""
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 
@@ -16,14 +18,60 @@ __all__ = ["accept"]
 _FILE = click.Path(path_type=Path)
 
 
+_MOST_REPEATS = 10_000
+
+_ASKING = frozenset(
+    {
+        *("base_url", "model", "api_key", "concurrency", "timeout", "retries", "repeats", "temperature", "seed"),
+        *("max_tokens", "extra_body", "results_file", "resume"),
+    }
+)
+"""What only says whom to ask, how, and where to keep what comes."""
+_COMPARING = frozenset({"compare", "judged", "color"})
+"""What a comparison looks at."""
+
+
+class _Number(click.FloatRange):
+    """A number of a range, which is neither infinite nor none at all."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not finite", param, ctx)
+        return number
+
+
 def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
     try:
         read = json.loads(value)
-    except ValueError as error:
+        json.dumps(read, allow_nan=False)
+    except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"not JSON: {error}") from None
     if not isinstance(read, dict):
         raise click.BadParameter("expected a JSON object")
     return read
+
+
+def _check_together(ctx: click.Context) -> None:
+    """Refuse options that would be passed over without a word."""
+    given = {
+        param.name: max(param.opts, key=len)
+        for param in ctx.command.params
+        if param.name and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+    }
+    if "compare" in given:
+        if ctx.params["suite_file"]:
+            raise click.UsageError("--compare takes two reports and no SUITE")
+        _leave_out("--compare reads two reports and no more", [given[name] for name in given if name not in _COMPARING])
+    elif ctx.params["suite_file"] is None:
+        raise click.UsageError("name a SUITE, or two reports with --compare")
+    elif "replay" in given:
+        _leave_out("--replay asks nobody", [given[name] for name in given if name in _ASKING])
+
+
+def _leave_out(why: str, options: list[str]) -> None:
+    if options:
+        raise click.UsageError(f"{why}: leave out {', '.join(options)}")
 
 
 @click.command(short_help="Measure how well a model calls your tools.")
@@ -36,7 +84,7 @@ def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> di
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=_Number(0, min_open=True),
     default=120,
     show_default=True,
     help="Seconds a response may take.",
@@ -44,8 +92,10 @@ def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> di
 @click.option(
     "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
 )
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often to ask each case.")
-@click.option("--temperature", type=click.FloatRange(0), default=0, show_default=True)
+@click.option(
+    "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
+)
+@click.option("--temperature", type=_Number(0), default=0, show_default=True)
 @click.option("--seed", type=int, help="For the first repeat; each further one takes the next number.")
 @click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Of each response.")
 @click.option(
@@ -90,15 +140,12 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
 
     The exit status is 0; 1 if a case failed; 2 if it could not run, or not to the end.
     """
+    _check_together(click.get_current_context())
     from llama3_tools.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without
     from llama3_tools.cli.acceptance_run import compare, run  # noqa: PLC0415 - as above
 
     screen = console(color)
     pair = options.pop("compare")
     if pair:
-        if options["suite_file"]:
-            raise click.UsageError("--compare takes two reports and no SUITE")
         sys.exit(compare(screen, *pair, judged=options["judged"]))
-    if options["suite_file"] is None:
-        raise click.UsageError("name a SUITE, or two reports with --compare")
     sys.exit(run(screen, console(color, stderr=True), Options(**options)))

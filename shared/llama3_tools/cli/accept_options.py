@@ -70,9 +70,29 @@ def read_suite(options: Options) -> Suite:
 
 
 def check_files(options: Options) -> None:
-    """Refuse before anything is asked what could not be written afterwards."""
-    for path in (options.results_file, options.json_file, options.junit, options.html):
-        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+    """Refuse before anything is asked what could not be written afterwards, or would be written over.
+
+    Raises:
+        CannotRunError: a file has no place, or is named twice.
+        UsageError: `--resume` without a file.
+    """
+    read = {"SUITE": options.suite_file, "--replay": options.replay}
+    written = {
+        "--results": options.results_file,
+        "--json": options.json_file,
+        "--junit": options.junit,
+        "--html": options.html,
+    }
+    taken: dict[Path, str] = {}
+    for option, path in {**read, **written}.items():
+        if path is None:
+            continue
+        if option in written and (path.is_dir() or not path.parent.is_dir()):
             raise CannotRunError(f"{path}: is a folder, or in a folder that is not there")
+        if path.exists() and not path.is_file():
+            continue  # such as /dev/null
+        other = taken.setdefault(path.resolve(), option)
+        if other != option:
+            raise CannotRunError(f"{path} is named twice, by {other} and by {option}")
     if options.resume and options.results_file is None:
         raise click.UsageError("--resume goes on with a file: name it with --results")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,12 @@ def test_outputs_that_were_recorded_elsewhere_are_text_or_responses(tmp_path: Pa
         ('{"output": ""}\n', ":1: expected an object with the id of a case"),
         ('{"case": "a"}\n', ':1: expected "output" (text) or "response" (an object)'),
         ('{"case": "a", "output": "", "repeat": "0"}\n', ':1: "repeat" is a whole number'),
-        ('{"case": "a", "output": "", "latency": "0"}\n', ':1: "repeat" is a whole number, "latency" a number'),
+        ('{"case": "a", "output": "", "latency": "0"}\n', ':1: "latency" is a number of seconds'),
+        ('{"case": "a", "output": "", "latency": NaN}\n', ':1: "latency" is a number of seconds'),
+        ('{"case": "a", "output": "", "latency": 1e999}\n', ':1: "latency" is a number of seconds'),
+        ('{"case": "a", "output": "", "latency": -1}\n', ':1: "latency" is a number of seconds'),
+        ('{"case": "a", "output": "", "repeat": -1}\n', ':1: "repeat" is a whole number from 0 on'),
+        ('{"case": "a", "output": "", "repeat": 1000000000}\n', ':1: "repeat" is a whole number from 0 on'),
         ('{"case": "a", "output": "", "usage": 7}\n', '"usage" an object'),
         ('{"suite": 7, "fingerprint": "0"}\n', ":1: no description of a run"),
         ('{"suite": "a", "fingerprint": "0", "settings": []}\n', ":1: no description of a run"),
@@ -86,3 +92,15 @@ def test_a_line_that_is_no_response_is_named(tmp_path: Path, text: str, message:
 def test_json_has_the_letters_of_every_language_and_only_then_escapes_when_it_must() -> None:
     assert to_json("ü") == '"ü"'
     assert to_json("ü\ud800") == '"\\u00fc\\ud800"'
+
+
+def test_json_has_no_number_that_json_does_not_have() -> None:
+    odd = {"a": [float("nan"), float("inf")], "b": (-float("inf"), 1.5)}
+    assert json.loads(to_json(odd), parse_constant=pytest.fail) == {"a": ["NaN", "Infinity"], "b": ["-Infinity", 1.5]}
+
+
+def test_a_deep_response_is_written() -> None:
+    deep: list[Any] = []
+    for _ in range(600):
+        deep = [deep]
+    assert json.loads(written(Record("a", response=deep)))["response"] == deep

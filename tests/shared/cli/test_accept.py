@@ -331,6 +331,8 @@ def test_what_keeps_it_from_running_is_said_in_one_message(suite: str, tmp_path:
     stranger = tmp_path / "stranger.jsonl"
     stranger.write_text('{"case": "nobody", "output": ""}\n', "utf-8")
     missing = tmp_path / "none" / "x"
+    same, linked = tmp_path / "a", tmp_path / "linked"
+    linked.symlink_to(tmp_path)
     for arguments, message in (
         ([], "name a SUITE, or two reports with --compare"),
         ([suite], "name an endpoint with --base-url and a model with --model, or outputs with --replay"),
@@ -350,6 +352,22 @@ def test_what_keeps_it_from_running_is_said_in_one_message(suite: str, tmp_path:
         ([suite, *URL, "--extra-body", "{"], "not JSON"),
         ([suite, *URL, "--extra-body", "7"], "expected a JSON object"),
         ([suite, "--compare", broken, broken], "--compare takes two reports and no SUITE"),
+        ([suite, *URL, "--extra-body", "[" * 100_000], "not JSON"),
+        ([suite, *URL, "--extra-body", '{"a": NaN}'], "not JSON"),
+        ([suite, *URL, "--timeout", "nan"], "nan is not finite"),
+        ([suite, *URL, "--timeout", "inf"], "inf is not finite"),
+        ([suite, *URL, "--temperature", "nan"], "nan is not finite"),
+        ([suite, *URL, "--repeats", "1000000000"], "1000000000 is not in the range"),
+        ([suite, *URL, "--json", suite], f"{suite} is named twice, by SUITE and by --json"),
+        ([suite, *URL, "--json", same, "--html", linked / "a"], "is named twice, by --json and by --html"),
+        ([suite, *URL, "--results", bad, "--junit", bad], f"{bad} is named twice, by --results and by --junit"),
+        ([suite, "--replay", broken, "--html", broken], f"{broken} is named twice, by --replay and by --html"),
+        (
+            [suite, "--replay", broken, "--results", bad, "--resume"],
+            "--replay asks nobody: leave out --results, --resume",
+        ),
+        ([suite, "--replay", broken, "--repeats", 2], "--replay asks nobody: leave out --repeats"),
+        (["--compare", broken, broken, "--html", bad], "--compare reads two reports and no more: leave out --html"),
         (["--compare", broken, broken], f"{broken}: not JSON"),
         (["--compare", missing, broken], f"{missing}: No such file or directory"),
     ):
