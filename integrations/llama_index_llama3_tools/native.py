@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from llama3_tools import new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call, written_arguments
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
@@ -125,5 +125,5 @@ def _from_openai(call: object) -> NativeCall:
 
 
 def _to_openai(block: ToolCallBlock) -> dict[str, object]:
-    function = {"name": block.tool_name, "arguments": json.dumps(block.tool_kwargs, ensure_ascii=False)}
+    function = {"name": block.tool_name, "arguments": written_arguments(block.tool_kwargs)}
     return {"id": block.tool_call_id, "type": "function", "function": function}
