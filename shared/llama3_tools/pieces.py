@@ -88,7 +88,11 @@ class PieceExtractor(Extractor):
         stream.flush()
         extraction = stream.extraction
         unsearched = [span for span in stream.unsearched if not _TOKEN.fullmatch(text, *span)]
-        quoted = [(start, end) for start, end in unsearched if self.extract(text[start + 1 : end]).tools_called]
+        quoted = [
+            (start, end)
+            for start, end in unsearched
+            if text.startswith(("<", "`"), start) and self.extract(text[start + 1 : end]).tools_called
+        ]
         solid = sorted(end for _, end in [*unsearched, *(rejection.span for rejection in extraction.rejections)])
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
@@ -105,10 +109,10 @@ class _Recording(ExtractionStream):
         self._source = _RecordingSource(self.dropped)
 
     def _follow(self, reading: Reading[Outcome]) -> Generator[None, None, None]:
-        start, is_tag = self._source.offset, self._source.text.startswith(("<", "`"), self._source.pos)
+        start = self._source.offset
         found = len(self._rejections) + len(self.dropped)
         yield from super()._follow(reading)
-        if is_tag and found == len(self._rejections) + len(self.dropped):
+        if found == len(self._rejections) + len(self.dropped):
             self.unsearched.append((start, self._source.mark))
 
 

@@ -52,6 +52,8 @@ CASES = [
     ),
     (f"Try:\n```python\nrun({CALL})\n```", [(TEXT, "Try:\n"), (QUOTED, f"```python\nrun({CALL})\n```")]),
     ("<think>Hm.</think> Ah.", [(TEXT, "<think>Hm.</think> Ah.")]),
+    ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),
+    (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["<|eot_id|>')]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
 ]
 
@@ -87,7 +89,7 @@ def check(text: str) -> None:
 
 
 FRAGMENTS = [
-    CALL, f"[{CALL}]", '{"name": "f", "parameters": {"a', "{", '"', "}", ";", ",", " ", "\n", "a",
+    CALL, "[", f"[{CALL}]", '{"name": "f", "parameters": {"a', "{", '"', "}", ";", ",", " ", "\n", "a",
     "<tool_call>", "</tool_call>", "```json\n", "```sh\n", "<think>", "</think>", "\n```", "`",
     "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>",
 ]  # fmt: skip
