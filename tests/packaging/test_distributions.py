@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"llama3_tools", "langchain_llama3_tools", "llama_index_llama3_tools"}
+PACKAGES = {"llama3_tools", "langchain_llama3_tools", "llama_index_llama3_tools", "pytest_llama3_tools"}
 
 
 def build(kind: str, source: Path, into: Path) -> Path:
@@ -50,7 +50,7 @@ def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
     return {key: message.get_all(key, []) for key in set(message.keys())}
 
 
-def test_the_wheel_holds_the_three_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_holds_the_four_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
     assert tops == PACKAGES
 
@@ -82,7 +82,7 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
 
 def test_pytest_finds_the_plugin(wheel: zipfile.ZipFile) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
-    assert "[pytest11]\nllama3_tools = llama3_tools.acceptance.pytest_plugin\n" in f"{wheel.read(name).decode()}\n"
+    assert "[pytest11]\nllama3_tools = pytest_llama3_tools\n" in f"{wheel.read(name).decode()}\n"
 
 
 def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:

@@ -66,15 +66,18 @@ def test_an_adapter_works_where_the_other_framework_is_missing(adapter: str, fra
     assert run(program) == ["Llama3JsonToolOutputParser"], extra
 
 
-@pytest.mark.parametrize("module", ["llama3_tools.acceptance", "llama3_tools.acceptance.pytest_plugin"])
-def test_the_acceptance_kit_judges_without_any_other_package(module: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "imported"),
+    [("llama3_tools.acceptance", "llama3_tools"), ("pytest_llama3_tools", "pytest_llama3_tools")],
+)
+def test_the_kit_judges_without_any_other_package_and_its_plugin_stands_alone(module: str, imported: str) -> None:
     program = f"""
 import pytest
 before = set(sys.modules)
 import {module}
 print(*{{name.split(".")[0] for name in set(sys.modules) - before}} - sys.stdlib_module_names)
 """
-    assert run(program) == ["llama3_tools"]
+    assert run(program) == [imported]
 
 
 def test_a_suite_without_pyyaml_names_the_extra() -> None:

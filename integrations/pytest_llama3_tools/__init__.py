@@ -1,6 +1,7 @@
 """The pytest plugin: the cases of suites, each as a test of its own, for tests that take `llama3_case`.
 
-Nothing changes for other tests, and no file is collected by itself.
+Nothing changes for other tests, and no file is collected by itself. Every session where it is installed imports this
+module: so it stands alone, and imports the kit when a test asks for cases.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def _load(file: Path) -> list[SuiteCase]:
 
     try:
         suite = load_suite(file)
-    except (MissingExtraError, OSError, SuiteError) as error:
+    except (MissingExtraError, SuiteError) as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
+    except OSError as error:
+        raise pytest.fail.Exception(f"the suite {file} cannot be opened: {error.strerror}", pytrace=False) from None
     return [SuiteCase(case, suite) for case in suite.cases]
