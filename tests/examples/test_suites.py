@@ -41,7 +41,7 @@ def outputs() -> dict[str, object]:
 
 
 def test_the_suite_has_thirty_commands_that_fit_its_schema(suite: Suite):
-    schema = json.loads((ROOT / "docs/schemas/suite.schema.json").read_text("utf-8"))
+    schema = json.loads((ROOT / "shared/llama3_tools/acceptance/suite.schema.json").read_text("utf-8"))
     jsonschema.validate(read_suite_file(SUITE).data, schema)
     assert len(suite.cases) == 30
 

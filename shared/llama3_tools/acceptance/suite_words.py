@@ -1,4 +1,4 @@
-"""The keys and words of a suite's file. `docs/schemas/suite.schema.json` has the same, for editors."""
+"""The keys and words of a suite's file. `suite.schema.json` beside it has the same, for editors."""
 
 from __future__ import annotations
 

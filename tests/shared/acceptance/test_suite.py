@@ -16,7 +16,7 @@ from llama3_tools.acceptance.suite_file import read_suite_file
 from llama3_tools.acceptance.suite_words import EQUALITIES, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
 
 ROOT = Path(__file__).parents[3]
-SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/schemas/suite.schema.json").read_text("utf-8"))
+SCHEMA: dict[str, Any] = json.loads((ROOT / "shared/llama3_tools/acceptance/suite.schema.json").read_text("utf-8"))
 
 TOOLS = """\
 tools:
