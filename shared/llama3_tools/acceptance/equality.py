@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 from llama3_tools.acceptance.pairing import pair
 from llama3_tools.acceptance.values import ArgumentRule
@@ -88,7 +89,8 @@ class _Comparison:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    folded = normalize("NFC", " ".join(text.split())).casefold()
+    return normalize("NFC", folded)  # which folding may undo
 
 
 def _list_in(value: object) -> Sequence[Any] | None:

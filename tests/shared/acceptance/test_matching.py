@@ -18,6 +18,7 @@ ACCEPTED = [
     (ArgumentRule((20,), tolerance=0.1), 20.1),
     (ArgumentRule(([20, 30],), tolerance=1), [21, 29]),
     (ArgumentRule(("Living Room",), equal="folded"), " living  room "),
+    (ArgumentRule(("Zu\u0308rich",), equal="folded"), "ZÜRICH"),
     (ArgumentRule((["STRASSE"],), equal="folded"), ["Straße"]),
     (ArgumentRule(([1, [2, 3]],), unordered=True), [[3, 2], 1]),
     (ArgumentRule(({"a": [1, 2]},), unordered=True), {"a": [2, 1]}),
@@ -31,6 +32,7 @@ ACCEPTED = [
 
 NOT_ACCEPTED = [
     (ArgumentRule(("Paris",)), "paris"),
+    (ArgumentRule(("Zu\u0308rich",)), "Zürich"),
     (ArgumentRule(("5",)), 5),
     (ArgumentRule((5,)), "5"),
     (ArgumentRule((1,)), True),

@@ -37,6 +37,14 @@ def test_what_was_written_and_what_came_of_coercion_are_scored_apart() -> None:
     )
 
 
+def test_a_reason_that_only_coercion_brought_has_a_row() -> None:
+    scores = score(judged({"dim": DIM.replace('"20"', '"25"')}))
+    assert scores.by_reason == (
+        Row("wrong_type", Score(1, 1), Score(0, 1)),
+        Row("wrong_value", Score(0, 1), Score(1, 1)),
+    )
+
+
 def test_each_repeat_counts_and_a_tool_that_was_not_asked_for_has_no_row() -> None:
     results = judged({"kitchen": [KITCHEN, "No."]}, errors={"dim": "no response within 1 s"}, repeats=2)
     assert [(one.case_id, one.repeat) for one in results.results] == [("kitchen", 0), ("dim", 0), ("kitchen", 1)]
