@@ -16,7 +16,7 @@ from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
 from llama3_tools import PromptFormat, render_tool_call, render_tool_result
 from llama_index_llama3_tools.arguments import misfits_told, with_misfits
-from llama_index_llama3_tools.messages import assistant_message
+from llama_index_llama3_tools.messages import assistant_message, checked_messages
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
 
 __all__ = ["ToolResultRole", "flatten_messages"]
@@ -63,12 +63,15 @@ def flatten_messages(
         messages: the conversation.
         tool_result_role: the role of the results.
         prompt_format: the form in which the calls are written.
+
+    Raises:
+        TypeError: `messages` is no list of messages.
     """
     flattened: list[ChatMessage] = []
     calls: dict[str, _Called] = {}
     places = count()
     results: list[ChatMessage] = []
-    for message in messages:
+    for message in checked_messages(messages):
         if message.role in _RESULTS:
             results.append(message)
             continue

@@ -27,6 +27,7 @@ from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
+from llama_index_llama3_tools.messages import checked_messages
 from llama_index_llama3_tools.native import native_calls
 from llama_index_llama3_tools.plain import LLMAround
 from llama_index_llama3_tools.prompting import with_tool_prompt
@@ -149,12 +150,15 @@ class Llama3ToolLLM(LLMAround):
             verbose: for an LLM with native tool calls.
             allow_parallel_tool_calls: whether an answer may hold more than one call; if not, the first one counts.
             tool_required: whether the model is told to call a tool.
-            **kwargs: `tool_choice` (`"auto"`, `"required"`, `"none"`, a tool's name, or OpenAI's dict), and all that is
-                for the LLM.
+            **kwargs: `tool_choice` (`"auto"`, `"required"` or `True`, `"none"`, a tool's name, or a dict of OpenAI's or
+                Anthropic's), and all that is for the LLM.
 
         Raises:
             LLMRequestError: the LLM refuses tools or gives no answer, in a way about which there is something to say.
-            ToolDefinitionError: two tools have one name, or one has none.
+            ToolDefinitionError: two tools have one name, one has none or is its server's own, or `tool_choice` names
+                none.
+            TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
+                nor a message.
         """
         options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
         request = self._begin(tools, user_msg, chat_history, options)
@@ -288,13 +292,11 @@ class Llama3ToolLLM(LLMAround):
     ) -> _Request:
         kwargs = dict(options.kwargs)
         given_choice = kwargs.pop("tool_choice", None)
-        choice = read_tool_choice(given_choice, is_required=options.is_required)
-        declared = {} if choice == "none" else declare_llama_index_tools(tools)
-        messages = list(chat_history or [])
-        if user_msg is not None:
-            messages.append(
-                ChatMessage(role=MessageRole.USER, content=user_msg) if isinstance(user_msg, str) else user_msg
-            )
+        declared = declare_llama_index_tools(tools)
+        choice = read_tool_choice(given_choice, declared, is_required=options.is_required)
+        if choice == "none":
+            declared = {}
+        messages = _conversation(chat_history, user_msg)
         is_native = bool(declared) and self._is_native()
         if is_native:
             kwargs |= {
@@ -303,7 +305,8 @@ class Llama3ToolLLM(LLMAround):
                 "allow_parallel_tool_calls": options.is_parallel,
                 "tool_required": options.is_required,
             }
-            kwargs |= {"tool_choice": given_choice} if given_choice else {}
+            # What `True` is, no LLM knows; a dict may be of the server's own.
+            kwargs |= {"tool_choice": choice if given_choice is True else given_choice} if given_choice else {}
         elif declared:
             prompt = render_tool_prompt(declared.values(), prompt_format=self.prompt_format, tool_choice=choice)
             messages = with_tool_prompt(messages, prompt, tools_in=self.tools_in)
@@ -365,6 +368,20 @@ class Llama3ToolLLM(LLMAround):
                 raise LLMRequestError(NO_RESPONSE)
             if not request.turn.retry():
                 return
+
+
+def _conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
+    messages = [] if chat_history is None else checked_messages(chat_history, "chat_history")
+    if isinstance(user_msg, str):
+        user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
+    if isinstance(user_msg, ChatMessage):
+        return [*messages, user_msg]
+    if user_msg is not None:
+        raise TypeError(
+            f"user_msg must be a str or a ChatMessage, got {type(user_msg).__name__}: "
+            "what was said before goes into chat_history, a list of ChatMessage"
+        )
+    return messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, final
 
 from llama_index.core.base.llms.types import ContentBlock, ToolCallBlock
@@ -17,6 +17,7 @@ __all__ = [
     "CallParts",
     "as_chat_response",
     "assistant_message",
+    "checked_messages",
     "has_native_calls",
     "promote_message",
     "tool_call_block",
@@ -81,6 +82,31 @@ def assistant_message(
         additional_kwargs[COERCED_ARGUMENTS] = list(parts.told)
     # A copy, for the constructor would turn images in the additional arguments into blocks a second time.
     return original.model_copy(update={"blocks": blocks, "additional_kwargs": additional_kwargs})
+
+
+def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]:
+    """Give a conversation as a list of its own.
+
+    >>> checked_messages("Hi", "chat_history")
+    Traceback (most recent call last):
+    TypeError: chat_history must be a list of ChatMessage, got str: put ChatMessage(content=...) in a list
+
+    Raises:
+        TypeError: it is no list of messages.
+    """
+    if isinstance(given, (str, Mapping)):
+        found = type(given).__name__
+        raise TypeError(f"{name} must be a list of ChatMessage, got {found}: put ChatMessage(content=...) in a list")
+    if isinstance(given, ChatMessage) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a list of ChatMessage, got {type(given).__name__}: put it in a list")
+    messages = list(given)
+    for index, message in enumerate(messages):
+        if not isinstance(message, ChatMessage):
+            found = type(message).__name__
+            raise TypeError(
+                f"{name}[{index}] is a {found}, not a ChatMessage: write ChatMessage(role=..., content=...)"
+            )
+    return messages
 
 
 def has_native_calls(message: ChatMessage) -> bool:

@@ -14,7 +14,8 @@ from llama3_tools import Tool, ToolDefinitionError, ToolLike, declare_tools
 __all__ = ["LlamaIndexToolLike", "declare_llama_index_tools"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
-"""A tool, its metadata, a function (read as agents read it), an OpenAI tool dict or a `llama3_tools.Tool`."""
+"""A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI or Anthropic, or a
+`llama3_tools.Tool`."""
 
 
 def declare_llama_index_tools(tools: Iterable[LlamaIndexToolLike]) -> dict[str, Tool]:
@@ -45,8 +46,10 @@ def _declared(tool: LlamaIndexToolLike) -> object:
 
 
 def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
-    if isinstance(tool, (Tool, Mapping)):
+    if isinstance(tool, Tool):
         return tool
+    if isinstance(tool, Mapping):
+        return _from_dict(tool, where)
     if isinstance(tool, ToolMetadata):
         return _from_metadata(tool, where)
     if isinstance(tool, BaseTool):
@@ -59,6 +62,17 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
     raise TypeError(
         f"{where} is {found}: expected a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, "
         "a function, or an OpenAI tool dict"
+    )
+
+
+def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Read a tool dict; that of Anthropic has its schema under another key."""
+    if "input_schema" in tool:
+        return {"name": tool.get("name"), "description": tool.get("description"), "parameters": tool["input_schema"]}
+    if tool.keys() & {"function", "parameters"} or tool.get("type") in (None, "function", "object"):
+        return tool
+    raise ToolDefinitionError(
+        f"{where} is a tool that only its server knows, {dict(tool)!r:.80}: only functions can be shown in the prompt"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import final
 
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
-from llama3_tools import Extraction, Extractor, OnUnknownTool, PromptFormat, Tool, ToolChoice
+from llama3_tools import Extraction, Extractor, OnUnknownTool, PromptFormat, Tool, ToolChoice, ToolDefinitionError
 from llama3_tools.prompts import formats_asked_for
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.history import flatten_messages
@@ -36,20 +36,37 @@ _MISFIT = (
 _MISSING = "Your last reply holds no function call. Call a function, in the format that you were given."
 
 
-def read_tool_choice(tool_choice: object, *, is_required: bool) -> ToolChoice:
-    """Read a tool choice as OpenAI's clients take it, a name or a dict, into `auto`, `required`, `none` or a name.
+def read_tool_choice(tool_choice: object, names: Collection[str], *, is_required: bool) -> ToolChoice:
+    """Read a tool choice, a name or a dict of OpenAI's or Anthropic's, into `auto`, `required`, `none` or a name.
 
-    >>> read_tool_choice({"type": "function", "function": {"name": "now"}}, is_required=False)
+    >>> read_tool_choice({"type": "function", "function": {"name": "now"}}, ["now"], is_required=False)
     'now'
-    >>> read_tool_choice(None, is_required=True)
+    >>> read_tool_choice({"type": "tool", "name": "now"}, ["now"], is_required=False)
+    'now'
+    >>> read_tool_choice(None, ["now"], is_required=True)
     'required'
+
+    Args:
+        tool_choice: what the user asked for.
+        names: the tools; without any, a choice of one is not looked up.
+        is_required: whether `auto` means that a tool has to be called.
+
+    Raises:
+        ToolDefinitionError: it names no tool that is there.
     """
-    if isinstance(tool_choice, Mapping):
-        function = tool_choice.get("function")
-        tool_choice = function.get("name") if isinstance(function, Mapping) else tool_choice.get("type")
-    if not tool_choice or tool_choice == "auto":
+    choice = tool_choice
+    if isinstance(choice, Mapping):
+        named = choice.get("function", choice)
+        choice = (named.get("name") if isinstance(named, Mapping) else named) or choice.get("type")
+    if not choice or choice == "auto":
         return "required" if is_required else "auto"
-    return "required" if tool_choice == "any" else str(tool_choice)
+    if choice is True or choice in ("any", "required"):
+        return "required"
+    if isinstance(choice, str) and (choice == "none" or choice in names or not names):
+        return choice
+    raise ToolDefinitionError(
+        f'tool_choice {tool_choice!r} is none of "auto", "any", "required", "none" and the tools: {", ".join(names)}'
+    )
 
 
 @final

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
-from llama_index.core.llms import MockLLM
+from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from endpoints.script import Turn
@@ -26,6 +26,7 @@ from llama_index_llama3_tools import (
     Llama3ToolLLM,
     LLMRequestError,
 )
+from llama_index_llama3_tools.tools import declare_llama_index_tools
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
@@ -284,6 +285,18 @@ class TestTools:
         with pytest.raises(ToolDefinitionError, match=r"the parameters of find give no JSON Schema: Pydantic.+Thing"):
             Llama3ReActOutputParser([find])
 
+    @pytest.mark.parametrize("tool", [{"type": "web_search_preview"}, {"type": "bash_20250124", "name": "bash"}])
+    def test_a_tool_that_only_its_server_knows_is_named(self, tool: dict[str, str]) -> None:
+        with pytest.raises(
+            ToolDefinitionError, match=re.escape(f"tools[1] is a tool that only its server knows, {tool}")
+        ):
+            Llama3ReActOutputParser([get_time, tool])
+
+    def test_a_tool_dict_of_anthropic_s_keeps_its_schema(self) -> None:
+        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+        declared = declare_llama_index_tools([{"name": "get_weather", "input_schema": schema}])
+        assert declared["get_weather"].parameters == schema
+
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
     async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:
         with endpoint("Sunny.") as served:
@@ -319,6 +332,37 @@ class TestTools:
             assert str(await handler) == "Sorry."
         assert (result.tool_name, result.tool_output.is_error) == ("fail", True)
         assert result.tool_output.content == "out of paper"
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("Hi", "must be a list of ChatMessage, got str: put ChatMessage(content=...) in a list"),
+            ({"role": "user"}, "must be a list of ChatMessage, got dict: put ChatMessage(content=...) in a list"),
+            (ChatMessage("Hi"), "must be a list of ChatMessage, got ChatMessage: put it in a list"),
+            (3, "must be a list of ChatMessage, got int: put it in a list"),
+            ([ChatMessage("Hi"), ("user", "Hi")], "[1] is a tuple, not a ChatMessage: write ChatMessage("),
+            ([{"role": "user"}], "[0] is a dict, not a ChatMessage: write ChatMessage("),
+        ],
+    )
+    def test_a_history_that_is_none(self, given: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
+        llm = Llama3ToolLLM(MockLLM())
+        for name, ask in {
+            "chat_history": lambda: llm.chat_with_tools(TOOLS, "Hi", chat_history=given),
+            "messages": lambda: llm.chat(given),
+        }.items():
+            with pytest.raises(TypeError, match=re.escape(f"{name}{' ' if message[0] == 'm' else ''}{message}")):
+                ask()
+
+    @pytest.mark.parametrize("given", [["Hi"], {"role": "user"}, 3])
+    async def test_a_question_that_is_none(self, given: Any) -> None:  # noqa: ANN401 (wrong on purpose)
+        llm = Llama3ToolLLM(MockLLM())
+        found = f"user_msg must be a str or a ChatMessage, got {type(given).__name__}: what was said before goes into"
+        with pytest.raises(TypeError, match=found):
+            llm.stream_chat_with_tools(TOOLS, given)
+        with pytest.raises(TypeError, match=found):
+            await llm.achat_with_tools(TOOLS, given)
 
 
 class TestOptions:

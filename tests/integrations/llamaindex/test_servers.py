@@ -87,10 +87,11 @@ class TestNativeCalls:
             assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
 
     def test_that_a_call_is_required_goes_through_the_server(self) -> None:
-        with endpoint("Hello.", "Hello.") as served:
+        with endpoint("Hello.", "Hello.", "Hello.") as served:
             for is_required in (True, False):
                 native_llm(served).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
-        assert [body["tool_choice"] for body in served.bodies] == ["required", "auto"]
+            native_llm(served).chat_with_tools(TOOLS, "Weather?", tool_choice=True)
+        assert [body["tool_choice"] for body in served.bodies] == ["required", "auto", "required"]
 
     async def test_its_calls_win(self) -> None:
         with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Not {TIME}")) as served:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
@@ -21,6 +22,7 @@ from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
 from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
+from llama_index_llama3_tools.llm import ToolMode
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 
 if TYPE_CHECKING:
@@ -172,6 +174,10 @@ class TestQuestions:
             ({"tool_required": True}, "Call a function in your reply."),
             ({"tool_required": True, "tool_choice": "auto"}, "Call a function in your reply."),
             ({"tool_choice": "required"}, "Call a function in your reply."),
+            ({"tool_choice": True}, "Call a function in your reply."),
+            ({"tool_choice": False}, None),
+            ({"tool_choice": {"type": "any"}}, "Call a function in your reply."),
+            ({"tool_choice": {"type": "tool", "name": "get_time"}}, "Call the function 'get_time' in your reply."),
             ({"tool_choice": "any"}, "Call a function in your reply."),
             ({"tool_choice": "get_time"}, "Call the function 'get_time' in your reply."),
             (
@@ -188,9 +194,25 @@ class TestQuestions:
         assert (expected or "") in text
         assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
 
-    def test_a_tool_choice_that_is_no_tool_is_an_error(self) -> None:
-        with pytest.raises(ToolDefinitionError, match="'forecast' is not declared"):
-            wrapped([]).chat_with_tools(TOOLS, "Weather?", tool_choice="forecast")
+    @pytest.mark.parametrize("mode", get_args(ToolMode))
+    @pytest.mark.parametrize(
+        "choice",
+        [
+            "forecast",
+            {"type": "tool", "name": "forecast"},
+            {"type": "tool"},
+            {"type": "function", "function": {"name": "forecast"}},
+            {"type": "function", "function": ["get_time"]},
+            3,
+            ["get_time"],
+        ],
+        ids=str,
+    )
+    def test_a_tool_choice_that_is_none_is_an_error(self, choice: object, mode: ToolMode) -> None:
+        known = '"auto", "any", "required", "none" and the tools: get_weather, get_time'
+        message = f"tool_choice {choice!r} is none of {known}"
+        with pytest.raises(ToolDefinitionError, match=re.escape(message)):
+            wrapped([], tool_mode=mode).chat_with_tools(TOOLS, "Weather?", tool_choice=choice)
 
     def test_two_tools_of_one_name_are_an_error(self) -> None:
         tools = [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(get_weather)]
