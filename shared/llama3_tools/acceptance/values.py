@@ -34,7 +34,7 @@ DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
 """The tools that a model may do without by default: what they give, it can say itself."""
 
 Equality: TypeAlias = Literal["exact", "folded"]
-"""When two strings are equal: character for character, or with case, white space and accents folded as Unicode has them."""
+"""When two strings are equal: character for character, or with case, white space and accents folded (Unicode's NFC)."""
 
 Mode: TypeAlias = Literal["exact", "partial"]
 """Whether a call may have arguments that were not expected: never, or any."""
