@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -77,14 +78,19 @@ def validator_for(schema: Mapping[str, Any]) -> Validator:
     Raises:
         ToolDefinitionError: the schema is none by the standard.
     """
-    whole = {key: value for key, value in schema.items() if key != "$schema"}  # which would choose the validator
     try:
-        flaw = best_match(_flaws(whole))
-        if flaw is None:
-            validator: Validator = _Lenient(whole, registry=Registry())
-            return validator
+        with _few_frames():
+            return _validator(schema)
     except RecursionError:
         raise ToolDefinitionError("no JSON Schema that can be read: it is nested too deep") from None
+
+
+def _validator(schema: Mapping[str, Any]) -> Validator:
+    whole = {key: value for key, value in schema.items() if key != "$schema"}  # which would choose the validator
+    flaw = best_match(_flaws(whole))
+    if flaw is None:
+        validator: Validator = _Lenient(whole, registry=Registry())
+        return validator
     raise ToolDefinitionError(f"no JSON Schema, at {json_path(flaw.absolute_path)}: {shortened(flaw.message)}")
 
 
@@ -95,16 +101,28 @@ def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violati
         RecursionError: rules are nested too deep, by the value or by a schema that does nothing but refer to itself.
     """
     try:
-        return [_violation(error, ()) for error in validator.iter_errors(value)]
+        with _few_frames():
+            return [_violation(error, ()) for error in validator.iter_errors(value)]
     finally:
         _run.seen = {}
+
+
+@contextmanager
+def _few_frames() -> Iterator[None]:
+    """Raise `RecursionError` for the panic of the library's Rust half, where the caller has used up Python's frames."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RecursionError from None
 
 
 def _flaws(schema: object) -> Iterator[ValidationError]:
     """Give what is wrong with a schema, but for its patterns, and for what older drafts had."""
     for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
-        *_, place, keyword, rule = ["", "", "", *(step for step in error.schema_path if step not in _COMBINING)]
-        if place == "properties" and keyword in _OLDER and rule == "type" and isinstance(error.instance, (list, bool)):
+        *_, keyword, rule = ["", "", *(step for step in error.schema_path if step not in _COMBINING)]
+        if keyword in _OLDER and rule == "type" and isinstance(error.instance, (list, bool)):
             yield from (flaw for inner in _listed(error.instance) for flaw in _flaws(inner))
         else:
             yield error

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.arguments.schema import SchemaReader
-from llama3_tools.arguments.wording import declared_as, no_alternative, problem_at, unknown_name
+from llama3_tools.arguments.wording import declared_as, json_path, no_alternative, problem_at, unknown_name
 from llama3_tools.errors import MissingExtraError
+from llama3_tools.json_writing import write_json
 from llama3_tools.schemas import require_parameters
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
@@ -94,11 +94,7 @@ class ArgumentValidator:
         try:
             violations = self._find(self._validator, arguments)
             found = [problem for violation in violations for problem in self._problems(violation)]
-        except BaseException as error:
-            if not isinstance(error, RecursionError) and type(error).__name__ != "PanicException":
-                raise
-            # By the arguments, by a schema that is nothing but a reference to itself, or by the caller's frames: there
-            # the library's Rust half panics.
+        except RecursionError:  # by the arguments, by a schema that is a reference to itself, or by the caller's frames
             detail = "nested too deep to be checked"
             return (problem_at((), "object", arguments, ProblemReason.TOO_DEEP, detail=detail),)
         of_wrong_type = {problem.path for problem in found if problem.reason is ProblemReason.WRONG_TYPE}
@@ -120,7 +116,7 @@ class ArgumentValidator:
             detail = unknown_name(names)
             yield problem_at(path, "", value, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
         elif rule == "propertyNames":
-            inner = next(self._problems(violation.branches[0][0])).message.partition(": ")[2]
+            inner = next(self._problems(violation.branches[0][0])).message.removeprefix(f"{json_path(path)}: ")
             yield problem_at(path, "", value, ProblemReason.INVALID_VALUE, detail=f"its name is wrong, {inner}")
         elif violation.context:
             yield from self._alternatives(violation)
@@ -138,11 +134,13 @@ class ArgumentValidator:
     def _expected(self, violation: Violation) -> str:
         """Give what a rule about numbers, lengths, items and the like expects."""
         rule = violation.rule or ""
+        if rule not in _RULES:
+            return ""
         if rule == "not" or rule.lower().endswith("contains"):
             written = declared_as(violation.schema[rule if rule == "not" else "contains"], self._root)
         else:
-            written = json.dumps(violation.wanted, ensure_ascii=False)
-        return _RULES.get(rule, "").format(written)
+            written = shortened(write_json(violation.wanted, default=str))
+        return _RULES[rule].format(written)
 
     def _alternatives(self, violation: Violation) -> Iterator[ArgumentProblem]:
         """Report what is wrong with the alternative that was meant, or that there is none."""
