@@ -70,6 +70,28 @@ def test_a_run_prints_scores_by_tool_and_by_reason_and_what_failed(suite: str) -
     assert 'dim wrong_type set_light: level is the string "20", expected 20' in shown
 
 
+PROCESS = """
+import json, sys
+sys.path[:] = json.loads(sys.argv.pop(1))
+{before}
+from llama3_tools.cli import main
+main()
+"""
+
+
+def command(*arguments: object, before: str = "") -> list[str]:
+    """Give the command line of the command as a process of its own."""
+    return [sys.executable, "-c", PROCESS.format(before=before), json.dumps(sys.path), *map(str, arguments)]
+
+
+def done(
+    *arguments: object, before: str = "", stdout: IO[str] | int = subprocess.PIPE, encoding: str = "utf-8"
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    line, environment = command(*arguments, before=before), {**os.environ, "PYTHONIOENCODING": encoding}
+    return subprocess.run(line, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+
+
 def server_url(result: Result) -> str:
     return result.stdout.split(" at ")[1].split()[0]
 
@@ -119,6 +141,37 @@ def test_the_prompt_format_is_that_of_the_command_line(suite: str) -> None:
     assert "tools" not in asked[0]
     assert "set_light" not in str(asked[-1]["messages"])
     assert "set_light" in str(asked[-1]["tools"])
+
+
+def test_the_options_reach_the_endpoint(suite: str) -> None:
+    with answering(*ANSWERS * 2) as server:
+        ask(server, suite, "--repeats", 2, "--seed", 5, "--max-tokens", 9, "--temperature", 0.5, "--api-key", "secret")
+        chats = [request for request in server.requests if request.method == "POST"]
+    assert [chat.body["seed"] for chat in chats] == [5] * 4 + [6] * 4
+    assert {(chat.body["max_tokens"], chat.body["temperature"], chat.api_key) for chat in chats} == {(9, 0.5, "secret")}
+
+
+def test_the_endpoint_and_its_key_may_come_from_the_environment(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(*ANSWERS) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "secret")
+        result = accept(suite, "--model", "llama", "--concurrency", 1)
+        keys = {request.api_key for request in server.requests}
+    assert "all 3/4" in words(result.stdout)
+    assert keys == {"secret"}
+
+
+def test_a_response_may_take_no_longer_than_the_timeout(suite: str) -> None:
+    endless = Answer((b" ",) * 200, pause=0.1)
+    with answering(endless, *ANSWERS[1:]) as server:
+        assert "no response within 1 s" in words(ask(server, suite, "--timeout", 1).stdout)
+
+
+def test_who_watches_sees_how_far_the_run_is(suite: str) -> None:
+    with answering(*ANSWERS) as server:
+        result = ask(server, suite, "--color", "always")
+    assert "4/4" in result.stderr
+    assert "hello, " in result.stderr
 
 
 def test_the_reports_are_written(suite: str, tmp_path: Path) -> None:
@@ -184,6 +237,18 @@ def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Pat
         ask(server, suite, "--results", results, "--resume")
     assert cases(results) == ["kitchen", "dim", "joke", "hello", "kitchen"]
     assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
+
+
+def test_a_run_may_be_resumed_with_fewer_repeats(suite: str, tmp_path: Path) -> None:
+    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
+    with answering(*ANSWERS, *["No."] * 4) as server:
+        ask(server, suite, "--repeats", 2, "--results", results)
+        asked = len(server.requests)
+        ask(server, suite, "--results", results, "--resume", "--json", report)
+        assert len(server.requests) == asked
+    overall = json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]
+    assert (overall["count"], overall["total"]) == (3, 4)
+    assert len(cases(results)) == 8
 
 
 def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: str, tmp_path: Path) -> None:
@@ -279,11 +344,14 @@ def test_an_interrupt_keeps_what_is_in(suite: str, tmp_path: Path) -> None:
             time.sleep(0.2)
         return first(request)
 
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
     with LoopbackServer(api(["llama"], model)) as server:
-        command = [sys.executable, "-m", "llama3_tools.cli", "accept", suite, "--base-url", server.base_url]
-        command += ["--model", "llama", "--concurrency", "1", "--results", str(results), "--json", str(report)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "150"}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = command(
+            "accept", suite, "--base-url", server.base_url, "--model", "llama", "--concurrency", 1, before=heard
+        )
+        line += ["--results", str(results), "--json", str(report)]
+        environment = {**os.environ, "COLUMNS": "150"}
+        process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Error: interrupted; 1 of 4 responses are in. The same command with --resume goes on" in stderr
@@ -396,24 +464,6 @@ def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in
     assert "set_light 1/1" in words(result.stdout)
 
 
-REPLAY = """
-import json, sys
-sys.path[:] = json.loads(sys.argv.pop(1))
-{before}
-from llama3_tools.cli import main
-main()
-"""
-
-
-def command(
-    *arguments: object, before: str = "", stdout: IO[str] | int = subprocess.PIPE, encoding: str = "utf-8"
-) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own."""
-    line = [sys.executable, "-c", REPLAY.format(before=before), json.dumps(sys.path), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    return subprocess.run(line, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
-
-
 @pytest.fixture
 def outputs(tmp_path: Path) -> Path:
     path = tmp_path / "outputs.jsonl"
@@ -427,8 +477,8 @@ def test_a_reader_who_goes_away_costs_no_report(suite: str, outputs: Path, tmp_p
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
-        done = command("accept", suite, "--replay", outputs, "--json", report, stdout=closed)
-    assert (done.returncode, done.stderr) == (2, "")
+        ended = done("accept", suite, "--replay", outputs, "--json", report, stdout=closed)
+    assert (ended.returncode, ended.stderr) == (2, "")
     assert len(json.loads(report.read_text("utf-8"))["results"]) == 4
 
 
@@ -439,8 +489,8 @@ def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path:
         pytest.skip("this system has no /dev/full")
     arguments = [suite, "--replay", outputs, "--json", report] if subcommand == "accept" else [outputs]
     with full.open("w") as file:
-        done = command(subcommand, *arguments, stdout=file)
-    assert (done.returncode, done.stderr) == (2, "Error: the output: No space left on device\n")
+        ended = done(subcommand, *arguments, stdout=file)
+    assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
     assert report.exists() is (subcommand == "accept")
 
 
@@ -448,16 +498,16 @@ def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -
     outputs.write_text(
         '{"case": "hello", "output": "{\\"name\\": \\"gr\u00fc\u00df\\", \\"parameters\\": {}}"}', "utf-8"
     )
-    done = command("accept", suite, "--replay", outputs, encoding="ascii")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "gr\\xfc\\xdf" in done.stdout
+    ended = done("accept", suite, "--replay", outputs, encoding="ascii")
+    assert (ended.returncode, ended.stderr) == (1, "")
+    assert "gr\\xfc\\xdf" in ended.stdout
 
 
 def test_a_fault_of_its_own_is_no_failed_case(suite: str, outputs: Path) -> None:
     fault = "import llama3_tools.cli.acceptance_run as run; del run.print_results"
-    done = command("accept", suite, "--replay", outputs, before=fault)
-    assert done.returncode == 2
-    assert "NameError" in done.stderr
+    ended = done("accept", suite, "--replay", outputs, before=fault)
+    assert ended.returncode == 2
+    assert "NameError" in ended.stderr
 
 
 def test_what_a_server_says_cannot_command_the_terminal(suite: str, tmp_path: Path) -> None:
