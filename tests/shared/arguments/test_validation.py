@@ -332,6 +332,15 @@ def test_a_value_that_stands_in_two_places_is_reported_in_both():
     assert [problem.path for problem in validate_arguments({"a": value, "b": value}, schema)] == ["$.a.n", "$.b.n"]
 
 
+def test_a_validator_remembers_no_values():
+    values = ["1"]
+    schema = {"properties": {"x": {"$ref": "#/$defs/list"}}, "$defs": {"list": {"maxItems": 1}}}
+    validator = ArgumentValidator(schema)
+    assert validator.validate({"x": values}) == ()
+    values.append("2")
+    assert len(validator.validate({"x": values})) == 1
+
+
 @pytest.mark.parametrize(
     ("schema", "error", "message"),
     [
