@@ -40,6 +40,13 @@ MANY = f'{{"message": "Hi", "tool_calls": [{CALL}, {CALL}]}}'
         pytest.param(ONE, False, "Hi", ["get_weather"], id="a call"),
         pytest.param(MANY, True, "Hi", ["get_weather"] * 2, id="calls"),
         pytest.param('{"message": "Hi", "tool_calls": []}', True, "Hi", [], id="an empty array"),
+        pytest.param(
+            '{"message": "", "tool_call": {"name": "clock", "arguments": {"b": {"a": 1}, "a": [{"a": 1}, {"a": "a"}]}}}',
+            False,
+            None,
+            ["clock"],
+            id="a key in several objects",
+        ),
         pytest.param(f'{{"message": "", "tool_call": {CALL}}}', False, None, ["get_weather"], id="an empty message"),
         pytest.param(f'{{"tool_call": {CALL}, "message": "Hi"}}', False, "Hi", ["get_weather"], id="another order"),
         pytest.param(f" \t\r\n{ONE}\n\n ", False, "Hi", ["get_weather"], id="JSON's white space at both ends"),

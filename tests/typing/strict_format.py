@@ -22,10 +22,11 @@ from llama_index_llama3_tools import StrictResponseError
 
 
 def the_format(text: str, tools: Sequence[Tool]) -> None:
-    assert_type(response_json_schema(tools, multiple=True, tool_choice="required"), dict[str, Any])
+    assert_type(response_json_schema(tools, multiple=True, tool_choice="required", max_string=9), dict[str, Any])
     assert_type(render_response_prompt(None, tool_choice="clock"), str)
     try:
-        assert_type(parse_response(text, tools=tools, multiple=True), Extraction)
+        assert_type(parse_response(text, tools=tools, multiple=True, tool_choice="clock"), Extraction)
+        assert_type(parse_response(text, tools=tools, coerce_arguments=True), Extraction)
     except ResponseFormatError as error:
         assert_type(error.problem, ResponseFormatProblem)
         assert_type(error.offset, int)
