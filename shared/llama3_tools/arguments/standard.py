@@ -161,6 +161,9 @@ def _lenient(keyword: str, rule: Rule) -> Rule:
         except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
             if keyword not in _REFERENCES:  # but of a reference, one that is no address
                 yield ValidationError("a number that is too large")
+        except (TypeError, AttributeError, LookupError):
+            if keyword not in _REFERENCES:  # what they lead to may be no schema: only places for schemas are checked
+                raise
         finally:
             _run.rules -= 1
 

@@ -332,6 +332,16 @@ def test_a_value_that_stands_in_two_places_is_reported_in_both():
     assert [problem.path for problem in validate_arguments({"a": value, "b": value}, schema)] == ["$.a.n", "$.b.n"]
 
 
+@pytest.mark.parametrize(
+    "target", [5, "x", [], None, {"type": "str"}, {"required": 5}, {"properties": [1]}, {"enum": 5}, {"minLength": "a"}]
+)
+def test_a_reference_to_what_is_no_schema_restricts_nothing(target: object):
+    schema = {"properties": {"x": {"$ref": "#/odd"}, "y": {"type": "integer"}}, "odd": target}
+    for value in ("x", {"a": 1}):
+        (problem,) = validate_arguments({"x": value, "y": "1"}, schema)
+        assert problem.path == "$.y"
+
+
 def test_a_validator_remembers_no_values():
     values = ["1"]
     schema = {"properties": {"x": {"$ref": "#/$defs/list"}}, "$defs": {"list": {"maxItems": 1}}}
