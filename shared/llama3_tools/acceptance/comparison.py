@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from llama3_tools.acceptance.records import RecordsError, to_json
 from llama3_tools.acceptance.report_json import REPORT_VERSION
 from llama3_tools.acceptance.scores import Score
-from llama3_tools.acceptance.values import Verdict
+from llama3_tools.acceptance.values import Verdict, repeat_name
 from llama3_tools.values import shortened
 
 __all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
@@ -152,9 +152,9 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
         fixed=tuple(change for change in changes if change.after == _PASSED),
         broken=tuple(change for change in changes if change.before == _PASSED),
         changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
-        only_before=tuple(_label(*key) for key in first if key not in second),
-        lost=tuple(_label(*key) for key in first if key not in second and first[key].verdict == _PASSED),
-        only_after=tuple(_label(*key) for key in second if key not in first),
+        only_before=tuple(repeat_name(*key) for key in first if key not in second),
+        lost=tuple(repeat_name(*key) for key in first if key not in second and first[key].verdict == _PASSED),
+        only_after=tuple(repeat_name(*key) for key in second if key not in first),
     )
 
 
@@ -182,7 +182,3 @@ def _repeat(value: object) -> int:
 
 def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:
     return Score(sum(verdicts[key].verdict == _PASSED for key in among), len(among))
-
-
-def _label(case: str, repeat: int) -> str:
-    return f"{case}[{repeat}]" if repeat else case

@@ -12,7 +12,7 @@ from rich.text import Text
 from llama3_tools.acceptance.comparison import Change, Comparison
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import Row, Score, score
-from llama3_tools.acceptance.values import CaseResult, Verdict
+from llama3_tools.acceptance.values import CaseResult, Verdict, repeat_name
 from llama3_tools.values import shortened
 from llama3_tools.visible import visible
 
@@ -38,7 +38,7 @@ def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
         screen.print()
         screen.print(table)
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
-    failed = [one for one in results.results if not (one.coerced if coerced else one.parsed).passed]
+    failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
     if results.missing:
         screen.print(Text(f"\n{_count(results.missing, 'response')} missing: the run is not complete.", "yellow"))
@@ -76,9 +76,8 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
     table.add_column(no_wrap=True, style="red")
     table.add_column(overflow="fold", ratio=3)
     for result in failed[:_SHOWN_FAILURES]:
-        judgement = result.coerced if coerced else result.parsed
-        name = f"{result.case_id}[{result.repeat}]" if result.repeat else result.case_id
-        table.add_row(Text(visible(name)), judgement.verdict.value, _detail(judgement.detail))
+        judgement = result.judgement(coerced=coerced)
+        table.add_row(Text(visible(result.name)), judgement.verdict.value, _detail(judgement.detail))
     screen.print()
     screen.print(table)
     if len(failed) > _SHOWN_FAILURES:
@@ -126,7 +125,7 @@ def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[
     table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
     for one in changes:
-        name = f"{one.case}[{one.repeat}]" if one.repeat else one.case
+        name = repeat_name(one.case, one.repeat)
         verdicts = f"{one.before} → {one.after}"
         table.add_row(Text(visible(name)), Text(visible(verdicts)), _detail(one.detail))
     if table.row_count:
