@@ -33,7 +33,7 @@ async def ask(endpoint: Endpoint, question: str, transcript: Transcript) -> None
     agent = ReActAgent(
         tools=[get_height],
         llm=chat_model(endpoint),
-        output_parser=Llama3ReActOutputParser([get_height]),
+        output_parser=Llama3ReActOutputParser(tools=[get_height]),
         formatter=Llama3ReActChatFormatter(),
     )
     handler = agent.run(question)

@@ -18,6 +18,7 @@ from llama3_tools import (
     ArgumentProblem,
     Event,
     Extractor,
+    Formats,
     OnUnknownTool,
     TextDelta,
     ToolCall,
@@ -64,20 +65,24 @@ class Llama3CallReasoningStep(ActionReasoningStep):
 
 
 class Llama3ReActOutputParser(ReActOutputParser):
-    """Reads ReAct steps in which Llama 3 calls tools in its own way, and those in LlamaIndex's form too.
+    r"""Reads ReAct steps in which Llama 3 calls tools in its own way, and those in LlamaIndex's form too.
 
     For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
     action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
     makes of it.
 
-    >>> step = Llama3ReActOutputParser().parse('Thought: I need the time. {"name": "now", "parameters": {}}')
+    >>> parser = Llama3ReActOutputParser([{"name": "now"}])
+    >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
     >>> step.thought, step.action, step.action_input
     ('I need the time.', 'now', {})
-    >>> Llama3ReActOutputParser().parse("Thought: I know that. Answer: It is noon.").response
+    >>> parser.parse("Thought: I need the time.\n<|python_tag|>now()").action
+    'now'
+    >>> parser.parse("Thought: I know that. Answer: It is noon.").response
     'It is noon.'
 
     Args:
-        tools: the tools that may be called; without them any name is a call.
+        tools: the tools that may be called: those of the agent. Without them any name is a call, also in a pythonic
+            list; a pythonic call without brackets, which prose could be, is none then.
         on_unknown_tool: what a call of another tool is: a `"call"`, which the agent answers, or `"text"`.
         coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
@@ -96,7 +101,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
         coerce_arguments: bool = True,
     ) -> None:
         declared = None if tools is None else declare_llama_index_tools(tools).values()
-        self._extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool)
+        # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
+        formats: Formats = "all" if declared is None else None
+        self._extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool, formats=formats)
+        # A list of calls that is none may be prose then: `[Smith (2020)]`.
+        self._failing = Extractor() if declared is None else self._extractor
         self._schemas = ToolSchemas(declared or () if coerce_arguments else ())
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
@@ -116,7 +125,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
         if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
             call = extraction.tool_calls[0]
             return self._step(_thought(events), call.name, call.arguments)
-        errors = [] if "Answer:" in output or "Action:" in output else failed_tool_calls(output, extraction)
+        errors = (
+            []
+            if "Answer:" in output or "Action:" in output
+            else failed_tool_calls(output, self._failing.extract(output))
+        )
         if errors:
             raise MalformedToolCallError(output, errors)
         step = super().parse(output, is_streaming)

@@ -80,6 +80,31 @@ def test_a_step(output: str, expected: object) -> None:
     assert read(Llama3ReActOutputParser(TOOLS).parse(output)) == expected
 
 
+@pytest.mark.parametrize(
+    ("output", "without_tools"),
+    [
+        pytest.param("[get_weather(city='Paris')]", True, id="a list"),
+        pytest.param("Thought: So.\n[get_weather(city='Paris')]", True, id="a thought and a list"),
+        pytest.param("Thought: So.\n<|python_tag|>[get_weather(city='Paris')]<|eom_id|>", True, id="a tagged list"),
+        pytest.param("Thought: So.\nAction: [get_weather(city='Paris')]", True, id="a list as the action"),
+        pytest.param("<|python_tag|>get_weather(city='Paris')", False, id="a tagged call"),
+        pytest.param("Thought: So.\nget_weather(city='Paris')", False, id="a call on a line of its own"),
+    ],
+)
+def test_pythonic_calls_are_read_by_tool_and_lists_of_them_by_form(output: str, without_tools: bool) -> None:
+    step = Llama3ReActOutputParser(TOOLS).parse(output)
+    assert read(step)[1:] == ("get_weather", PARIS)
+    if without_tools:
+        assert Llama3ReActOutputParser().parse(output) == step
+
+
+@pytest.mark.parametrize(
+    "output", ["[Smith (2020)] says so.", "[1] and [2].", "[Paris](https://example.com)", "[see(a)"]
+)
+def test_brackets_that_hold_no_call_are_an_answer(output: str) -> None:
+    assert read(Llama3ReActOutputParser().parse(output)) == output
+
+
 def test_a_call_with_a_keyword_of_react_inside_is_a_call() -> None:
     arguments = {"text": "Action: none. Answer: none. Thought: none."}
     call = json.dumps({"name": "note", "parameters": arguments})
@@ -140,7 +165,7 @@ class TestFormatter:
 
 
 def agent_of(llm: Any, **options: Any) -> ReActAgent:  # noqa: ANN401 (any LLM, the agent's options)
-    pair = {"output_parser": Llama3ReActOutputParser(), "formatter": Llama3ReActChatFormatter()}
+    pair = {"output_parser": Llama3ReActOutputParser(TOOLS), "formatter": Llama3ReActChatFormatter()}
     return ReActAgent(**{"tools": TOOLS, "llm": llm, **pair, **options})
 
 
