@@ -57,7 +57,7 @@ def coerced_call(call_id: str, name: str, arguments: Mapping[str, Any], coercion
     return [_told(call_id, name, written_arguments(arguments), coercion)] if is_told else []
 
 
-def written_arguments(arguments: Mapping[str, Any]) -> str:
+def written_arguments(arguments: Mapping[str, Any] | str) -> str:
     """Write the arguments of a call that the server found as JSON: what JSON has no form for as Python shows it.
 
     >>> from datetime import date

@@ -16,7 +16,6 @@ from llama_index.core.llms import (
     ChatResponseAsyncGen,
     ChatResponseGen,
     LLMMetadata,
-    MessageRole,
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
@@ -27,7 +26,7 @@ from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
-from llama_index_llama3_tools.messages import checked_messages
+from llama_index_llama3_tools.messages import conversation
 from llama_index_llama3_tools.native import native_calls
 from llama_index_llama3_tools.plain import LLMAround
 from llama_index_llama3_tools.prompting import with_tool_prompt
@@ -296,7 +295,7 @@ class Llama3ToolLLM(LLMAround):
         choice = read_tool_choice(given_choice, declared, is_required=options.is_required)
         if choice == "none":
             declared = {}
-        messages = _conversation(chat_history, user_msg)
+        messages = conversation(chat_history, user_msg)
         is_native = bool(declared) and self._is_native()
         if is_native:
             kwargs |= {
@@ -368,20 +367,6 @@ class Llama3ToolLLM(LLMAround):
                 raise LLMRequestError(NO_RESPONSE)
             if not request.turn.retry():
                 return
-
-
-def _conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
-    messages = [] if chat_history is None else checked_messages(chat_history, "chat_history")
-    if isinstance(user_msg, str):
-        user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
-    if isinstance(user_msg, ChatMessage):
-        return [*messages, user_msg]
-    if user_msg is not None:
-        raise TypeError(
-            f"user_msg must be a str or a ChatMessage, got {type(user_msg).__name__}: "
-            "what was said before goes into chat_history, a list of ChatMessage"
-        )
-    return messages
 
 
 @dataclass(frozen=True, slots=True)

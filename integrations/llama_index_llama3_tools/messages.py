@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ContentBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 from llama_index.core.llms.llm import ToolSelection
 
-from llama3_tools import Extraction, ToolCall
+from llama3_tools import Extraction, OpenAIToolCall, ToolCall
 from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, coerced_arguments
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "as_chat_response",
     "assistant_message",
     "checked_messages",
+    "conversation",
     "has_native_calls",
     "promote_message",
     "tool_call_block",
@@ -45,7 +46,7 @@ class CallParts:
     def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
         """Take the first calls."""
         self.blocks: list[ToolCallBlock] = []
-        self.in_openai: list[dict[str, Any]] = []
+        self.in_openai: list[OpenAIToolCall] = []
         """The calls in OpenAI's format."""
         self.told: list[dict[str, Any]] = []
         """What became of their arguments."""
@@ -106,6 +107,25 @@ def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]
             raise TypeError(
                 f"{name}[{index}] is a {found}, not a ChatMessage: write ChatMessage(role=..., content=...)"
             )
+    return messages
+
+
+def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
+    """Give a conversation as a list of its own, with what the user says behind it.
+
+    Raises:
+        TypeError: `chat_history` is no list of messages, or `user_msg` neither a text nor a message.
+    """
+    messages = [] if chat_history is None else checked_messages(chat_history, "chat_history")
+    if isinstance(user_msg, str):
+        user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
+    if isinstance(user_msg, ChatMessage):
+        return [*messages, user_msg]
+    if user_msg is not None:
+        raise TypeError(
+            f"user_msg must be a str or a ChatMessage, got {type(user_msg).__name__}: "
+            "what was said before goes into chat_history, a list of ChatMessage"
+        )
     return messages
 
 
