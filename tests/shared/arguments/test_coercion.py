@@ -410,6 +410,11 @@ def an_object(*required: str, **properties: str) -> dict[str, Any]:
     return {"type": "object", "properties": found, "required": list(required)}
 
 
+def holding_one_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 (schemas)
+    one_of = {"anyOf": [an_object(a="integer"), an_object(b="integer")]}
+    return {"type": "object", "properties": {"y": one_of, **properties}}
+
+
 @pytest.mark.parametrize(
     ("alternatives", "value", "coerced", "messages"),
     [
@@ -448,6 +453,19 @@ def an_object(*required: str, **properties: str) -> dict[str, Any]:
             [an_object("a", a="integer", b="integer"), an_object("a", a="integer", b="string")],
             {"a": "1", "b": "2"},
             {"a": 1, "b": "2"},
+            [],
+        ),
+        # names of another alternative count for nothing around them, too
+        (
+            [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
+            {"y": {"a": 1, "b": 1}, "z": 1},
+            {"y": {"a": 1, "b": 1}, "z": 1},
+            ["$.x.z: unknown, expected only y, v"],
+        ),
+        (
+            [an_object(p="integer", q="integer"), holding_one_of()],
+            {"p": 1, "q": 1, "y": {"a": 1, "b": 1}},
+            {"p": 1, "q": 1, "y": {"a": 1, "b": 1}},
             [],
         ),
         # and of those that cannot, the one with the fewest failures is told
