@@ -41,7 +41,7 @@ MANY = f'{{"message": "Hi", "tool_calls": [{CALL}, {CALL}]}}'
         pytest.param(MANY, True, "Hi", ["get_weather"] * 2, id="calls"),
         pytest.param('{"message": "Hi", "tool_calls": []}', True, "Hi", [], id="an empty array"),
         pytest.param(
-            '{"message": "", "tool_call": {"name": "clock", "arguments": {"b": {"a": 1}, "a": [{"a": 1}, {"a": "a"}]}}}',
+            '{"message": "", "tool_call": {"name": "clock", "arguments": {"b": {"a": 1}, "a": [{"a": 1}, {"a": 1}]}}}',
             False,
             None,
             ["clock"],

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from langchain_classic.output_parsers import OutputFixingParser, RetryOutputParser
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGeneration
+from langchain_core.prompt_values import StringPromptValue
 
 from chunkings import chunkings
 from integrations.langchain.scripted import as_block_chunks, as_text_chunks, counted_ids, fields, streamed, summed
@@ -201,6 +203,13 @@ def test_another_model_may_stand_in() -> None:
         [FakeListChatModel(responses=[ONE]) | parser()]
     )
     assert calls(chain.invoke("Weather?")) == [PARIS]
+
+
+def test_the_parsers_that_ask_a_model_to_mend_an_output_take_it() -> None:
+    llm = FakeListChatModel(responses=[ONE])
+    assert calls(OutputFixingParser.from_llm(llm, parser()).invoke("Sure!")) == [PARIS]
+    retrying = RetryOutputParser.from_llm(llm, parser())
+    assert calls(retrying.parse_with_prompt("Sure!", StringPromptValue(text="Weather?"))) == [PARIS]
 
 
 @pytest.mark.parametrize("options", [{}, {"multiple": True}, {"tools": None}])
