@@ -1,0 +1,117 @@
+"""`llama3-tools accept --compare`: what changed between two reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import ANSWERS, accept, answering, ask, refused, words
+
+
+@pytest.fixture
+def reports(suite: str, tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    with answering(*ANSWERS, *["No."] * 4) as server:
+        ask(server, suite, "--json", before)
+        ask(server, suite, "--json", after)
+    return before, after
+
+
+def test_a_comparison_says_what_changed(reports: tuple[Path, Path]) -> None:
+    result = accept("--compare", *reports)
+    shown = words(result.stdout)
+    assert result.exit_code == 1
+    assert "parsed 75 % (30 to 95) 50 % (15 to 85) 0 1 1" in shown
+    assert "after coercion 100 % (51 to 100) 50 % (15 to 85) 0 2 0.5" in shown
+    assert "parsed: broken kitchen passed → direct_answer_not_allowed" in shown
+    assert "parsed: fails for another reason dim wrong_type → direct_answer_not_allowed" in shown
+
+
+def changed(report: Path, **changes: object) -> Path:
+    """Write a report again, with some of it changed."""
+    path = report.with_name("changed.json")
+    path.write_text(json.dumps({**json.loads(report.read_text("utf-8")), **changes}), "utf-8")
+    return path
+
+
+def results_of(report: Path) -> list[dict[str, Any]]:
+    return list(json.loads(report.read_text("utf-8"))["results"])
+
+
+def test_what_passed_before_and_is_missing_now_is_a_loss(reports: tuple[Path, Path]) -> None:
+    whole, part = reports[0], changed(reports[0], results=results_of(reports[0])[1:])
+    lost = accept("--compare", whole, part)
+    assert lost.exit_code == 1
+    assert "only in before.json: kitchen" in words(lost.stdout)
+    assert "parsed: passed before, and missing now: kitchen" in words(lost.stdout)
+    assert accept("--compare", part, whole).exit_code == 0
+
+
+def test_what_failed_before_and_is_missing_now_is_none(reports: tuple[Path, Path]) -> None:
+    kitchen, dim, joke, hello = results_of(reports[0])
+    part = changed(reports[0], results=[kitchen, joke, hello])
+    assert dim["parsed"]["verdict"] == "wrong_type"
+    assert [accept("--compare", reports[0], part, "--score", score).exit_code for score in ("parsed", "coerced")] == [
+        0,
+        1,
+    ]
+
+
+def test_reports_without_a_common_response_cannot_be_compared(reports: tuple[Path, Path]) -> None:
+    other = changed(reports[0], results=[{**one, "case": f"other {one['case']}"} for one in results_of(reports[0])])
+    assert "have no response in common: are they of one suite?" in refused("--compare", reports[0], other)
+
+
+def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> None:
+    report = json.loads(reports[0].read_text("utf-8"))
+    other = changed(
+        reports[0],
+        run={**report["run"], "fingerprint": "0", "model": "llama\x1b", "settings": {"temperature": 1}},
+        policies={**report["policies"], "strict": True},
+    )
+    assert accept("--compare", reports[0], other).stdout.splitlines()[:5] == [
+        'model: "llama" → "llama\\u001b"',
+        "temperature: 0.0 → 1",
+        "max_tokens: 1024 → none",
+        "strict: false → true",
+        "the suite asks something else now: its tools, prompt or commands have changed",
+    ]
+    assert "→" not in accept("--compare", reports[0], reports[0]).stdout
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"results": 7},
+        {"results": [7]},
+        {"results": [{"case": "kitchen", "repeat": "x"}]},
+        {"results": [{"case": "kitchen", "repeat": -1}]},
+        {"results": [{"case": "kitchen", "repeat": 1e999}]},
+        {"run": 7},
+        {"run": {"suite": "", "fingerprint": "", "model": "", "settings": 7}},
+        {"policies": None},
+    ],
+)
+def test_a_broken_report_is_named(reports: tuple[Path, Path], changes: dict[str, object]) -> None:
+    broken = changed(reports[0], **changes)
+    assert f"{broken}: a broken report: " in refused("--compare", reports[0], broken)
+
+
+@pytest.mark.parametrize(("score", "status"), [("parsed", 0), ("coerced", 1)])
+def test_the_score_decides_the_status_of_a_comparison(reports: tuple[Path, Path], score: str, status: int) -> None:
+    dim = results_of(reports[0])[1]
+    worse = changed(reports[0], results=[{**dim, "coerced": dim["parsed"]}])
+    assert accept("--compare", reports[0], worse, "--score", score).exit_code == 1  # the others are missing
+    alone = reports[0].with_name("alone.json")
+    alone.write_text(json.dumps({**json.loads(reports[0].read_text("utf-8")), "results": [dim]}), "utf-8")
+    assert accept("--compare", alone, worse, "--score", score).exit_code == status
+
+
+def test_a_comparison_without_a_loss_succeeds(reports: tuple[Path, Path]) -> None:
+    before, after = reports
+    assert accept("--compare", after, before).exit_code == 0
+    assert accept("--compare", before, before).exit_code == 0

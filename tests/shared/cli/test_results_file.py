@@ -1,0 +1,179 @@
+"""`--results` and `--resume`: nothing that came is lost, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import ANSWERS, URL, accept, answering, ask, cases, command, refused, words
+from endpoints.script import Turn, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_error, api
+from runs import KITCHEN, SUITE_YAML
+
+
+def test_a_run_that_broke_off_is_resumed_without_asking_twice(suite: str, tmp_path: Path) -> None:
+    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
+    with answering(ANSWERS[0], ANSWERS[1], answer_error(401, "expired")) as server:
+        broken = ask(server, suite, "--results", results, "--json", report)
+    assert broken.exit_code == 2
+    assert "refuses the key (HTTP 401): expired; 2 of 4 responses are in" in words(broken.stderr)
+    assert "--resume goes on" in broken.stderr
+    assert "2 responses are missing" in broken.stdout
+    assert json.loads(report.read_text("utf-8"))["missing"] == 2
+    with results.open("a", encoding="utf-8") as file:
+        file.write('{"case": "joke", "resp')
+    with answering(*ANSWERS[2:]) as server:
+        resumed = ask(server, suite, "--results", results, "--resume")
+    assert resumed.exit_code == 1
+    assert "all 3/4 75 % (30 to 95)" in words(resumed.stdout)
+    assert cases(results) == ["kitchen", "dim", "joke", "hello"]
+
+
+def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(answer_error(500, "oops"), *ANSWERS[1:]) as server:
+        assert ask(server, suite, "--results", results).exit_code == 1
+    with answering(ANSWERS[0]) as server:
+        ask(server, suite, "--results", results, "--resume")
+    assert cases(results) == ["kitchen", "dim", "joke", "hello", "kitchen"]
+    assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
+
+
+def test_a_run_may_be_resumed_with_fewer_repeats(suite: str, tmp_path: Path) -> None:
+    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
+    with answering(*ANSWERS, *["No."] * 4) as server:
+        ask(server, suite, "--repeats", 2, "--results", results)
+        asked = len(server.requests)
+        ask(server, suite, "--results", results, "--resume", "--json", report)
+        assert len(server.requests) == asked
+    overall = json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]
+    assert (overall["count"], overall["total"]) == (3, 4)
+    assert len(cases(results)) == 8
+
+
+def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results)
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:3])[:-1])
+    with answering(*ANSWERS[2:]) as server:
+        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
+    assert results.read_bytes().splitlines()[:3] == [line[:-1] for line in lines[:3]]
+    assert cases(results) == ["kitchen", "dim", "joke", "hello"]
+
+
+@pytest.mark.parametrize("length", [1, 9, 30])
+def test_a_run_that_was_killed_in_its_first_line_is_begun_anew(suite: str, tmp_path: Path, length: int) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS * 2) as server:
+        ask(server, suite, "--results", results)
+        results.write_bytes(results.read_bytes()[:length])
+        resumed = ask(server, suite, "--results", results, "--resume")
+    assert "ends in its first line, before any response: it is begun anew" in words(resumed.stderr)
+    assert "all 3/4" in words(resumed.stdout)
+    assert len(cases(results)) == 4
+
+
+def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.write_text("buy milk", "utf-8")
+    assert "was not written by --results" in refused(suite, *URL, "--results", notes, "--resume")
+    assert notes.read_text("utf-8") == "buy milk"
+
+
+def test_resuming_what_does_not_exist_begins_it(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results, "--resume")
+    assert len(cases(results)) == 4
+
+
+def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results)
+        before = results.read_bytes()
+        again = ask(server, suite, "--results", results)
+    assert again.exit_code == 2
+    assert "holds responses already: go on with --resume, or take another file" in words(again.stderr)
+    assert results.read_bytes() == before
+
+
+OTHER_RUNS = [
+    (SUITE_YAML.replace("name: Home", "name: Office", 1), [], "its suite is 'Home', not 'Office'"),
+    (SUITE_YAML, ["--model", "llama3"], "its model is 'llama', not 'llama3'"),
+    (SUITE_YAML.replace("Tell a joke", "Joke!"), [], "the suite asks something else now"),
+    (SUITE_YAML, ["--prompt-format", "function"], "the suite asks something else now"),
+    (SUITE_YAML, ["--temperature", "1"], 'its settings are {"temperature": 0.0, "max_tokens": 1024}, not'),
+    (SUITE_YAML, ["--extra-body", '{"top_k": 1}'], "its settings are"),
+]
+
+
+@pytest.mark.parametrize(("text", "arguments", "message"), OTHER_RUNS)
+def test_the_results_of_another_run_are_refused(
+    suite: str, tmp_path: Path, text: str, arguments: list[str], message: str
+) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results)
+        before = results.read_bytes()
+        Path(suite).write_text(text, "utf-8")
+        other = ask(server, suite, "--results", results, "--resume", *arguments)
+    assert other.exit_code == 2
+    assert f"{results} is of another run: {message}" in words(other.stderr)
+    assert results.read_bytes() == before
+
+
+def test_an_expectation_may_change_before_a_run_is_resumed(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(*ANSWERS) as server:
+        ask(server, suite, "--results", results)
+        Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", "level: 25}}\n    tags"), "utf-8")
+        assert ask(server, suite, "--results", results, "--resume").exit_code in {0, 1}
+    assert len(cases(results)) == 4
+
+
+def test_an_interrupt_keeps_what_is_in(suite: str, tmp_path: Path) -> None:
+    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
+    first = scripted([Turn(pieces=(KITCHEN,))])
+
+    def model(request: Request) -> Answer:
+        if results.exists():
+            os.kill(process.pid, signal.SIGINT)
+            time.sleep(0.2)
+        return first(request)
+
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
+    with LoopbackServer(api(["llama"], model)) as server:
+        line = command(
+            "accept", suite, "--base-url", server.base_url, "--model", "llama", "--concurrency", 1, before=heard
+        )
+        line += ["--results", str(results), "--json", str(report)]
+        environment = {**os.environ, "COLUMNS": "150"}
+        process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "Error: interrupted; 1 of 4 responses are in. The same command with --resume goes on" in stderr
+    assert "Traceback" not in stderr
+    assert "all" in stdout
+    assert cases(results) == ["kitchen"]
+    assert json.loads(report.read_text("utf-8"))["missing"] == 3
+
+
+def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in(suite: str) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with answering(*ANSWERS) as server:
+        result = ask(server, suite, "--results", full)
+    assert result.exit_code == 2
+    assert "/dev/full: No space left on device; 1 of 4 responses are in" in words(result.stderr)
+    assert "set_light 1/1" in words(result.stdout)
