@@ -458,9 +458,9 @@ def holding_one_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 (schema
         # names of another alternative count for nothing around them, too
         (
             [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
-            {"y": {"a": 1, "b": 1}, "z": 1},
-            {"y": {"a": 1, "b": 1}, "z": 1},
-            ["$.x.z: unknown, expected only y, v"],
+            {"y": {"a": 1, "b": 1, "c": 1}, "z": 1, "v": 1},
+            {"y": {"a": 1, "b": 1, "c": 1}, "z": 1, "v": 1},
+            ["$.x.y.c: unknown, expected only a", "$.x.z: unknown, expected only y, v"],
         ),
         (
             [an_object(p="integer", q="integer"), holding_one_of()],
