@@ -344,6 +344,12 @@ def test_a_value_that_fits_is_enough_and_null_is_always_accepted(tmp_path: Path,
     assert load(cases(f"- {{command: Hi, expect: {{tool: set_light, arguments: {{level: {level}}}}}}}"), tmp_path)
 
 
+@pytest.mark.parametrize("value", ["[1, 2]", "{value: {x: [1]}}"])
+def test_a_tolerance_is_for_numbers_inside_lists_and_objects_too(tmp_path: Path, value: str):
+    rule = f"{{any_of: [{value}], tolerance: 1}}"
+    assert load(cases(f"- {{command: Hi, expect: {{tool: set_light, arguments: {{area: {rule}}}}}}}"), tmp_path)
+
+
 def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
     suite = load(cases("- {command: Hi, expect: &a {tool: clock}}\n- {command: Ho, expect: *a}"), tmp_path)
     assert suite.cases[0].alternatives == suite.cases[1].alternatives
