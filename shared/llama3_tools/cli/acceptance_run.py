@@ -72,7 +72,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
         errors.print(f"Error: {visible(trouble)}", soft_wrap=True)
     if trouble is not None or not is_written:
         return COULD_NOT_RUN
-    passed = [(one.coerced if options.judged == "coerced" else one.parsed).passed for one in results.results]
+    passed = [one.judgement(coerced=options.judged == "coerced").passed for one in results.results]
     return PASSED if all(passed) and not results.missing else CASES_FAILED
 
 
