@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
+from langchain_llama3_tools.calls import written_arguments
 from llama3_tools import ToolCall
 
 __all__ = ["COERCED_ARGUMENTS", "ChangedArgument", "CoercedArguments", "MisfitArgument", "coerced_arguments"]
@@ -49,7 +51,8 @@ class CoercedArguments(TypedDict):
     name: str
     """Its tool."""
     written: str
-    """The arguments as the model wrote them, as JSON."""
+    """The arguments as the model wrote them, as JSON; of a call that the server found, with one space after each comma
+    and colon, however it was sent."""
     changes: list[ChangedArgument]
     """What was made to fit."""
     problems: list[MisfitArgument]
@@ -70,10 +73,13 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
 
 
 def _described(call: ToolCall) -> CoercedArguments:
+    written = call.arguments_json
+    if call.format == "native":  # in whose place a whole message has the values alone
+        written = written_arguments(json.loads(written, strict=False))
     return CoercedArguments(
         id=call.id,
         name=call.name,
-        written=call.arguments_json,
+        written=written,
         changes=[
             ChangedArgument(path=change.path, declared=change.declared, before=change.before, after=change.after)
             for change in call.changes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 from langchain_core.language_models import BaseChatModel
@@ -12,7 +13,7 @@ from typing_extensions import NotRequired
 
 from langchain_llama3_tools.history import ToolRole
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall
-from langchain_llama3_tools.misfits import MisfitCall, misfits_of, with_misfits
+from langchain_llama3_tools.misfits import ArgumentChecks, MisfitCall, misfits_of
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.options import require_choice
 from langchain_llama3_tools.prompting import ToolsIn
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 __all__ = ["Llama3ToolMiddleware", "RepairState"]
+
+_EDITED_BY_A_PERSON = "hitl_edited_tool_calls"
+"""Where in the state LangChain's `HumanInTheLoopMiddleware` keeps the calls to run in place of the model's, by ids."""
 
 _Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
@@ -65,7 +69,8 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     tool: sunny in Paris
     ai: It is sunny in Paris.
 
-    Put it last in the list, so that it finds the model that the others chose.
+    Put it last in the list, so that it finds the model that the others chose; only what looks at each answer in
+    `after_model`, such as a limit of model calls, goes behind it, as the others do not see one that is sent back.
     """
 
     state_schema = RepairState
@@ -90,7 +95,8 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             on_unknown_tool: what becomes of a call of a tool that the agent does not have: it is a `"call"`, which the
                 agent answers with the names that are valid, or it stays `"text"`.
             coerce_arguments: whether arguments are made to fit the schemas of their tools, as in `Llama3ToolModel`, and
-                a call whose arguments do not fit all the same is sent back to the model.
+                a call whose arguments do not fit all the same, and are refused by its tool, is sent back to the model;
+                not where the agent's model is a `Llama3ToolModel` without it.
             max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
                 malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.
             id_factory: makes the id of each call; ids must be unique in a conversation.
@@ -113,6 +119,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             ArgumentValidator({})  # which says what is missing
         self.max_repairs = max_repairs
         self.coerce_arguments = coerce_arguments
+        self._checks: ArgumentChecks | None = None
         self._options: dict[str, Any] = {
             "tools_in": tools_in,
             "tool_role": tool_role,
@@ -153,7 +160,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         del runtime
         answer = next((message for message in reversed(state["messages"]) if isinstance(message, AIMessage)), None)
         repairs = state.get("llama3_repairs", 0)
-        misfits = [] if answer is None else misfits_of(answer)
+        misfits = [] if answer is None else _unanswered(misfits_of(answer), state)
         if answer is None or not (answer.invalid_tool_calls or misfits):
             return {"llama3_repairs": 0} if repairs else None
         complaints = [self._complaint(call, answer) for call in answer.invalid_tool_calls]
@@ -180,30 +187,42 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         return request.override(model=Llama3ToolModel(request.model, **self._options))
 
     def _checked(self, response: _Response, request: ModelRequest[Any]) -> _Response:
-        if not self.coerce_arguments:
+        model = request.model
+        if not self.coerce_arguments or (isinstance(model, Llama3ToolModel) and not model.coerce_arguments):
             return response
-        result = [
-            with_misfits(message, request.tools) if isinstance(message, AIMessage) else message
-            for message in response.result
-        ]
+        checks = self._checks
+        if checks is None or not checks.are_of(request.tools):
+            self._checks = checks = ArgumentChecks(request.tools)
+        result = [checks.noted(message) if isinstance(message, AIMessage) else message for message in response.result]
         return replace(response, result=result)
 
     def _complaint(self, call: InvalidToolCall, answer: AIMessage) -> ToolMessage:
         rejected: Iterable[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
         details = [entry["detail"] for entry in rejected if entry["id"] == call["id"]]
         reason = " ".join(details) or call["error"] or "its arguments are no JSON object"
-        return self._told(f"The call is malformed, and was not run: {reason}", call["name"], call["id"])
+        form = {"example_name": "example_value"}
+        return self._told(f"The call is malformed, and was not run: {reason}", call["name"], call["id"], form)
 
     def _misfit_complaint(self, call: MisfitCall) -> ToolMessage:
-        problems = "; ".join(call["problems"])
-        return self._told(f"The arguments do not fit, and the call was not run: {problems}", call["name"], call["id"])
+        complaint = f"The arguments do not fit, and the call was not run: {'; '.join(call['problems'])}"
+        return self._told(complaint, call["name"], call["id"], call["form"])
 
-    def _told(self, complaint: str, name: str | None, call_id: str | None) -> ToolMessage:
+    def _told(self, complaint: str, name: str | None, call_id: str | None, form: Mapping[str, str]) -> ToolMessage:
         name = name or "unknown"
-        form = render_tool_call(name, {"example_name": "example_value"}, prompt_format=self._options["prompt_format"])
+        example = render_tool_call(name, form, prompt_format=self._options["prompt_format"])
         return ToolMessage(
-            f"{complaint}. Write all of it again, in the form {form}",
+            f"{complaint}. Write all of it again, in the form {example}",
             name=name,
             tool_call_id=call_id or self._options["id_factory"](),
             status="error",
         )
+
+
+def _unanswered(misfits: list[MisfitCall], state: RepairState) -> list[MisfitCall]:
+    """Leave out those that other middleware has answered by now, and those in whose place a person's own call runs."""
+    edited: Any = state.get(_EDITED_BY_A_PERSON)
+    settled = set(edited or ())
+    for message in takewhile(lambda message: not isinstance(message, AIMessage), reversed(state["messages"])):
+        if isinstance(message, ToolMessage):
+            settled.add(message.tool_call_id)
+    return [misfit for misfit in misfits if misfit["id"] not in settled]
