@@ -308,6 +308,15 @@ def test_an_error_of_the_taker_ends_the_run() -> None:
         run_suite(SUITE, Endpoint(server.base_url, "llama"), Settings(concurrency=3, retries=0), take)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Python as it starts at a terminal: behind a shell's `&` it would ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_run_at_once_with_requests_under_way() -> None:
     ready = threading.Event()
 
