@@ -103,7 +103,7 @@ class ToolSchemas:
         if name not in self._tools:
             return Coercion(arguments)
         if name not in self._coercers:
-            self._coercers[name] = Coercer(self._tools[name].parameters)
+            self._coercers[name] = Coercer(self._tools[name].arguments_schema)
         return self._coercers[name].coerce(arguments)
 
     def misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
