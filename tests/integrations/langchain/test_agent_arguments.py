@@ -221,12 +221,12 @@ class TestAgents:
 
     @in_every_way
     def test_what_the_agent_fills_in_itself_is_not_missing(self, run: Callable[..., Any]) -> None:
-        answers = (call("watch", on="perhaps", runtime=1), call("watch", on="yes", runtime=1), "Done.")
+        answers = (call("watch", on=1), call("watch", on=1, runtime=1), call("watch", on="perhaps"), "Done.")
         with serving(*answers) as server:
             messages = run(agent_on(server, watch))["messages"]
         told = [message.text for message in messages if message.type == "tool"]
-        assert told[0].startswith("The arguments do not fit")
-        assert told[1] == "True of 4"
+        assert told[:2] == ["True of 2", "True of 4"]
+        assert told[2].startswith("The arguments do not fit")
 
     @in_every_way
     def test_what_other_middleware_mends_runs(self, run: Callable[..., Any]) -> None:
@@ -272,10 +272,11 @@ class TestAgents:
             assert len(conversations(server)) == 2
 
     def test_a_model_that_leaves_arguments_as_they_are_has_its_way(self) -> None:
-        with serving(call("wait", days="3"), "Done.") as server:
+        with serving(SOON, "Done.") as server:
             model = Llama3ToolModel(chat_openai(server), coerce_arguments=False)
             messages = create_agent(model, [wait], middleware=[Llama3ToolMiddleware()]).invoke(QUESTION)["messages"]
-        assert shown(messages)[1:] == [("ai", [{"days": "3"}]), ("tool", "waited 3"), ("ai", "Done.")]
+        assert messages[2].text.startswith("Error invoking tool 'wait'")
+        assert "misfit_arguments" not in messages[1].response_metadata
 
     def test_the_tools_are_read_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read: list[int] = []
