@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -245,6 +246,8 @@ class TestStreamsThatBreak:
         ["Let me see.", 'Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth", '```json\n{"name": "g'],
     )
     def test_all_text_arrives_and_then_the_error(self, made: Callable[..., Any], way: str, text: str) -> None:
+        if made is agent and way == "astream" and sys.version_info < (3, 11):
+            pytest.skip("before Python 3.11 tasks get no context, and LangGraph streams no model in an async agent")
         arrived: list[str] = []
         broken = Turn(pieces=cut_at(text, *range(3, len(text), 3)), breaks=True)
         with serving(broken) as server, pytest.raises(httpx.RemoteProtocolError) as error:
