@@ -358,7 +358,7 @@ def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"a": 1,\n}', "2: not JSON: "),
+        ('{"a": 1\n"b": 2}', "2: not JSON: "),
         ('{\n"a": 1,\n"a": 2}', "3: a: written twice, first in line 2"),
         ('{"a": NaN}', "1: not JSON: NaN"),
         ("[" * 100_000, "1: "),
