@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from llama3_tools.arguments.patterns import readable
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.arguments.wording import declared_as, json_type
+from llama3_tools.json_text import same_json
 
 __all__ = ["Node", "Property", "SchemaReader", "Shape"]
 
@@ -84,7 +85,9 @@ class Shape:
 
     def admits(self, value: object) -> bool:
         """Tell whether the value itself fits, whatever is inside it."""
-        return self.admits_type(value) and all(any(_equal(value, one) for one in values) for values in self.allowed)
+        return self.admits_type(value) and all(
+            any(same_json(value, one, by_value=True) for one in values) for values in self.allowed
+        )
 
     def admits_type(self, value: object) -> bool:
         """Tell whether the value is of a type that fits."""
@@ -295,21 +298,3 @@ def _pattern(pattern: object, schema: object) -> tuple[re.Pattern[str], Any]:
 def _listed(schema: Mapping[str, Any], key: str) -> list[Any]:
     found = schema.get(key)
     return found if isinstance(found, list) else []
-
-
-def _equal(one: object, other: object) -> bool:
-    """Tell whether two values are equal as the standard has it: `1` is `1.0`, and neither is `true`."""
-    pairs = [(one, other)]
-    while pairs:
-        first, second = pairs.pop()
-        if isinstance(first, dict) and isinstance(second, dict):
-            if first.keys() != second.keys():
-                return False
-            pairs += [(value, second[key]) for key, value in first.items()]
-        elif isinstance(first, list) and isinstance(second, list):
-            if len(first) != len(second):
-                return False
-            pairs += zip(first, second, strict=True)
-        elif isinstance(first, bool) is not isinstance(second, bool) or first != second:
-            return False
-    return True
