@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import ToolCall as LangChainToolCall
@@ -12,7 +10,7 @@ from langchain_core.messages.tool import tool_call, tool_call_chunk
 
 from llama3_tools import ToolCall
 
-__all__ = ["to_block", "to_chunk", "to_chunk_block", "to_tool_call", "written_arguments"]
+__all__ = ["to_block", "to_chunk", "to_chunk_block", "to_tool_call"]
 
 
 def to_tool_call(call: ToolCall) -> LangChainToolCall:
@@ -34,18 +32,3 @@ def to_chunk_block(call: ToolCall, index: int) -> dict[str, Any]:
     """Give the call as a block of a chunk's content. The sum of the chunks turns it into what `to_block` gives."""
     # LangChain merges blocks of equal index. Models number theirs; a string that starts with `lc_` merges as well.
     return {**to_chunk(call, index), "type": "tool_call_chunk", "index": f"lc_llama3_call_{index}"}
-
-
-def written_arguments(arguments: Mapping[str, Any]) -> str:
-    """Give the arguments of a call that a model made itself as JSON: what JSON has no form for as its text.
-
-    What cannot be written so either is a JSON string, which nothing takes for arguments.
-
-    >>> from datetime import date
-    >>> written_arguments({"day": date(2026, 1, 2)}), written_arguments({"digits": 10**5000})
-    ('{"day": "2026-01-02"}', '"{…}"')
-    """
-    try:
-        return json.dumps(arguments, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):  # an integer of more digits than Python writes, a circle
-        return '"{…}"'

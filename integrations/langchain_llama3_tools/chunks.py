@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCallChunk
 from langchain_core.messages.tool import tool_call_chunk
 
-from langchain_llama3_tools.calls import to_chunk, to_chunk_block, written_arguments
+from langchain_llama3_tools.calls import to_chunk, to_chunk_block
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content, ContentReader, Part, copied, joined_text, merge_text
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
@@ -28,6 +28,7 @@ from langchain_llama3_tools.native import (
     without_call_blocks,
 )
 from llama3_tools import Extractor, ToolCall
+from llama3_tools.json_writing import written_arguments
 
 __all__ = ["MessageChunks", "as_chunk"]
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from langchain_llama3_tools.calls import written_arguments
 from llama3_tools import ToolCall
+from llama3_tools.json_writing import written_arguments
 
 __all__ = ["COERCED_ARGUMENTS", "ChangedArgument", "CoercedArguments", "MisfitArgument", "coerced_arguments"]
 

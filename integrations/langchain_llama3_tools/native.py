@@ -17,11 +17,12 @@ from langchain_core.messages import ToolCall as LangChainToolCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call, written_arguments
+from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
 from llama3_tools import Tool, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
+from llama3_tools.json_writing import written_arguments
 
 __all__ = [
     "NativeCall",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, final
 
 from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, Tool, ToolCall, ToolDefinitionError
 from llama3_tools.arguments import ArgumentValidator, Coercer, Coercion
+from llama3_tools.json_writing import written_arguments
 
 __all__ = [
     "COERCED_ARGUMENTS",
@@ -18,7 +18,6 @@ __all__ = [
     "mendable",
     "misfits_told",
     "with_misfits",
-    "written_arguments",
 ]
 
 COERCED_ARGUMENTS = "coerced_arguments"
@@ -55,19 +54,6 @@ def coerced_call(call_id: str, name: str, arguments: Mapping[str, Any], coercion
     """Tell the same of a call that the server found: a list of one, or of none."""
     is_told = coercion.changes or coercion.problems
     return [_told(call_id, name, written_arguments(arguments), coercion)] if is_told else []
-
-
-def written_arguments(arguments: Mapping[str, Any] | str) -> str:
-    """Write the arguments of a call that the server found as JSON: what JSON has no form for as Python shows it.
-
-    >>> from datetime import date
-    >>> written_arguments({"day": date(2026, 1, 2)}), written_arguments({(1, 2): 3})
-    ('{"day": "2026-01-02"}', '"{…}"')
-    """
-    try:
-        return json.dumps(arguments, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle, an integer of too many digits
-        return '"{…}"'
 
 
 def misfits_told(additional_kwargs: Mapping[str, Any]) -> dict[str, list[str]]:

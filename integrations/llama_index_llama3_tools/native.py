@@ -14,7 +14,8 @@ from pydantic_core import from_json
 
 from llama3_tools import new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call, written_arguments
+from llama3_tools.json_writing import written_arguments
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]

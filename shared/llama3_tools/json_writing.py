@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["shown", "write_json"]
+__all__ = ["shown", "write_json", "written_arguments"]
 
 _SAFE_BITS = 2000  # some 600 digits, which Python writes at once, however low its limit is set
 
@@ -43,6 +43,21 @@ def shown(value: object) -> str:
         return repr(value)
     except ValueError:
         return write_json(value, default=lambda other: f"<{type(other).__name__}>")
+
+
+def written_arguments(arguments: Mapping[str, Any] | str) -> str:
+    """Write the arguments of a call that a server found as JSON: what JSON has no form for as Python shows it.
+
+    What cannot be written so either is a JSON string, which nothing takes for arguments.
+
+    >>> from datetime import date
+    >>> written_arguments({"day": date(2026, 1, 2)}), written_arguments({(1, 2): 3}), written_arguments({"n": 10**5000})
+    ('{"day": "2026-01-02"}', '"{…}"', '"{…}"')
+    """
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle, an integer of too many digits
+        return '"{…}"'
 
 
 class _Closing(str):
