@@ -39,8 +39,8 @@ _CODE_BEFORE = re.compile(r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b
 """What stands before brackets that are code or quoted: an index, an assignment, an argument."""
 
 _CODE_BEHIND = re.compile(r"[(:]|\.\w|\[[\d:\"'-]")
-_MAY_BE_CODE = re.compile(r"[.\[]?\Z")
 """What stands behind such brackets: a call, a block, a method, an index. Or a link."""
+_MAY_BE_CODE = re.compile(r"[.\[]?\Z")
 
 _TOKEN_BEFORE = re.compile(r"(?:_(?:tag|id|text|start|end)|eot|eom)\|>\s*\Z")
 _REST_OF_LINE = re.compile(r"[^\n\r]*")
