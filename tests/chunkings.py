@@ -7,15 +7,15 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from llama3_tools import Extraction, Extractor, TextDelta, ToolCall
+from llama3_tools import Extraction, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 if TYPE_CHECKING:
     from llama3_tools import Event
 
 __all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "read"]
 
-Flow: TypeAlias = list["str | ToolCall"]
-"""The events of a stream in order: text as strings, neighbours joined, and calls."""
+Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
+"""The events of a stream in order: text as strings and reasoning, neighbours joined, and calls."""
 
 _RANDOM_CHUNKINGS = 12
 _LENGTH_CUT_EVERYWHERE = 1500
@@ -41,13 +41,19 @@ def chunkings(text: str) -> Iterator[list[str]]:
 
 
 def flow_of(events: Iterable[Event]) -> Flow:
-    """Join the neighbouring text deltas of a stream's events."""
+    """Join the neighbouring deltas of a stream's events."""
     flow: Flow = []
     for event in events:
-        if not isinstance(event, TextDelta):
+        last = flow[-1] if flow else None
+        if isinstance(event, ReasoningDelta):
+            if isinstance(last, ReasoningDelta):
+                flow[-1] = ReasoningDelta(last.text + event.text)
+            else:
+                flow.append(event)
+        elif not isinstance(event, TextDelta):
             flow.append(event.tool_call)
-        elif flow and isinstance(flow[-1], str):
-            flow[-1] += event.text
+        elif isinstance(last, str):
+            flow[-1] = last + event.text
         else:
             flow.append(event.text)
     return flow
@@ -58,7 +64,7 @@ def read(chunks: Iterable[str], extractor: Extractor) -> tuple[Flow, Extraction]
     stream = extractor.stream()
     events = [event for chunk in chunks for event in stream.feed(chunk)]
     events += stream.flush()
-    assert all(event.text for event in events if isinstance(event, TextDelta)), "an empty delta"
+    assert all(event.text for event in events if not isinstance(event, ToolCallReady)), "an empty delta"
     return flow_of(events), stream.extraction
 
 
@@ -70,7 +76,10 @@ def extract_in_every_chunking(text: str, **options: Any) -> Extraction:  # noqa:
     assert [part for part in expected if isinstance(part, ToolCall)] == list(extraction.tool_calls)
     streamed = "".join(part for part in expected if isinstance(part, str))
     content = extraction.content or ""
-    assert streamed == content or (extraction.tool_calls and streamed.lstrip() == content)
+    thoughts = "".join(part.text for part in expected if isinstance(part, ReasoningDelta))
+    assert thoughts == (extraction.reasoning or "")
+    is_cut = extraction.tool_calls or options.get("split_reasoning")
+    assert streamed == content or (is_cut and streamed.lstrip() == content)
     for chunks in chunkings(text):
         flow, streamed_extraction = read(chunks, extractor)
         assert flow == expected, chunks

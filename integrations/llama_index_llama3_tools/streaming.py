@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from llama_index.core.llms import ChatMessage, ChatResponse
 
-from llama3_tools import Event, Extraction, Extractor, TextDelta
+from llama3_tools import Event, Extraction, Extractor, TextDelta, ToolCallReady
 from llama_index_llama3_tools.messages import (
     AnyResponse,
     CallParts,
@@ -97,7 +97,7 @@ class ResponseStream:
         for event in events:
             if isinstance(event, TextDelta):
                 delta += event.text
-            elif not (self._only_first and self._calls.blocks):
+            elif isinstance(event, ToolCallReady) and not (self._only_first and self._calls.blocks):
                 self._calls.add(event.tool_call)
         self._text += delta
         return delta

@@ -52,6 +52,8 @@ class CallReader:
     """Makes the id of each call (rule 13)."""
     coercers: Mapping[str, Coercer] | None = None
     """Makes arguments fit, by the name of their tool; `None`: they stay as the model wrote them."""
+    lenient: bool = False
+    """Whether variants that no manual has are calls, too."""
 
     def read(self, text: str, pos: int, offset: int, scope: Scope, *, checked: bool = False) -> ReadJson | None:
         """Read the object or the array at `text[pos]`; `None` where it is not plainly one.

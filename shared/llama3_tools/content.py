@@ -1,4 +1,4 @@
-"""What becomes of text: the content (rules 3, 4, 5 and 10) and the events that carry it.
+"""What becomes of text: the content (rules 3, 4, 5 and 10), the reasoning, and the events that carry both.
 
 Text goes in as it is settled, in pieces of any size; calls go in when they are complete. What may still turn
 out to be the space, the protocol tokens or the delimiters around a call is held back until the next piece tells.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from llama3_tools.values import Event, TextDelta, ToolCall, ToolCallReady
+from llama3_tools.reasoning import Reasoning
+from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 __all__ = ["DELIMITERS", "Content"]
 
@@ -31,6 +32,8 @@ class _Place(Enum):
     """Right after a call, where white space and one `;` vanish (rule 3)."""
     DELIMITERS = auto()
     """Further on among `;`, `,` and white space, which vanish if a call follows and are prose if text does."""
+    REASONING = auto()
+    """In reasoning that is split off, or right after it, where white space vanishes."""
 
 
 class Content:
@@ -41,15 +44,28 @@ class Content:
     [TextDelta(text='Hello  you ')]
     """
 
-    __slots__ = ("_events", "_fresh", "_pieces", "_place", "_semicolon_gone", "_tail", "calls_seen", "tool_calls")
+    __slots__ = (
+        "_events",
+        "_fresh",
+        "_is_cut",
+        "_is_reasoning",
+        "_pieces",
+        "_place",
+        "_reasoning",
+        "_semicolon_gone",
+        "_tail",
+        "tool_calls",
+    )
 
     def __init__(self) -> None:
         self.tool_calls: list[ToolCall] = []
-        self.calls_seen = False
-        """Whether there was a call, or an envelope that could have held one."""
+        self._is_cut = False
+        """Whether something was taken out: a call, an envelope that could have held one, or reasoning."""
         self._events: list[Event] = []
         self._fresh: list[str] = []
         self._pieces: list[str] = []
+        self._reasoning = Reasoning()
+        self._is_reasoning = False
         self._tail: list[str] = []
         self._place = _Place.START
         self._semicolon_gone = False
@@ -58,6 +74,8 @@ class Content:
         """Take text that is no part of a call."""
         if self._place is _Place.CALL:
             piece = self._without_delimiter(piece)
+        elif self._place is _Place.REASONING:
+            piece = piece.lstrip()
         if not piece:
             return
         if self._place is _Place.CALL:
@@ -67,7 +85,7 @@ class Content:
             return
         if self._place is _Place.START:
             self._tail = [held for held in self._tail if not isinstance(held, _Token)]
-        elif self._place is _Place.DELIMITERS and self._pieces:
+        elif self._place in (_Place.DELIMITERS, _Place.REASONING) and self._pieces:
             self._tail.insert(0, " ")
         self._place = _Place.PROSE
         body = piece.rstrip()
@@ -76,7 +94,7 @@ class Content:
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
-        if self._place is not _Place.CALL:
+        if self._place not in (_Place.CALL, _Place.REASONING):
             self._tail.append(_Token(token))
 
     def call(self, call: ToolCall) -> None:
@@ -95,15 +113,28 @@ class Content:
 
     def begin_call(self) -> None:
         """End the segment before a call, or before an envelope."""
-        self._tail = []
-        self._place = _Place.CALL
+        self._begin(_Place.CALL)
         self._semicolon_gone = False
-        self.calls_seen = True
+
+    def reasoning(self, piece: str) -> None:
+        """Take reasoning that is split off: the next piece of a thought, or the first."""
+        if not self._is_reasoning:
+            self._begin(_Place.REASONING)
+            self._reasoning.begin()
+            self._is_reasoning = True
+        fresh = self._reasoning.add(piece)
+        if fresh:
+            self._release()
+            self._events.append(ReasoningDelta(fresh))
+
+    def end_reasoning(self) -> None:
+        """End the thought."""
+        self._is_reasoning = False
 
     def end(self) -> None:
         """Take the end of the output: protocol tokens vanish; white space stays only where no call was."""
         tail = self._tail
-        if not self.calls_seen:
+        if not self._is_cut:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
         elif self._place is _Place.DELIMITERS:
             while isinstance(tail[-1], _Token) or tail[-1].isspace():  # the first holds a delimiter
@@ -120,12 +151,22 @@ class Content:
     def content(self) -> str | None:
         """The content so far (rules 4 and 5)."""
         text = "".join(self._pieces)
-        return (text.lstrip() or None) if self.calls_seen else text
+        return (text.lstrip() or None) if self._is_cut else text
+
+    @property
+    def all_reasoning(self) -> str | None:
+        """The reasoning so far, or `None` where there is none."""
+        return self._reasoning.text
 
     @property
     def is_after_call(self) -> bool:
         """Whether nothing but delimiters came since the last call."""
         return self._place in (_Place.CALL, _Place.DELIMITERS)
+
+    def _begin(self, place: _Place) -> None:
+        self._tail = []
+        self._place = place
+        self._is_cut = True
 
     def _without_delimiter(self, piece: str) -> str:
         piece = piece.lstrip()

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
 from llama3_tools.errors import require_str
-from llama3_tools.formats import Formats, openings_of, require_formats
+from llama3_tools.formats import Choice, Formats, reads_of, require_formats
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
@@ -36,6 +36,10 @@ class _Options(NamedTuple):
     on_unknown_tool: OnUnknownTool
     formats: tuple[str, ...] | None
     coerce_arguments: bool
+    lenient: bool
+    repair: bool
+    split_reasoning: bool
+    starts_reasoning: bool
     id_factory: Callable[[], str]
 
 
@@ -54,13 +58,17 @@ class Extractor:
 
     __slots__ = ("_calls", "_options", "_reads")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (an option each)
         self,
         *,
         tools: Iterable[ToolLike] | None = None,
         on_unknown_tool: OnUnknownTool = "text",
         formats: Formats = None,
         coerce_arguments: bool = False,
+        lenient: bool = False,
+        repair: bool = False,
+        split_reasoning: bool = False,
+        starts_reasoning: bool = False,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         """Configure an extractor.
@@ -73,13 +81,20 @@ class Extractor:
                 `function`, and for declared tools `pythonic`.
             coerce_arguments: whether arguments are made to fit the schema of their tool, as the function of that
                 name does it. What was changed, and what does not fit all the same, is on the call.
+            lenient: whether variants that no manual has are read, too: other tags for `<function=NAME>`, other keys for
+                `name` and `parameters`. A call's `deviations` say what was read so.
+            repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
+                The call's `repaired_from` is what the model wrote.
+            split_reasoning: whether `<think>…</think>` is split off as `reasoning`, rather than kept in the content.
+            starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
             TypeError: `tools` is no list of tools, or `id_factory` is no function.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
-                `coerce_arguments` has no `tools` to go by.
+                `coerce_arguments` or `repair` has no `tools` to go by.
+            MissingExtraError: `repair` needs the extra of that name.
         """
         if on_unknown_tool not in get_args(OnUnknownTool):
             raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
@@ -87,8 +102,21 @@ class Extractor:
             raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
         if coerce_arguments and tools is None:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
-        declared = None if tools is None else declare_tools(tools)
-        self._set_up(_Options(declared, on_unknown_tool, require_formats(formats), coerce_arguments, id_factory))
+        if repair and tools is None:
+            raise ValueError("repair is for calls of declared tools: give tools, too")
+        self._set_up(
+            _Options(
+                tools=None if tools is None else declare_tools(tools),
+                on_unknown_tool=on_unknown_tool,
+                formats=require_formats(formats),
+                coerce_arguments=coerce_arguments,
+                lenient=lenient,
+                repair=repair,
+                split_reasoning=split_reasoning,
+                starts_reasoning=starts_reasoning,
+                id_factory=id_factory,
+            )
+        )
 
     def _set_up(self, options: _Options) -> None:
         tools = options.tools
@@ -96,8 +124,17 @@ class Extractor:
         if tools is not None and options.coerce_arguments:
             coercers = {name: Coercer(tool.arguments_schema) for name, tool in tools.items()}
         self._options = options
-        self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers)
-        self._reads = openings_of(options.formats, None if tools is None else tuple(tools))
+        self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers, lenient=options.lenient)
+        self._reads = reads_of(
+            Choice(
+                asked_for=options.formats,
+                declared=None if tools is None else tuple(tools),
+                lenient=options.lenient,
+                repair=options.repair,
+                split_reasoning=options.split_reasoning,
+                starts_reasoning=options.starts_reasoning,
+            )
+        )
 
     def __getstate__(self) -> _Options:
         """Give what an extractor is made of, to copy or pickle it."""
@@ -144,6 +181,10 @@ def extract(  # noqa: PLR0913 (an option each)
     on_unknown_tool: OnUnknownTool = "text",
     formats: Formats = None,
     coerce_arguments: bool = False,
+    lenient: bool = False,
+    repair: bool = False,
+    split_reasoning: bool = False,
+    starts_reasoning: bool = False,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
@@ -158,22 +199,31 @@ def extract(  # noqa: PLR0913 (an option each)
         on_unknown_tool: what becomes of a call of any other name.
         formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
         coerce_arguments: whether arguments are made to fit the schema of their tool.
+        lenient: whether variants that no manual has are read, too.
+        repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
+        split_reasoning: whether `<think>…</think>` is split off as `reasoning`.
+        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
         id_factory: makes the id of each call.
 
     Raises:
         TypeError: `text` is not a `str`, or `tools` is no list of tools.
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
-            `coerce_arguments` has no `tools` to go by.
+            `coerce_arguments` or `repair` has no `tools` to go by.
+        MissingExtraError: `repair` needs the extra of that name.
     """
-    is_default = tools is None and on_unknown_tool == "text" and formats is None and not coerce_arguments
-    if is_default and id_factory is new_call_id:
+    is_default = tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id
+    if is_default and not (coerce_arguments or lenient or repair or split_reasoning or starts_reasoning):
         return _DEFAULT.extract(text)
     extractor = Extractor(
         tools=tools,
         on_unknown_tool=on_unknown_tool,
         formats=formats,
         coerce_arguments=coerce_arguments,
+        lenient=lenient,
+        repair=repair,
+        split_reasoning=split_reasoning,
+        starts_reasoning=starts_reasoning,
         id_factory=id_factory,
     )
     return extractor.extract(text)

@@ -12,9 +12,9 @@ from typing import TypeAlias
 from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads
-from llama3_tools.formats.base import Outcome
+from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
-from llama3_tools.source import Reading, Source
+from llama3_tools.source import Source
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.values import Extraction, Span
 
@@ -108,10 +108,10 @@ class _Recording(ExtractionStream):
         self.unsearched: list[Span] = []
         self._source = _RecordingSource(self.dropped)
 
-    def _follow(self, reading: Reading[Outcome]) -> Generator[None, None, None]:
+    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, None]:
         start = self._source.offset
         found = len(self._rejections) + len(self.dropped)
-        yield from super()._follow(reading)
+        yield from super()._follow(format_, candidate)
         if found == len(self._rejections) + len(self.dropped):
             self.unsearched.append((start, self._source.mark))
 

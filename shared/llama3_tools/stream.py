@@ -13,8 +13,8 @@ from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads
-from llama3_tools.formats.base import Candidate, IsCall, IsText, Outcome
-from llama3_tools.source import Reading, Source
+from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
+from llama3_tools.source import Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
 __all__ = ["ExtractionStream"]
@@ -92,7 +92,8 @@ class ExtractionStream:
         self._is_reading = False
         content = self._content
         content.end()
-        self._extraction = Extraction(content.content, tuple(content.tool_calls), tuple(self._rejections))
+        calls, rejections = tuple(content.tool_calls), tuple(self._rejections)
+        self._extraction = Extraction(content.content, calls, rejections, content.all_reasoning)
         return content.take_events()
 
     @property
@@ -113,6 +114,8 @@ class ExtractionStream:
 
     def _run(self) -> Generator[None, None, None]:
         source, openings = self._source, self._reads.bare
+        if self._reads.first is not None:
+            yield from self._follow(self._reads.first, self._candidate(""))
         while True:
             at = openings.find(source.text, source.pos)
             if at < 0:
@@ -122,8 +125,7 @@ class ExtractionStream:
                 if match is not None:
                     self._settle_text(source.base + at)
                     format_, marker = match
-                    candidate = Candidate(marker, _BARE, self._calls, self._reads.inside, self._content.is_after_call)
-                    yield from self._follow(format_.read(source, candidate))
+                    yield from self._follow(format_, self._candidate(marker))
                     continue
                 if source.ended or not openings.may_begin(source.text, at):
                     source.pos = at + 1
@@ -133,9 +135,13 @@ class ExtractionStream:
                 return
             yield
 
-    def _follow(self, reading: Reading[Outcome]) -> Generator[None, None, None]:
-        """Let a reader read, settle what it settles on the way, and file what comes out."""
-        source = self._source
+    def _candidate(self, marker: str) -> Candidate:
+        return Candidate(marker, _BARE, self._calls, self._reads.inside, self._content.is_after_call)
+
+    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, None]:
+        """Let a format read, settle what it settles on the way, and file what comes out."""
+        source, reading = self._source, format_.read(self._source, candidate)
+        take = self._content.reasoning if format_.is_reasoning else self._content.text
         start = source.offset
         after_backtick = source.before.endswith("`") and not source.before.endswith("``")
         while True:
@@ -145,7 +151,7 @@ class ExtractionStream:
                 outcome: Outcome = stop.value
                 break
             if settled is not None:
-                self._content.text(source.settle(settled))
+                take(source.settle(settled))
             yield
         if isinstance(outcome, IsCall) and after_backtick and (yield from self._before_backtick()):
             outcome = _quoted(outcome.parts, (start, source.offset))
@@ -157,6 +163,10 @@ class ExtractionStream:
         self._clip_rejection(start)
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
+            source.drop(source.offset)
+        elif isinstance(outcome, IsReasoning):
+            take(source.settle(outcome.end))
+            self._content.end_reasoning()
             source.drop(source.offset)
         else:
             source.rewind(outcome.end)

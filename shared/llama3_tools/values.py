@@ -18,6 +18,7 @@ __all__ = [
     "OpenAIMessage",
     "OpenAIToolCall",
     "ProblemReason",
+    "ReasoningDelta",
     "Rejection",
     "RejectionReason",
     "Span",
@@ -142,13 +143,18 @@ class ToolCall:
     """What was changed to fit the tool's schema, with `coerce_arguments`; `arguments_json` has the model's own."""
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit the tool's schema all the same, with `coerce_arguments`, and stays as the model wrote it."""
+    deviations: tuple[str, ...] = ()
+    """How it differs from the documented forms, with `lenient`: one sentence each."""
+    repaired_from: str | None = None
+    """The malformed text that it was repaired from, with `repair`; `None` for what needed no repair."""
 
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
         start, end = self.span
         arguments = _LINE_BREAKS.sub(" ", self.arguments_json)  # which stand outside of its strings
         name = shortened(self.name if self.name.isprintable() else repr(self.name))
-        return f"<ToolCall {name}({shortened(arguments)}) {self.format} {start}:{end}>"
+        repaired = "" if self.repaired_from is None else " repaired"
+        return f"<ToolCall {name}({shortened(arguments)}) {self.format} {start}:{end}{repaired}>"
 
     @property
     def usable_json(self) -> str:
@@ -241,6 +247,14 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """Text that is the model's reasoning, with `split_reasoning`, as soon as that is certain. Never empty."""
+
+    text: str
+    """The next piece of the reasoning."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallReady:
     """A tool call, whole, at the moment it was complete. There are no partial calls."""
 
@@ -248,7 +262,7 @@ class ToolCallReady:
     """The call."""
 
 
-Event: TypeAlias = TextDelta | ToolCallReady
+Event: TypeAlias = TextDelta | ReasoningDelta | ToolCallReady
 """What a stream hands out."""
 
 
@@ -257,11 +271,14 @@ class Extraction:
     """One model output, taken apart: nothing lost, nothing invented."""
 
     content: str | None
-    """The text that is no call. `None` where calls are all there is; `""` for an empty output."""
+    """The text that is no call, and no reasoning that was split off. `None` where there is no other text; `""` for an
+    empty output."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The calls, in the order in which the model wrote them (rule 2)."""
     rejections: tuple[Rejection, ...] = ()
     """The candidates that were not calls, in the order of the text."""
+    reasoning: str | None = None
+    """What the model thought, with `split_reasoning` (rule 9): without the tags, thoughts a blank line apart."""
 
     @property
     def tools_called(self) -> bool:
@@ -283,7 +300,8 @@ class Extraction:
     def __repr__(self) -> str:
         """Show the content (shortened) and each call and rejection on a line of its own."""
         content = None if self.content is None else shortened(self.content)
-        lines = [f"Extraction(content={content!r}"]
+        reasoning = "" if self.reasoning is None else f", reasoning={shortened(self.reasoning)!r}"
+        lines = [f"Extraction(content={content!r}{reasoning}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
         return "\n".join(lines) + ")"
 

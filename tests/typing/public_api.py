@@ -20,6 +20,7 @@ from llama3_tools import (
     Llama3ToolsError,
     OpenAIMessage,
     PromptFormat,
+    ReasoningDelta,
     Rejection,
     RejectionReason,
     StreamStateError,
@@ -78,7 +79,7 @@ def streaming(extractor: Extractor, chunks: Sequence[str]) -> ExtractionStream:
 
 
 def shown(event: Event) -> str:
-    if isinstance(event, TextDelta):
+    if isinstance(event, TextDelta | ReasoningDelta):
         return event.text
     if isinstance(event, ToolCallReady):
         return event.tool_call.name

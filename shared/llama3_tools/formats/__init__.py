@@ -1,24 +1,24 @@
 """The wire formats, in the order in which they are tried where several begin with the same character.
 
-A new format is a file in this folder and a line in this list.
+A new format is a file in this folder, a line in `_FORMATS`, and its name in `FormatName` if it can be asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.formats.base import Openings
+from llama3_tools.formats.base import Choice, Openings, WireFormat, always, where_read
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
-from llama3_tools.formats.json_calls import JSON_ARRAY, JSON_OBJECT
+from llama3_tools.formats.json_calls import json_array, json_object
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
-from llama3_tools.formats.quotation import THINK
+from llama3_tools.formats.quotation import opened_thought, think
 from llama3_tools.formats.wrappers import PYTHON_START, TOOL, TOOL_CALL
 
-__all__ = ["FormatName", "Formats", "Reads", "openings_of", "require_formats"]
+__all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
 
 FormatName: TypeAlias = Literal["json", "tool_call", "tool", "function", "pythonic"]
 """A form of writing calls, as it can be asked for (rule 11)."""
@@ -27,8 +27,19 @@ Formats: TypeAlias = Iterable[FormatName] | Literal["all"] | None
 """The forms that are read: their names, or `"all"`. `None`: what cannot be mistaken for prose, and where tools are
 declared the rest too, for those."""
 
-_ALL = get_args(FormatName)
-_TAGS = {"tool_call": TOOL_CALL, "tool": TOOL, "function": FUNCTION_TAG}
+_FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
+    json_object,
+    json_array,
+    pythonic_list,
+    where_read(TOOL_CALL),
+    where_read(TOOL),
+    where_read(FUNCTION_TAG),
+    always(FENCE),
+    always(PYTHON_START),
+    always(PROTOCOL_TOKEN),
+    think,
+    pythonic_line,
+)
 
 
 class Reads(NamedTuple):
@@ -38,13 +49,15 @@ class Reads(NamedTuple):
     """In the text of the output."""
     inside: Openings
     """Inside a wrapper."""
+    first: WireFormat | None
+    """What the output begins with, without a marker."""
 
 
 def require_formats(formats: Formats) -> tuple[str, ...] | None:
     """Check the names of formats.
 
-    >>> require_formats("all")
-    ('json', 'tool_call', 'tool', 'function', 'pythonic')
+    >>> require_formats("json"), require_formats("all")[:2]
+    (('json',), ('json', 'tool_call'))
 
     Raises:
         TypeError: not a list of names.
@@ -52,26 +65,21 @@ def require_formats(formats: Formats) -> tuple[str, ...] | None:
     """
     if formats is None:
         return None
-    names = _ALL if formats == "all" else (formats,) if isinstance(formats, str) else tuple(formats)
-    unknown = [name for name in names if name not in _ALL]
+    known = get_args(FormatName)
+    names = known if formats == "all" else (formats,) if isinstance(formats, str) else tuple(formats)
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
         what = f"{unknown[0]!r}" if unknown else "an empty list"
-        raise ValueError(f'formats are "all", or a list of {", ".join(_ALL)}; not {what}')
+        raise ValueError(f'formats are "all", or a list of {", ".join(known)}; not {what}')
     return names
 
 
 @lru_cache(maxsize=64)
-def openings_of(formats: tuple[str, ...] | None, declared: tuple[str, ...] | None) -> Reads:
-    """Give what is read for the formats that were asked for, and the names of the declared tools."""
-    asked = formats or ()
-    names = _ALL if formats is None and declared is not None else formats or _ALL[:-1]
-    reads_json = "json" in names
-    tags = [tag for name, tag in _TAGS.items() if name in names]
-    if "pythonic" in names:
-        brackets = [pythonic_list(any_name="pythonic" in asked, json=json) for json in (reads_json, True)]
-        lines = [pythonic_line(declared)] if declared else []
-    else:
-        brackets, lines = [JSON_ARRAY, JSON_ARRAY], []
-    rest = [*tags, FENCE, PYTHON_START, PROTOCOL_TOKEN, THINK, *filter(None, lines)]
-    bare = [JSON_OBJECT, brackets[0]] if reads_json else brackets[:1] if "pythonic" in names else []
-    return Reads(Openings([*bare, *rest]), Openings([JSON_OBJECT, brackets[1], *rest]))
+def reads_of(choice: Choice) -> Reads:
+    """Give what is read."""
+    first = opened_thought(choice) if choice.starts_reasoning else None
+    return Reads(_openings(choice), _openings(choice._replace(is_inside=True)), first)
+
+
+def _openings(choice: Choice) -> Openings:
+    return Openings(filter(None, (choose(choice) for choose in _FORMATS)))

@@ -11,7 +11,23 @@ from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
 
-__all__ = ["Candidate", "IsCall", "IsText", "IsToken", "Marker", "Openings", "Outcome", "WireFormat"]
+__all__ = [
+    "Candidate",
+    "Choice",
+    "IsCall",
+    "IsReasoning",
+    "IsText",
+    "IsToken",
+    "Marker",
+    "Openings",
+    "Outcome",
+    "WireFormat",
+    "always",
+    "where_read",
+]
+
+_PROSE_LIKE = frozenset({"pythonic", "code"})
+"""What prose could be mistaken for: read only for declared tools, or where it is asked for by name (rule 11)."""
 
 
 class IsCall(NamedTuple):
@@ -33,7 +49,13 @@ class IsToken(NamedTuple):
     end: int
 
 
-Outcome: TypeAlias = IsCall | IsText | IsToken
+class IsReasoning(NamedTuple):
+    """The candidate is reasoning to be split off, up to an offset; the source stands behind the tag that closes it."""
+
+    end: int
+
+
+Outcome: TypeAlias = IsCall | IsText | IsToken | IsReasoning
 
 
 class Marker(NamedTuple):
@@ -82,6 +104,48 @@ class WireFormat:
     """Reads on from the beginning of the marker, at which the source stands."""
     may_be_inside: bool = True
     """Whether it may stand inside a wrapper."""
+    is_reasoning: bool = False
+    """Whether what it settles on the way is reasoning to be split off, rather than text."""
+
+
+class Choice(NamedTuple):
+    """What an extractor reads."""
+
+    asked_for: tuple[str, ...] | None = None
+    """The names of the formats that were asked for, or `None`: all that cannot be mistaken for prose, and where tools
+    are declared the rest too."""
+    declared: tuple[str, ...] | None = None
+    """The names of the declared tools, or `None` where any name may be called."""
+    lenient: bool = False
+    """Whether undocumented variants are read, too."""
+    repair: bool = False
+    """Whether malformed objects of declared tools are repaired."""
+    split_reasoning: bool = False
+    """Whether reasoning is split off, rather than kept in the content."""
+    starts_reasoning: bool = False
+    """Whether the output begins inside reasoning."""
+    is_inside: bool = False
+    """Whether this is about the inside of a wrapper, rather than the bare text."""
+
+    def reads(self, name: str) -> bool:
+        """Tell whether a format is read."""
+        if self.asked_for is None:
+            return self.declared is not None or name not in _PROSE_LIKE
+        return name in self.asked_for
+
+    def asks_for(self, name: str) -> bool:
+        """Tell whether a format was asked for by name."""
+        return name in (self.asked_for or ())
+
+
+def always(format_: WireFormat) -> Callable[[Choice], WireFormat]:
+    """List a format that is read whatever was asked for."""
+    return lambda _: format_
+
+
+def where_read(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:
+    """List a format that is read unless others were asked for."""
+    return lambda choice: format_ if choice.reads(format_.name) else None
 
 
 class Openings:

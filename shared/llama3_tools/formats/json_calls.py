@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.json_scan import Refusal, scan_value
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
 
-__all__ = ["JSON_ARRAY", "JSON_OBJECT"]
+__all__ = ["JSON_ARRAY", "json_array", "json_object"]
 
 
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
@@ -34,5 +34,15 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
 
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
-JSON_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z"), _read_json)
+_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z"), _read_json)
 JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z"), _read_json)
+
+
+def json_object(choice: Choice) -> WireFormat | None:
+    """Give the format of objects. Inside a wrapper they are read whatever was asked for."""
+    return _OBJECT if choice.is_inside or choice.reads("json") else None
+
+
+def json_array(choice: Choice) -> WireFormat | None:
+    """Give the format of arrays, unless pythonic lists, which begin in the same way, are read with them."""
+    return JSON_ARRAY if json_object(choice) and not choice.reads("pythonic") else None

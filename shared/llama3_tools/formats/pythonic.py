@@ -7,14 +7,13 @@ sentence or in code they are an example.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import partial
 from json import dumps
 from typing import NamedTuple
 
 from llama3_tools.calls import CallReader
-from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
-from llama3_tools.formats.json_calls import JSON_ARRAY
+from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.json_calls import JSON_ARRAY, json_object
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import parse_object
 from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
@@ -283,17 +282,18 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
 _BRACKET = Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9-]|[^\W\d]|\Z))", r"\[\Z")
 
 
-def pythonic_list(*, any_name: bool, json: bool) -> WireFormat:
-    """Make the format of lists. It reads JSON's arrays as well, which begin with the same bracket.
-
-    Args:
-        any_name: whether a list without a single declared tool is meant as calls.
-        json: whether arrays are to be read.
-    """
-    return WireFormat("pythonic", _BRACKET, partial(_read_bracket, any_name=any_name, json=json))
+def pythonic_list(choice: Choice) -> WireFormat | None:
+    """Give the format of lists. It reads JSON's arrays as well, which begin with the same bracket."""
+    if not choice.reads("pythonic"):
+        return None
+    read = partial(_read_bracket, any_name=choice.asks_for("pythonic"), json=json_object(choice) is not None)
+    return WireFormat("pythonic", _BRACKET, read)
 
 
-def pythonic_line(names: Iterable[str]) -> WireFormat | None:
-    """Make the format of calls without brackets, for the names of declared tools; `None` where there are none."""
-    markers = [Marker.of(f"{name}{tail}") for name in names if _DECLARED_NAME.fullmatch(name) for tail in _TAILS]
+def pythonic_line(choice: Choice) -> WireFormat | None:
+    """Give the format of calls without brackets, for the names of declared tools; `None` where there are none."""
+    if not choice.reads("pythonic"):
+        return None
+    names = [name for name in choice.declared or () if _DECLARED_NAME.fullmatch(name)]
+    markers = [Marker.of(f"{name}{tail}") for name in names for tail in _TAILS]
     return WireFormat("pythonic", Marker.any_of(markers), _read_line) if markers else None

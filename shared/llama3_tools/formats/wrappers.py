@@ -51,7 +51,7 @@ def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -
         elif isinstance(outcome, IsToken):
             source.rewind(outcome.end)
         else:
-            began = began or (outcome is not None and outcome.rejection is not None)
+            began = began or (isinstance(outcome, IsText) and outcome.rejection is not None)
             return Inside(parts, intact=False, began_with_candidate=began)
         began = True
 

@@ -1,0 +1,50 @@
+"""Reasoning that is split off (rule 9): each thought without the white space at its ends, a blank line between two."""
+
+from __future__ import annotations
+
+__all__ = ["Reasoning"]
+
+_BETWEEN = "\n\n"
+
+
+class Reasoning:
+    r"""The reasoning of one model turn, as it grows.
+
+    >>> reasoning = Reasoning()
+    >>> reasoning.begin(); reasoning.add("\nParis, "); reasoning.add("then.\n")
+    'Paris,'
+    ' then.'
+    >>> reasoning.text
+    'Paris, then.'
+    """
+
+    __slots__ = ("_pieces", "_tail")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._tail: list[str] | None = None
+
+    def begin(self) -> None:
+        """Begin a thought."""
+        self._tail = None
+
+    def add(self, piece: str) -> str:
+        """Take the next piece of a thought, and give what is certain now: white space waits for what follows."""
+        body = piece.rstrip()
+        if not body:
+            if self._tail is not None:
+                self._tail.append(piece)
+            return ""
+        if self._tail is None:
+            before, written = [_BETWEEN] if self._pieces else [], body.lstrip()
+        else:
+            before, written = self._tail, body
+        fresh = "".join((*before, written))
+        self._tail = [piece[len(body) :]]
+        self._pieces.append(fresh)
+        return fresh
+
+    @property
+    def text(self) -> str | None:
+        """All of it so far, or `None` where there is none."""
+        return "".join(self._pieces) or None
