@@ -32,8 +32,6 @@ class _Place(Enum):
     """Right after a call, where white space and one `;` vanish (rule 3)."""
     DELIMITERS = auto()
     """Further on among `;`, `,` and white space, which vanish if a call follows and are prose if text does."""
-    REASONING = auto()
-    """In reasoning that is split off, or right after it, where white space vanishes."""
 
 
 class Content:
@@ -49,6 +47,7 @@ class Content:
         "_fresh",
         "_is_cut",
         "_is_reasoning",
+        "_is_stripped",
         "_pieces",
         "_place",
         "_reasoning",
@@ -66,6 +65,8 @@ class Content:
         self._pieces: list[str] = []
         self._reasoning = Reasoning()
         self._is_reasoning = False
+        self._is_stripped = False
+        """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
         self._tail: list[str] = []
         self._place = _Place.START
         self._semicolon_gone = False
@@ -74,10 +75,11 @@ class Content:
         """Take text that is no part of a call."""
         if self._place is _Place.CALL:
             piece = self._without_delimiter(piece)
-        elif self._place is _Place.REASONING:
+        elif self._is_stripped:
             piece = piece.lstrip()
         if not piece:
             return
+        self._is_stripped = False
         if self._place is _Place.CALL:
             self._place = _Place.DELIMITERS
         if DELIMITERS.fullmatch(piece) if self._place is _Place.DELIMITERS else piece.isspace():
@@ -85,7 +87,7 @@ class Content:
             return
         if self._place is _Place.START:
             self._tail = [held for held in self._tail if not isinstance(held, _Token)]
-        elif self._place in (_Place.DELIMITERS, _Place.REASONING) and self._pieces:
+        elif self._place is _Place.DELIMITERS and self._pieces:
             self._tail.insert(0, " ")
         self._place = _Place.PROSE
         body = piece.rstrip()
@@ -94,7 +96,8 @@ class Content:
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
-        if self._place not in (_Place.CALL, _Place.REASONING):
+        if self._place is not _Place.CALL:
+            self._is_stripped = False
             self._tail.append(_Token(token))
 
     def call(self, call: ToolCall) -> None:
@@ -113,15 +116,16 @@ class Content:
 
     def begin_call(self) -> None:
         """End the segment before a call, or before an envelope."""
-        self._begin(_Place.CALL)
+        self._tail = []
+        self._place = _Place.CALL
         self._semicolon_gone = False
+        self._is_stripped = False
+        self._is_cut = True
 
     def reasoning(self, piece: str) -> None:
         """Take reasoning that is split off: the next piece of a thought, or the first."""
         if not self._is_reasoning:
-            self._begin(_Place.REASONING)
-            self._reasoning.begin()
-            self._is_reasoning = True
+            self._begin_reasoning()
         fresh = self._reasoning.add(piece)
         if fresh:
             self._release()
@@ -137,9 +141,7 @@ class Content:
         if not self._is_cut:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
         elif self._place is _Place.DELIMITERS:
-            while isinstance(tail[-1], _Token) or tail[-1].isspace():  # the first holds a delimiter
-                tail.pop()
-            self._emit((" " if self._pieces else "") + "".join(tail).rstrip())
+            self._emit((" " if self._pieces else "") + "".join(_stripped(tail)))
 
     def take_events(self) -> list[Event]:
         """Give the events since the last time, neighbouring text in one delta."""
@@ -163,10 +165,15 @@ class Content:
         """Whether nothing but delimiters came since the last call."""
         return self._place in (_Place.CALL, _Place.DELIMITERS)
 
-    def _begin(self, place: _Place) -> None:
-        self._tail = []
-        self._place = place
-        self._is_cut = True
+    def _begin_reasoning(self) -> None:
+        """Begin a thought. With the white space around it, it is one space; none where there is no text before."""
+        self._is_reasoning = self._is_cut = True
+        self._reasoning.begin()
+        if self._place is _Place.START:
+            self._tail = []
+        elif self._place is not _Place.CALL:
+            self._tail = [*_stripped(self._tail), " "]
+        self._is_stripped = True
 
     def _without_delimiter(self, piece: str) -> str:
         piece = piece.lstrip()
@@ -184,3 +191,11 @@ class Content:
         if self._fresh:
             self._events.append(TextDelta("".join(self._fresh)))
             self._fresh = []
+
+
+def _stripped(tail: list[str]) -> list[str]:
+    """Give what is held back without the white space and the protocol tokens at its end."""
+    kept = list(tail)
+    while kept and (isinstance(kept[-1], _Token) or not kept[-1].rstrip()):
+        kept.pop()
+    return [*kept[:-1], kept[-1].rstrip()] if kept else []

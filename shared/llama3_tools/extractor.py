@@ -56,7 +56,7 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_calls", "_options", "_reads")
+    __slots__ = ("_calls", "_choice", "_options", "_reads")
 
     def __init__(  # noqa: PLR0913 (an option each)
         self,
@@ -125,16 +125,15 @@ class Extractor:
             coercers = {name: Coercer(tool.arguments_schema) for name, tool in tools.items()}
         self._options = options
         self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers, lenient=options.lenient)
-        self._reads = reads_of(
-            Choice(
-                asked_for=options.formats,
-                declared=None if tools is None else tuple(tools),
-                lenient=options.lenient,
-                repair=options.repair,
-                split_reasoning=options.split_reasoning,
-                starts_reasoning=options.starts_reasoning,
-            )
+        self._choice = Choice(
+            asked_for=options.formats,
+            declared=None if tools is None else tuple(tools),
+            lenient=options.lenient,
+            repair=options.repair,
+            split_reasoning=options.split_reasoning,
+            starts_reasoning=options.starts_reasoning,
         )
+        self._reads = reads_of(self._choice)
 
     def __getstate__(self) -> _Options:
         """Give what an extractor is made of, to copy or pickle it."""

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
-from llama3_tools.formats import Reads
+from llama3_tools.formats import Reads, reads_of
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.source import Source
@@ -82,8 +82,8 @@ class PieceExtractor(Extractor):
     __slots__ = ()
 
     def pieces(self, text: str) -> Pieces:
-        """Take one whole model output apart, and cut it into pieces."""
-        stream = _Recording(self._calls, self._reads)
+        """Take one whole model output apart, and cut it into pieces. Reasoning is shown in its place, as content."""
+        stream = _Recording(self._calls, reads_of(self._choice._replace(split_reasoning=False)))
         stream.feed(text)
         stream.flush()
         extraction = stream.extraction

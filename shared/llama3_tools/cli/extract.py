@@ -7,13 +7,15 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_pieces
-from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.extractor import OnUnknownTool
+from llama3_tools.formats import FormatName
 from llama3_tools.pieces import PieceExtractor
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
@@ -38,10 +40,31 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
     show_default=True,
     help="What becomes of a call of a tool that --tools does not declare.",
 )
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(get_args(FormatName)),
+    multiple=True,
+    help="Read only this form of calls; may be given several times.",
+)
+@click.option("--lenient", is_flag=True, help="Read variants that no manual has, too.")
+@click.option("--repair", is_flag=True, help="Repair malformed calls of the --tools (extra `repair`).")
+@click.option("--split-reasoning", is_flag=True, help="Give <think>…</think> apart from the content.")
+@click.option("--starts-reasoning", is_flag=True, help="The output begins inside <think>: the prompt has opened it.")
 @click.option("--show", is_flag=True, help="Print each output in colour, with the reason for each rejection.")
 @color_option
-def extract(
-    files: tuple[str, ...], tools_file: str | None, on_unknown_tool: OnUnknownTool, *, show: bool, color: ColorChoice
+def extract(  # noqa: PLR0913 (an option each)
+    files: tuple[str, ...],
+    *,
+    tools_file: str | None,
+    on_unknown_tool: OnUnknownTool,
+    formats: tuple[FormatName, ...],
+    lenient: bool,
+    repair: bool,
+    split_reasoning: bool,
+    starts_reasoning: bool,
+    show: bool,
+    color: ColorChoice,
 ) -> None:
     """Take model outputs apart into content and tool calls.
 
@@ -50,11 +73,23 @@ def extract(
 
     The exit status is 0, or 2 if a file could not be read.
     """
+    if repair and tools_file is None:
+        raise click.UsageError("--repair is for calls of declared tools: give --tools, too")
     tools = None if tools_file is None else _read_tools(tools_file)
     try:
-        extractor = PieceExtractor(tools=tools, on_unknown_tool=on_unknown_tool)
+        extractor = PieceExtractor(
+            tools=tools,
+            on_unknown_tool=on_unknown_tool,
+            formats=formats or None,
+            lenient=lenient,
+            repair=repair,
+            split_reasoning=split_reasoning,
+            starts_reasoning=starts_reasoning,
+        )
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
+    except MissingExtraError as error:
+        raise click.UsageError(str(error)) from None
     screen = console(color)
     failed = False
     for name in files or (_STDIN,):
@@ -67,7 +102,7 @@ def extract(
         if show:
             show_pieces(screen, name, extractor.pieces(text))
         else:
-            click.echo(_line(name, text, extractor.extract(text)))
+            click.echo(_line(name, text, extractor.extract(text), has_reasoning=split_reasoning))
     if failed:
         sys.exit(2)
 
@@ -98,7 +133,7 @@ def _read_tools(name: str) -> Sequence[ToolLike]:
     return tools
 
 
-def _line(name: str, text: str, extraction: Extraction) -> bytes:
+def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) -> bytes:
     """Give an extraction as one line of JSON."""
     rejections = [
         {
@@ -111,8 +146,10 @@ def _line(name: str, text: str, extraction: Extraction) -> bytes:
         for rejection in extraction.rejections
     ]
     calls = ", ".join(map(_call, extraction.tool_calls))
-    file, content, rejected = map(_json, (name, extraction.content, rejections))
-    return f'{{"file": {file}, "content": {content}, "tool_calls": [{calls}], "rejections": {rejected}}}'.encode(
+    written = {"file": name, "content": extraction.content}
+    if has_reasoning:
+        written["reasoning"] = extraction.reasoning
+    return f'{_json(written)[:-1]}, "tool_calls": [{calls}], "rejections": {_json(rejections)}}}'.encode(
         "utf-8", "backslashreplace"
     )  # as JSON writes half a surrogate pair
 
@@ -120,7 +157,12 @@ def _line(name: str, text: str, extraction: Extraction) -> bytes:
 def _call(call: ToolCall) -> str:
     """Give a call as JSON, its arguments as the model wrote them, which keeps every digit (rule 8)."""
     arguments = _LINE_BREAK.sub(" ", call.arguments_json)  # in JSON, they only stand outside of strings
-    rest = _json({"id": call.id, "format": call.format, "span": call.span})
+    facts: dict[str, object] = {"id": call.id, "format": call.format, "span": call.span}
+    if call.deviations:
+        facts["deviations"] = call.deviations
+    if call.repaired_from is not None:
+        facts["repaired_from"] = call.repaired_from
+    rest = _json(facts)
     return f'{{"name": {_json(call.name)}, "arguments": {arguments}, {rest[1:]}'
 
 

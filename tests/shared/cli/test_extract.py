@@ -170,3 +170,30 @@ def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
     assert "a\\x1b[2Jb\\x9bc[bold]d[/] \\u202e" in shown
     assert '"\\x7f"' in shown
     assert ":smile:" in shown
+
+
+def test_reasoning_is_given_apart() -> None:
+    (line,) = lines(extract("--split-reasoning", stdin=f"<think>Hm.</think> {CALL} Done."))
+    assert (line["reasoning"], line["content"], len(line["tool_calls"])) == ("Hm.", "Done.", 1)
+    (line,) = lines(extract("--split-reasoning", "--starts-reasoning", stdin=f"Hm, {CALL}</think>Done."))
+    assert (line["reasoning"], line["content"], line["tool_calls"]) == (f"Hm, {CALL}", "Done.", [])
+
+
+def test_reasoning_is_shown_in_its_place() -> None:
+    result = extract("--split-reasoning", "--show", "--color", "never", stdin=f"<think>Hm, {CALL}?</think> Done.")
+    assert "<think>Hm" in result.stdout
+    assert "quotation" in result.stdout
+
+
+def test_only_the_formats_asked_for_are_read() -> None:
+    (line,) = lines(
+        extract("--format", "tool_call", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>")
+    )
+    assert [call["format"] for call in line["tool_calls"]] == ["function"]
+    assert "'yaml' is not one of 'json'" in extract("--format", "yaml").output
+
+
+def test_repair_needs_tools() -> None:
+    result = extract("--repair", stdin=CALL)
+    assert result.exit_code == 2
+    assert "--repair is for calls of declared tools: give --tools, too" in result.output
