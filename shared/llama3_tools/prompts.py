@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from llama3_tools.formats import Formats
+from llama3_tools.formats import Formats, require_formats
 from llama3_tools.json_scan import parse_whole
 from llama3_tools.json_writing import write_json
 from llama3_tools.tool_choice import ToolChoice, require_tool_choice
@@ -205,9 +205,23 @@ def _written(arguments: Mapping[str, Any] | str) -> str:
         return "{…}"
 
 
-def formats_asked_for(prompt_format: PromptFormat) -> Formats:
-    """Give what to read where a model was asked for a form: what is always read, and that form for any name."""
-    return "all" if prompt_format == "pythonic" else None
+def formats_asked_for(prompt_format: PromptFormat, formats: Formats = None) -> Formats:
+    """Give what to read where a model was asked for a form: that form for any name, and what else is to be read.
+
+    >>> formats_asked_for("json", ["tool_call"])
+    ('tool_call', 'json')
+
+    Args:
+        prompt_format: the form that was asked for.
+        formats: what else is to be read, by name, or `"all"`. `None`: what is always read.
+
+    Raises:
+        TypeError: `formats` is no list of names.
+        ValueError: `formats` names none that there is.
+    """
+    if formats is None:
+        return "all" if prompt_format == "pythonic" else None
+    return (*(require_formats(formats) or ()), prompt_format)
 
 
 def _in_python(written: str) -> str:

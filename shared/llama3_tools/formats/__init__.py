@@ -53,7 +53,7 @@ class Reads(NamedTuple):
     """What the output begins with, without a marker."""
 
 
-def require_formats(formats: Formats) -> tuple[str, ...] | None:
+def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     """Check the names of formats.
 
     >>> require_formats("json"), require_formats("all")[:2]
