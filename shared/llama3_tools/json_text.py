@@ -34,6 +34,9 @@ _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _COMMA_OR_BRACE = re.compile(r"[ \t\n\r]*([,}])")
 _COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
 
+_AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
+_OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
+
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 
 
@@ -115,7 +118,7 @@ def parse_object(text: str, start: int, *, checked: bool = False, levels: int = 
         levels: how many levels of objects and arrays it may have.
     """
     parsed = _members(text, start, _decode_checked if checked else _decode)
-    return parsed if parsed is None or checked or _is_within(parsed, levels) else None
+    return parsed if parsed is None or checked or _is_within(text, start, parsed.end, levels) else None
 
 
 def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonObject] | None:
@@ -281,22 +284,19 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
     return skip_json_space(text, pos + 1) if text[pos] == "," else pos
 
 
-def _is_within(parsed: JsonObject, levels: int) -> bool:
-    text, start, end = parsed.text, parsed.start, parsed.end
+def _is_within(text: str, start: int, end: int, levels: int) -> bool:
+    """Tell whether strict JSON has at most so many levels of objects and arrays."""
     # The source's text declines to count, so ask str itself.
-    brackets = str.count(text, "{", start, end) + str.count(text, "[", start, end)
-    return brackets <= levels or _depth_within([member.value for member in parsed.members], levels - 1)
-
-
-def _depth_within(values: list[Any], limit: int) -> bool:
-    level = [value for value in values if type(value) in (dict, list)]
-    for _ in range(limit):
-        if not level:
-            return True
-        level = [
-            child
-            for value in level
-            for child in (value.values() if type(value) is dict else value)
-            if type(child) in (dict, list)
-        ]
-    return not level
+    if str.count(text, "{", start, end) + str.count(text, "[", start, end) <= levels:
+        return True
+    written = text[start:end].encode("ascii", "replace")
+    if b"\\" in written:
+        written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
+    if b'"' in brackets:  # of strings that hold some
+        brackets = b"".join(brackets.split(b'"')[::2])
+    for _ in range(levels):  # each time, the innermost ones go: in C, whatever the shape
+        if not brackets:
+            break
+        brackets = brackets.replace(b"()", b"")
+    return not brackets
