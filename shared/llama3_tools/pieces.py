@@ -91,7 +91,7 @@ class PieceExtractor(Extractor):
         quoted = [
             (start, end)
             for start, end in unsearched
-            if text.startswith(("<", "`"), start) and self.extract(text[start + 1 : end]).tools_called
+            if text.startswith(("<", "`", "~"), start) and self.extract(text[start + 1 : end]).tools_called
         ]
         solid = sorted(end for _, end in [*unsearched, *(rejection.span for rejection in extraction.rejections)])
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))

@@ -68,8 +68,8 @@ class Source:
         self.before = ""
         """The last few characters before the mark."""
         self.ended = False
-        self.open_fences: set[int] = set()
-        """How many backticks close the fences whose inside is being read as if it stood bare."""
+        self.open_fences: set[str] = set()
+        """The opening fences whose inside is being read as if it stood bare."""
         self._kept: list[str] = []
         self._json_text: _Lineless | None = None
         self._is_examined = False

@@ -164,6 +164,9 @@ class ExtractionStream:
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
             source.drop(source.offset)
+            if outcome.surplus is not None:
+                yield from outcome.surplus(source)
+                source.drop(source.offset)
         elif isinstance(outcome, IsReasoning):
             take(source.settle(outcome.end))
             self._content.end_reasoning()

@@ -66,6 +66,9 @@ WRAPPERS = [
     "```",
     "```json\n",
     "```js\n",
+    "\n```\n",
+    "\n~~~\n",
+    "\n~~~json\n",
 ]
 TOKENS = [
     "<|python_tag|>",
@@ -98,9 +101,9 @@ outputs = st.lists(st.sampled_from([*WHOLE * 3, *BROKEN, *WRAPPERS, *TOKENS, *PR
 
 _VANISHES = re.compile(
     r"[\s;,]|</?tool(?:_call)?>|<function=f>|</function>|<\|(?:python_tag|python_start|python_end|eot_id)\|>"
-    r"|<\|start_header_id\|>assistant<\|end_header_id\|>|`{3,}|json|python"
+    r"|<\|start_header_id\|>assistant<\|end_header_id\|>|(?:`|~){3,}|json|python"
 )
-_OPEN_AT_THE_END = re.compile(r"(?:<[/|]?[a-z_|]*|`+)\Z")
+_OPEN_AT_THE_END = re.compile(r"(?:<[/|]?[a-z_|]*|[`~]+)\Z")
 
 
 @given(outputs)
@@ -108,7 +111,7 @@ def test_every_chunking_gives_the_same(output: str):
     extract_in_every_chunking(output)
 
 
-@given(st.text(alphabet='{}[]"\\:;, \n`<>|/abcdefntu_1.-é\ud800', max_size=60))
+@given(st.text(alphabet='{}[]"\\:;, \n`~<>|/abcdefntu_1.-é\ud800', max_size=60))
 def test_noise_is_the_same_in_every_chunking(output: str):
     extract_in_every_chunking(output)
 
@@ -160,7 +163,7 @@ def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(output: str):
     whole = calls(output)
     for end in range(len(output)):
         beginning = output[:end]
-        is_open = re.search(r"<tool|<function=|<\|python_start|```|`[{\[<]|`\Z", beginning)
+        is_open = re.search(r"<tool|<function=|<\|python_start|```|~~~|`[{\[<]|`\Z", beginning)
         if not is_open:
             found = calls(beginning)
             assert found == whole[: len(found)], beginning
@@ -243,7 +246,12 @@ def _depth(value: object) -> int:
     return 0
 
 
-@given(st.integers(1, MAX_DEPTH * 2), st.integers(0, MAX_DEPTH), st.sampled_from(["[]", '{"a":1}', "1"]))
+_BRACKETS_IN_STRINGS = ['"]"', '"[{"', r'"\\"', r'"\"[\\"', '["[", "é", ""]', r'{"}\\":"","[":"\"]"}']
+
+
+@given(
+    st.integers(1, MAX_DEPTH * 2), st.integers(0, MAX_DEPTH), st.sampled_from(["[]", '{"a":1}', *_BRACKETS_IN_STRINGS])
+)
 def test_both_readers_have_the_same_limit_of_depth(levels: int, width: int, leaf: str):
     inner = "[" * levels + ",".join([leaf] * (width + 1)) + "]" * levels
     text = f'{{"k": {inner}}}'

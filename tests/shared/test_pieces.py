@@ -51,6 +51,8 @@ CASES = [
         [(QUOTED, f"<think>{CALL}?</think>"), (TEXT, " Ah:"), (REMOVED, " "), (CALLED, CALL)],
     ),
     (f"Try:\n```python\nrun({CALL})\n```", [(TEXT, "Try:\n"), (QUOTED, f"```python\nrun({CALL})\n```")]),
+    (f"~~~js\n{CALL}\n~~~", [(QUOTED, f"~~~js\n{CALL}\n~~~")]),
+    (f"```json\n{CALL}\n````", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```"), (REMOVED, "`")]),
     ("<think>Hm.</think> Ah.", [(TEXT, "<think>Hm.</think> Ah.")]),
     ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["<|eot_id|>')]),
@@ -90,7 +92,7 @@ def check(text: str) -> None:
 
 FRAGMENTS = [
     CALL, "[", f"[{CALL}]", '{"name": "f", "parameters": {"a', "{", '"', "}", ";", ",", " ", "\n", "a",
-    "<tool_call>", "</tool_call>", "```json\n", "```sh\n", "<think>", "</think>", "\n```", "`",
+    "<tool_call>", "</tool_call>", "```json\n", "```sh\n", "~~~\n", "<think>", "</think>", "\n```", "`",
     "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>",
 ]  # fmt: skip
 

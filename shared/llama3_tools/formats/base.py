@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -34,6 +34,8 @@ class IsCall(NamedTuple):
     """The candidate held calls. The source stands behind them and their wrapper."""
 
     parts: Parts
+    surplus: Callable[[Source], Generator[None, None, None]] | None = None
+    """Steps over what vanishes right behind, for which the calls do not wait."""
 
 
 class IsText(NamedTuple):
