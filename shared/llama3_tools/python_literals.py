@@ -57,7 +57,7 @@ _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
-_WORD = re.compile(r"\w*")
+_WORD = re.compile(r"[\w\x80-\U0010ffff]*")  # what is an identifier is told by the whole of it, as in Python
 _NUMBER_BODY = re.compile(r"[\w.]*")
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _DECIMAL = re.compile(r"0(?:_?0)*|[1-9](?:_?[0-9])*")
@@ -242,7 +242,7 @@ class _Reader:
             self._open(char)
         elif char in _STRING_BODY:
             yield from self._read_string()
-        elif char.isalpha() or char == "_":
+        elif char.isidentifier():
             yield from self._read_word()
         elif char in "+-.0123456789":
             yield from self._read_number()
@@ -271,7 +271,8 @@ class _Reader:
             yield from self._read_string(is_raw=word in "rR")
             return
         yield from read_run(source, _WHITE_SPACE)
-        if self.containers or self.name is not None or not source.text.startswith("=", source.pos):
+        is_name = word.isidentifier() and source.text.startswith("=", source.pos)
+        if self.containers or self.name is not None or not is_name:
             raise _BrokenError(f"expected {self.expected.value} at offset {start}, found the name {shortened(word)!r}")
         if word in self.arguments.keywords:
             raise _BrokenError(f"the argument {shortened(word)!r} stands twice, at offset {start}")

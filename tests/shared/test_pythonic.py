@@ -72,6 +72,8 @@ F, G = ("f", {"a": 1}), ("g", {})
         ("math.factorial(number=5)", [("math.factorial", {"number": 5})], None),
         ('<|python_tag|>brave_search.call(query="x")<|eom_id|>', [("brave_search", {"query": "x"})], None),
         ('[brave_search.call(query="x")]', [("brave_search", {"query": "x"})], None),
+        # arguments with names in other scripts, of more than letters
+        ("[g(तापमान=5, a·b=1)]", [("g", {"तापमान": 5, "a·b": 1})], None),
         # arguments without names
         ("[f(1)]", [F], None),
         ("[f(1, 2)]", [("f", {"a": 1, "b": 2})], None),
@@ -213,6 +215,7 @@ def test_anything_else_is_malformed_and_hides_nothing(arguments: str):
 @pytest.mark.parametrize(
     ("text", "detail"),
     [
+        ("[g(a“b=1)]", "expected a literal or the closing bracket at offset 3, found the name 'a“b'"),
         ("[f(a=g())]", "expected a literal at offset 5, found the name 'g'"),
         ("[f({a=1})]", "expected a literal or the closing bracket at offset 4, found the name 'a'"),
         ("[f(a=[1}", "expected ',' or the closing bracket at offset 7, found '}'"),
