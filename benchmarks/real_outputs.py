@@ -1,0 +1,202 @@
+"""What is extracted from outputs of real models, and what is rejected.
+
+    python benchmarks/real_outputs.py outputs.jsonl
+    python benchmarks/real_outputs.py --list outputs.jsonl
+
+Each line of the file is an output as a JSON object with the model's text under `raw_output`; other keys do not matter.
+Each output is read twice: by default, and with all formats and leniently. The exit status is 1 if one raised an
+exception, or lost text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from llama3_tools import Extraction
+from llama3_tools.pieces import Piece, PieceExtractor, PieceKind, Pieces
+from llama3_tools.visible import visible
+
+_EXPECTED = 'an output such as {"raw_output": "It is sunny."}'
+
+READINGS = {"default": PieceExtractor(), "all": PieceExtractor(formats="all", lenient=True)}
+"""The ways to read an output, by their names."""
+
+_GONE = {PieceKind.CALL, PieceKind.REMOVED}
+_VANISHES = re.compile(
+    r"""(?: [\s;,\[\]>]                                     # space, delimiters, the ends of lists and of broken tags
+      | <\|(?:start_header_id|header_start|im_start)\|>\w*    # the beginning of a header, with its role
+      | <\|\w+\|>                                           # other protocol tokens
+      | </?[\w-]+ (?: =[\w.:/-]+ )? >?                      # tags
+      | (?: `{3,} | ~{3,} ) [^\n`~{\[<]*                    # fences
+    )*""",
+    re.VERBOSE,
+)
+_IS_CALL = "null"
+"""What stands for a call among what was removed, so that an envelope around it is JSON still."""
+
+
+class Output(NamedTuple):
+    """An output, and what became of it."""
+
+    line: int
+    """Where it stands in the file."""
+    whole: Pieces | None
+    """It, taken apart; `None` if that raised an exception."""
+    fault: str | None
+    """What must never be: the exception, or the text that was lost."""
+
+
+def main(command_line: Sequence[str] | None = None) -> None:
+    """Print the counts, or the list, for the file that the command line names."""
+    parser = argparse.ArgumentParser(description="What is extracted from outputs of real models.")
+    parser.add_argument("outputs", type=Path, help="a JSON Lines file: `raw_output` a line")
+    parser.add_argument(
+        "--list",
+        choices=READINGS,
+        nargs="?",
+        const="default",
+        help="print what became of each output, for reading by eye; by default, or with all formats and leniently",
+    )
+    options = parser.parse_args(command_line)
+    path: Path = options.outputs
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        parser.error(f"{path} cannot be read: {error}")
+    texts = {number: _read(line) for number, line in enumerate(lines, 1) if line.strip()}
+    bad = next((number for number, text in texts.items() if text is None), None)
+    if bad or not texts:
+        parser.error(f"{path}, line {bad}: expected {_EXPECTED}" if bad else f"{path}: no outputs in it")
+    read = {
+        name: [_take_apart(line, text, extractor) for line, text in texts.items() if text is not None]
+        for name, extractor in READINGS.items()
+    }
+    for row in [*(listed(read[options.list]) if options.list else ()), *counted(read)]:
+        print(row)
+    faults = [output for outputs in read.values() for output in outputs if output.fault]
+    if faults:
+        parser.exit(1, "".join(visible(f"{path}, line {output.line}: {output.fault}") + "\n" for output in faults))
+
+
+def _read(line: str) -> str | None:
+    try:
+        text = json.loads(line)["raw_output"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return text if isinstance(text, str) else None
+
+
+def _take_apart(line: int, text: str, extractor: PieceExtractor) -> Output:
+    try:
+        whole = extractor.pieces(text)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is looked for here
+        return Output(line, None, f"raised {error!r}")
+    return Output(line, whole, lost(text, whole))
+
+
+def lost(text: str, whole: Pieces) -> str | None:
+    """Tell what is neither in the content nor a call, a wrapper, a delimiter or a protocol token (rules 3, 4, 9, 10).
+
+    Args:
+        text: the output.
+        whole: the output, taken apart.
+    """
+    if "".join(piece.text for piece in whole.pieces) != text:
+        return "the pieces are not the output"
+    try:
+        content = _content(whole.pieces)
+    except (ValueError, RecursionError) as error:
+        return f"text was removed: {error}"
+    actual = whole.extraction.content or ""
+    return None if content == actual else f"expected the content {content!r}, got {actual!r}"
+
+
+def _content(pieces: Iterable[Piece]) -> str:
+    """Give the content as rule 4 has it, from the pieces that were kept and the messages of envelopes (rule 12)."""
+    segments, has_calls = [], False
+    for is_gone, group in groupby(pieces, lambda piece: piece.kind in _GONE):
+        if not is_gone:
+            segments.append("".join(piece.text for piece in group))
+            continue
+        for value in _values("".join(_IS_CALL if piece.kind is PieceKind.CALL else piece.text for piece in group)):
+            has_calls = True
+            if isinstance(value, Mapping):
+                segments += [value[key] for key in value if key in ("message", "content") and value[key] is not None]
+    return " ".join(filter(None, map(str.strip, segments))) if has_calls else "".join(segments)
+
+
+def _values(removed: str) -> Iterator[object]:
+    """Give the calls, as `None`, and the envelopes in what was removed.
+
+    Raises:
+        ValueError: there is something else in it.
+    """
+    at = 0
+    while True:
+        match = _VANISHES.match(removed, at)
+        at = match.end() if match else at
+        if at == len(removed):
+            return
+        if not removed.startswith((_IS_CALL, "{"), at):
+            raise ValueError(repr(removed[at:]))
+        value, at = json.JSONDecoder().raw_decode(removed, at)
+        yield value
+
+
+def counted(read: Mapping[str, Iterable[Output]]) -> Iterator[str]:
+    """Give the lines of the table: outputs, calls by format, and rejections by reason, a column for each reading."""
+    found = [[output.whole.extraction for output in outputs if output.whole] for outputs in read.values()]
+    yield _row("", read)
+    yield from _counts("outputs", ([_kind(extraction) for extraction in column] for column in found))
+    yield ""
+    calls = ([call.format for extraction in column for call in extraction.tool_calls] for column in found)
+    yield from _counts("calls", calls)
+    yield ""
+    rejections = (
+        [str(rejection.reason) for extraction in column for rejection in extraction.rejections] for column in found
+    )
+    yield from _counts("rejections", rejections)
+
+
+def _kind(extraction: Extraction) -> str:
+    if extraction.tools_called:
+        return "with calls"
+    return "with rejections only" if extraction.rejections else "with neither"
+
+
+def _counts(name: str, columns: Iterable[Iterable[str]]) -> Iterator[str]:
+    counts = [Counter(column) for column in columns]
+    yield _row(name, (count.total() for count in counts))
+    for kind in sorted(set().union(*counts), key=lambda kind: (-counts[0][kind], kind)):
+        yield _row(f"  {kind}", (count[kind] for count in counts))
+
+
+def _row(name: str, cells: Iterable[object]) -> str:
+    return f"{name:24}" + "".join(f"{cell!s:>9}" for cell in cells)
+
+
+def listed(outputs: Iterable[Output]) -> Iterator[str]:
+    """Give what became of each output: its pieces, its calls, and its rejections with their reasons."""
+    for output in outputs:
+        yield f"line {output.line}{': ' + visible(output.fault) if output.fault else ''}"
+        if output.whole:
+            for piece in output.whole.pieces:
+                yield _item(piece.kind.value, piece.text)
+            for found in (*output.whole.extraction.tool_calls, *output.whole.extraction.rejections):
+                yield _item("=", repr(found))
+        yield ""
+
+
+def _item(label: str, text: str) -> str:
+    return f"  {label:10}" + visible(text).replace("\n", f"\n{'':10}| ")
+
+
+if __name__ == "__main__":
+    main()
