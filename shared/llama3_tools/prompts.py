@@ -1,11 +1,12 @@
 """The text that a model is shown: its tools, its calls and their results. In the words Llama 3.1 was trained on.
 
-What is rendered here is what the extractor reads, for tools with the names that tools have: letters, digits, `_.:/-`.
+What is rendered here is what the extractor reads.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -52,6 +53,10 @@ _PYTHONIC_INSTRUCTION = (
     "If you decide to invoke any of the function(s), you MUST put it in the format of "
     "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]"
 )
+# The names that a form can carry.
+_TAGGED_NAME = re.compile(r"[\w.:/-]{1,128}")
+_PYTHON_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
+
 _REQUIRED = "Call a function in your reply."
 _NAMED = "Call the function {name!r} in your reply."
 
@@ -135,6 +140,9 @@ def render_response_prompt(
 def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_format: PromptFormat = "json") -> str:
     """Render a call as the model would have written it, to show it what it called before.
 
+    What a form has no place for is written as JSON: a name with a space in it, say, and in Python an argument whose
+    name is no identifier.
+
     >>> render_tool_call("get_weather", {"city": "Paris"})
     '{"name": "get_weather", "parameters": {"city": "Paris"}}'
     >>> render_tool_call("get_weather", '{"city": "Paris"}', prompt_format="function")
@@ -153,11 +161,13 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     """
     _require_format(prompt_format)
     written = _written(arguments)
-    if prompt_format == "pythonic":
-        return f"[{name}({_in_python(written)})]"
-    if prompt_format == "function":
+    if prompt_format == "function" and _TAGGED_NAME.fullmatch(name):
         return f"<function={name}>{written}</function>"
-    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
+    in_python = _in_python(written) if prompt_format == "pythonic" and _PYTHON_NAME.fullmatch(name) else None
+    if in_python is not None:
+        return f"[{name}({in_python})]"
+    key = "arguments" if _is_like_a_schema(written) else "parameters"
+    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "{key}": {written}}}'
 
 
 def render_tool_result(
@@ -224,18 +234,27 @@ def formats_asked_for(prompt_format: PromptFormat, formats: Formats = None) -> F
     return (*(require_formats(formats) or ()), prompt_format)
 
 
-def _in_python(written: str) -> str:
-    """Write JSON arguments as those of a Python call; what is no JSON object stays as it is."""
+def _in_python(written: str) -> str | None:
+    """Write JSON arguments as those of a Python call; what is no JSON object stays as it is.
+
+    `None` where that is not possible: a dict alone could be the value of a tool's first parameter, and an integer may
+    have more digits than Python writes.
+    """
     parsed = parse_whole(written)
     if parsed is None:
         return written
-    arguments = parsed.value
+    if not all(name.isidentifier() and name not in ("True", "False", "None") for name in parsed.value):
+        return None
     try:
-        if all(name.isidentifier() and name not in ("True", "False", "None") for name in arguments):
-            return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        return repr(arguments)
-    except ValueError:  # an integer of more digits than Python writes
-        return written
+        return ", ".join(f"{name}={value!r}" for name, value in parsed.value.items())
+    except ValueError:
+        return None
+
+
+def _is_like_a_schema(written: str) -> bool:
+    """Tell whether arguments, under `parameters`, would make the call look like its tool's schema (rule 1)."""
+    parsed = parse_whole(written) if '"object"' in written else None
+    return parsed is not None and parsed.value.get("type") == "object" and "properties" in parsed.value
 
 
 def _require_format(prompt_format: str) -> None:

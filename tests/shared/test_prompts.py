@@ -142,11 +142,43 @@ def test_two_results_of_one_tool_are_told_apart_and_are_no_calls(arguments: dict
     ("arguments", "written"),
     [
         ({"city": "Paris", "days": [1, None, True]}, "[f(city='Paris', days=[1, None, True])]"),
-        ({"a-b": 1, "c": "it's"}, """[f({'a-b': 1, 'c': "it's"})]"""),
-        ({"True": 1}, "[f({'True': 1})]"),
+        ({"class": "it's", "größe": -0.5}, """[f(class="it's", größe=-0.5)]"""),
         ('{"city": "Par', '[f({"city": "Par)]'),
-        ('{"n": ' + "7" * 5000 + "}", '[f({"n": ' + "7" * 5000 + "})]"),
     ],
 )
 def test_a_pythonic_call_is_python(arguments: Any, written: str):  # noqa: ANN401 - an object, or text
     assert render_tool_call("f", arguments, prompt_format="pythonic") == written
+
+
+@pytest.mark.parametrize(
+    ("prompt_format", "name", "arguments", "written"),
+    [
+        ("function", "two words", {}, '{"name": "two words", "parameters": {}}'),
+        ("function", "f>", {"a": 1}, '{"name": "f>", "parameters": {"a": 1}}'),
+        ("function", "f" * 129, {}, f'{{"name": "{"f" * 129}", "parameters": {{}}}}'),
+        ("pythonic", "two words", {}, '{"name": "two words", "parameters": {}}'),
+        ("pythonic", "7zip", {}, '{"name": "7zip", "parameters": {}}'),
+        ("pythonic", "f", {"a-b": 1, "c": None}, '{"name": "f", "parameters": {"a-b": 1, "c": null}}'),
+        ("pythonic", "f", {"": 1}, '{"name": "f", "parameters": {"": 1}}'),
+        ("pythonic", "f", {"True": 1}, '{"name": "f", "parameters": {"True": 1}}'),
+        (
+            "pythonic",
+            "f",
+            {"n": 10**5000, "yes": True},
+            f'{{"name": "f", "parameters": {{"n": 1{"0" * 5000}, "yes": true}}}}',
+        ),
+        (
+            "json",
+            "f",
+            {"type": "object", "properties": {}},
+            '{"name": "f", "arguments": {"type": "object", "properties": {}}}',
+        ),
+    ],
+)
+def test_what_a_form_has_no_place_for_is_written_as_json_and_read(
+    prompt_format: PromptFormat, name: str, arguments: dict[str, Any], written: str
+):
+    assert render_tool_call(name, arguments, prompt_format=prompt_format) == written
+    tool = Tool(name, parameters={"type": "object", "properties": {"city": {}, "n": {}}})
+    (call,) = extract(written, tools=[tool]).tool_calls
+    assert (call.name, call.arguments) == (name, arguments)
