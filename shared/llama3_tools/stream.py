@@ -14,6 +14,7 @@ from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
+from llama3_tools.quoting import quoted_by
 from llama3_tools.source import Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
@@ -142,8 +143,7 @@ class ExtractionStream:
         """Let a format read, settle what it settles on the way, and file what comes out."""
         source, reading = self._source, format_.read(self._source, candidate)
         take = self._content.reasoning if format_.is_reasoning else self._content.text
-        start = source.offset
-        after_backtick = source.before.endswith("`") and not source.before.endswith("``")
+        start, before = source.offset, source.before
         while True:
             try:
                 settled = next(reading)
@@ -153,8 +153,9 @@ class ExtractionStream:
             if settled is not None:
                 take(source.settle(settled))
             yield
-        if isinstance(outcome, IsCall) and after_backtick and (yield from self._before_backtick()):
-            outcome = _quoted(outcome.parts, (start, source.offset))
+        if isinstance(outcome, IsCall):
+            quoted = yield from quoted_by(source, before)
+            outcome = _quoted(outcome.parts, (start, source.offset), quoted) if quoted else outcome
         if isinstance(outcome, IsText):
             self._reject(outcome.rejection)
             source.rewind(outcome.resume)
@@ -174,14 +175,6 @@ class ExtractionStream:
         else:
             source.rewind(outcome.end)
             self._content.token(source.settle(outcome.end))
-
-    def _before_backtick(self) -> Generator[None, None, bool]:
-        source = self._source
-        while True:
-            two = source.text[source.pos : source.pos + 2]
-            if source.ended or two not in ("", "`"):
-                return two.startswith("`") and two != "``"
-            yield
 
     def _file(self, parts: Parts) -> None:
         self._content.begin_call()
@@ -207,7 +200,7 @@ class ExtractionStream:
         self._content.text(self._source.settle(end))
 
 
-def _quoted(parts: Parts, span: Span) -> IsText:
+def _quoted(parts: Parts, span: Span, detail: str) -> IsText:
     name = next((part.name for part in parts if not isinstance(part, str)), None)
-    rejection = Rejection(span, RejectionReason.QUOTED, "directly between two single backticks", name)
+    rejection = Rejection(span, RejectionReason.QUOTED, detail, name)
     return IsText(span[1], rejection)

@@ -190,7 +190,7 @@ class RejectionReason(str, Enum):
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that was not declared (rule 11)."""
     QUOTED = "quoted"
-    """A call directly between two single backticks (rule 9)."""
+    """A call directly between backticks, or directly behind the `>` of a blockquote (rule 9)."""
     TOO_DEEP = "too_deep"
     """Nested deeper than `MAX_DEPTH` levels."""
 

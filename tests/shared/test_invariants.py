@@ -163,7 +163,7 @@ def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(output: str):
     whole = calls(output)
     for end in range(len(output)):
         beginning = output[:end]
-        is_open = re.search(r"<tool|<function=|<\|python_start|```|~~~|`[{\[<]|`\Z", beginning)
+        is_open = re.search(r"<tool|<function=|<\|python_start|```|~~~|`\s?(?:[{\[<]|\Z)", beginning)
         if not is_open:
             found = calls(beginning)
             assert found == whole[: len(found)], beginning

@@ -152,30 +152,6 @@ def test_thinking_is_never_scanned(text: str, names: str, content: str | None):
 
 
 @pytest.mark.parametrize(
-    ("text", "is_call"),
-    [
-        (f"`{A}`", False),
-        (f"Write `{A}` to call it.", False),
-        (f"`<tool_call>{A}</tool_call>`", False),
-        (f"`[{A}, {B}]`", False),
-        (f"`{A}", True),
-        (f"{A}`", True),
-        (f"`` {A}`", True),
-        (f"``{A}``", True),
-        (f"`{A}``", True),
-        (f"` {A} `", True),
-        (f"`call {A}`", True),
-    ],
-)
-def test_a_call_directly_between_two_single_backticks_is_quotation(text: str, is_call: bool):
-    extraction = extract_in_every_chunking(text)
-    assert extraction.tools_called is is_call
-    if not is_call:
-        assert extraction.content == text
-        assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("quoted", "a")]
-
-
-@pytest.mark.parametrize(
     ("text", "content"),
     [
         ('<function=get_weather>{"city": "Paris"}</function>', None),

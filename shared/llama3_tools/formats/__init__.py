@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.formats.base import Choice, Openings, WireFormat, always, where_read
+from llama3_tools.formats.comment import COMMENT
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
 from llama3_tools.formats.json_calls import json_array, json_object
@@ -37,6 +38,7 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     always(FENCE),
     always(PYTHON_START),
     always(PROTOCOL_TOKEN),
+    always(COMMENT),
     think,
     pythonic_line,
 )

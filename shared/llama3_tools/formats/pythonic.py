@@ -98,7 +98,9 @@ class _Calls:
         if not self.is_declared(self._declared(name)):
             return None
         span = self.start, self.source.offset
-        return Rejection(span, RejectionReason.NOT_A_CALL, "a part of code, or quoted", self._declared(name))
+        is_quoted = self.source.before.endswith("`")
+        reason = RejectionReason.QUOTED if is_quoted else RejectionReason.NOT_A_CALL
+        return Rejection(span, reason, "a part of code, or quoted", self._declared(name))
 
     @property
     def is_any_declared(self) -> bool:
