@@ -1,0 +1,84 @@
+"""Whatever is written in a form reads back: 1,000 generated calls a form, alone and several, with prose around."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import pytest
+
+from chunkings import cut, read
+from generated_calls import ANY_NAME, GeneratedCall, generate
+from llama3_tools import Extractor, Tool
+from llama3_tools.json_writing import write_json
+from templates import FORMS, Form
+
+CALLS = 1000
+PROSE = (
+    *("", "Let me check.", "Ich sehe nach \u2026", "東京です。", "One\n\n  two  three", "1. this\n2. that", "First,"),
+    *("It's {x} or [1], [a](b) and \\frac{1}{2}:", "2 < 3 & 4 > 1", "<b>bold</b>", "`code` it is", "a; b", "-", "🙂"),
+)
+GAPS = ("\n", " ", "\n\n")
+DECLARED = Extractor(tools=[Tool(name) for name in ANY_NAME])
+
+
+class Output(NamedTuple):
+    """What a model writes, and what has to be read."""
+
+    text: str
+    calls: list[GeneratedCall]
+    content: str | None
+
+
+def outputs(form: Form, seeded: random.Random) -> Iterator[Output]:
+    """Write all the calls that a form can carry."""
+    calls = list(generate(form.carries, CALLS))
+    while calls:
+        size = seeded.choice((1, 1, 2, 3, 4, 5))
+        written, calls = calls[:size], calls[size:]
+        yield output(form, written, seeded)
+
+
+def output(form: Form, calls: list[GeneratedCall], seeded: random.Random) -> Output:
+    """Write calls in one block or more, with prose before, between and behind."""
+    prose = [seeded.choice(PROSE)]
+    pieces = [form.edges[0], prose[0], seeded.choice(GAPS)]
+    rest = [form.write(call) for call in calls]
+    while rest:
+        size = seeded.randint(1, len(rest)) if form.delimiters else 1
+        block, rest = rest[:size], rest[size:]
+        delimiter = seeded.choice(form.delimiters or ("",))
+        prose.append(seeded.choice(PROSE))
+        pieces += [form.around[0], delimiter.join(block), form.around[1], seeded.choice(GAPS), prose[-1]]
+        pieces += [seeded.choice(GAPS)]
+    return Output("".join([*pieces[:-1], form.edges[1]]), calls, " ".join(filter(None, prose)) or None)
+
+
+def chunks_of(text: str, index: int, seeded: random.Random) -> list[str]:
+    """Cut a text: into characters, into fours, or at random, by turns."""
+    if index % 3 == 2:
+        return cut(text, sorted(seeded.sample(range(len(text)), min(len(text), seeded.randint(1, 20)))))
+    return cut(text, range(1, len(text), 1 if index % 3 else 4))
+
+
+def shown(calls: Iterable[tuple[str, Mapping[str, object]]]) -> list[str]:
+    """Write calls so that they are the same only if every type, digit, sign and order of keys is."""
+    return [f"{name} {write_json(arguments)}" for name, arguments in calls]
+
+
+@pytest.mark.parametrize("form", [pytest.param(form, id=form.name) for form in FORMS])
+def test_what_is_written_in_a_form_reads_back(form: Form):
+    seeded = random.Random(form.name)  # noqa: S311 - the same outputs every time
+    extractors = [DECLARED] if form.undeclared is None else [DECLARED, Extractor(**form.undeclared)]
+    for index, (text, calls, content) in enumerate(outputs(form, seeded)):
+        extractor = extractors[index % len(extractors)]
+        extraction = extractor.extract(text)
+        found = extraction.tool_calls
+        assert shown((call.name, call.arguments) for call in found) == shown(calls), ascii(text)
+        assert shown((call.name, json.loads(call.arguments_json)) for call in found) == shown(calls), ascii(text)
+        assert (extraction.content, extraction.rejections) == (content, ()), ascii(text)
+        flow, streamed = read(chunks_of(text, index, seeded), extractor)
+        assert streamed == extraction, ascii(text)
+        assert "".join(part for part in flow if isinstance(part, str)).lstrip() == (content or ""), ascii(text)
