@@ -1,10 +1,15 @@
-"""What became of arguments that did not fit their tool's schema, told on the message, where rejected calls are, too."""
+"""What became of calls that did not fit, told on the message, where rejected calls are, too.
+
+That is arguments which are not as their tool's schema has them, and calls which were read leniently, or repaired.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from typing import Any, TypedDict
+
+from typing_extensions import NotRequired
 
 from llama3_tools import ToolCall
 from llama3_tools.json_writing import written_arguments
@@ -44,7 +49,10 @@ class MisfitArgument(TypedDict):
 
 
 class CoercedArguments(TypedDict):
-    """What is known of a call whose arguments did not fit: an entry of `response_metadata["coerced_arguments"]`."""
+    """What is known of a call that did not fit as it was written: an entry of `response_metadata["coerced_arguments"]`.
+
+    The last two are there where there is something to tell.
+    """
 
     id: str
     """The id of the call."""
@@ -57,10 +65,14 @@ class CoercedArguments(TypedDict):
     """What was made to fit."""
     problems: list[MisfitArgument]
     """What does not fit all the same."""
+    deviations: NotRequired[list[str]]
+    """With `lenient`, what is written in another way than any manual has it, a sentence each."""
+    repaired_from: NotRequired[str]
+    """With `repair`, the malformed call as the model wrote it."""
 
 
 def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
-    """Tell of each call in which something was changed or does not fit.
+    """Tell of each call in which something was changed, deviates or does not fit.
 
     >>> from llama3_tools import extract
     >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
@@ -69,14 +81,18 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
     >>> told["written"], told["changes"]
     ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
     """
-    return [_described(call) for call in calls if call.changes or call.problems]
+    return [_described(call) for call in calls if _is_told(call)]
+
+
+def _is_told(call: ToolCall) -> bool:
+    return bool(call.changes or call.problems or call.deviations or call.repaired_from is not None)
 
 
 def _described(call: ToolCall) -> CoercedArguments:
     written = call.arguments_json
     if call.format == "native":  # in whose place a whole message has the values alone
         written = written_arguments(json.loads(written, strict=False))
-    return CoercedArguments(
+    described = CoercedArguments(
         id=call.id,
         name=call.name,
         written=written,
@@ -95,3 +111,8 @@ def _described(call: ToolCall) -> CoercedArguments:
             for problem in call.problems
         ],
     )
+    if call.deviations:
+        described["deviations"] = list(call.deviations)
+    if call.repaired_from is not None:
+        described["repaired_from"] = call.repaired_from
+    return described
