@@ -1,4 +1,4 @@
-"""A message that streams in, read into chunks: text at once, each tool call whole.
+"""A message that streams in, read into chunks: text and reasoning at once, each tool call whole.
 
 The sum of the chunks is the message that `read_message` gives. Two things differ, neither of which can be taken
 back once it is out: white space before the first text, where a call follows later; and a call that was read in
@@ -16,9 +16,18 @@ from langchain_core.messages.tool import tool_call_chunk
 
 from langchain_llama3_tools.calls import to_chunk, to_chunk_block
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
-from langchain_llama3_tools.content import Block, Content, ContentReader, Part, copied, joined_text, merge_text
+from langchain_llama3_tools.content import (
+    Block,
+    Content,
+    ContentReader,
+    Part,
+    copied,
+    is_block,
+    joined_text,
+    merge_text,
+)
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
-from langchain_llama3_tools.messages import preserved_fields, uses_v1_blocks
+from langchain_llama3_tools.messages import preserved_fields, read_message, uses_v1_blocks
 from langchain_llama3_tools.native import (
     NativeCall,
     NativeCalls,
@@ -27,7 +36,9 @@ from langchain_llama3_tools.native import (
     to_native_chunk,
     without_call_blocks,
 )
-from llama3_tools import Extractor, ToolCall
+from langchain_llama3_tools.reading import Extractors
+from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
+from llama3_tools import ReasoningDelta, ToolCall
 from llama3_tools.json_writing import written_arguments
 
 __all__ = ["MessageChunks", "as_chunk"]
@@ -38,23 +49,27 @@ class MessageChunks:
 
     All that a chunk carried besides its content goes out on exactly one chunk, so that sums count it once.
 
+    >>> from langchain_llama3_tools import Llama3JsonToolOutputParser
     >>> id_factory = lambda: "call_1"
-    >>> chunks = MessageChunks(Extractor(), InvalidCalls("collect", id_factory), NativeCalls(id_factory))
+    >>> extractors = Extractors(Llama3JsonToolOutputParser(), tools=None)
+    >>> chunks = MessageChunks(extractors, InvalidCalls("collect", id_factory), NativeCalls(id_factory))
     >>> text = ["Sure. ", '{"name": "now", ', '"parameters": {}}', " One moment."]
     >>> read = [chunk for piece in text for chunk in chunks.feed(piece)]
     >>> [(chunk.content, [call["name"] for call in chunk.tool_calls]) for chunk in read + list(chunks.flush())]
     [('Sure.', []), ('', ['now']), (' One moment.', []), ('', [])]
     """
 
-    def __init__(self, extractor: Extractor, invalid_calls: InvalidCalls, native_calls: NativeCalls) -> None:
+    def __init__(self, extractors: Extractors, invalid_calls: InvalidCalls, native_calls: NativeCalls) -> None:
         """Start at the beginning of a message.
 
         Args:
-            extractor: what reads the text.
+            extractors: what reads the texts.
             invalid_calls: what becomes of malformed calls.
             native_calls: what makes a server's calls fit to be run.
         """
-        self._reader = ContentReader(extractor)
+        self._extractors = extractors
+        self._reader = ContentReader(extractors)
+        self._thoughts = Thoughts()
         self._native_calls = native_calls
         self._native = NativeStream(native_calls)
         self._invalid_calls = invalid_calls
@@ -73,7 +88,7 @@ class MessageChunks:
         calls in comes as a whole.
         """
         if not self._began and _is_settled(output):
-            yield self._native_calls.settle(output)
+            yield read_message(output, self._extractors, self._invalid_calls, self._native_calls)
             return
         self._began = True
         chunk = as_chunk(output)
@@ -81,12 +96,17 @@ class MessageChunks:
         if has_native_calls(chunk) and not self._is_native:
             self._is_native = True
             yield from self._released()
+            self._reader = self._reader.without_calls() or self._reader
+        fields = preserved_fields(chunk)
+        if chunk.additional_kwargs.get(REASONING_CONTENT):
+            self._reader.begin()
+            fields["additional_kwargs"] = self._thoughts.sent(chunk.additional_kwargs)
         if self._is_native:
-            yield from self._passed_on(chunk, is_news=is_news)
+            yield from self._passed_on(chunk, fields, is_news=is_news)
             return
         parts = self._reader.feed(chunk.content)
         if parts or is_news:
-            yield from self._chunks(parts, preserved_fields(chunk))
+            yield from self._chunks(parts, fields)
 
     def flush(self) -> Iterator[AIMessageChunk]:
         """Take the end of the message, and give what was held back for it; then an empty last chunk.
@@ -96,12 +116,12 @@ class MessageChunks:
         """
         if not self._began:
             return
+        parts = self._reader.flush()
+        if parts:
+            yield from self._chunks(parts, self._identity())
         if self._is_native:
             yield from self._native_chunks(self._native.flush())
         else:
-            parts = self._reader.flush()
-            if parts:
-                yield from self._chunks(parts, self._identity())
             rejected = self._invalid_calls.collect(self._reader.runs)
             if rejected:
                 chunks = [to_invalid_chunk(call, self._index + place) for place, call in enumerate(rejected)]
@@ -144,8 +164,8 @@ class MessageChunks:
         return blocks if self._in_blocks else joined_text(blocks)
 
     def _chunks(self, parts: Iterable[Part], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
-        """Give parts as chunks, in their order: text, a call, text. The fields go out on the first one, once."""
-        for group in _text_or_call(parts) or [[]]:
+        """Give parts as chunks, in their order: reasoning, text, a call. The fields go out on the first one, once."""
+        for group in _grouped(parts) or [[]]:
             yield self._chunk(group, fields)
             fields = {"id": fields["id"], "name": fields["name"]}
 
@@ -158,6 +178,14 @@ class MessageChunks:
             metadata = {**fields.get("response_metadata", {}), COERCED_ARGUMENTS: coerced}
             fields = {**fields, "response_metadata": metadata}
         for part in parts:
+            if isinstance(part, ReasoningDelta):
+                if self._lists_calls and self._in_blocks:
+                    blocks.append(self._thoughts.block(part.text))
+                else:
+                    kwargs = self._thoughts.beside(fields.get("additional_kwargs", {}), part.text)
+                    fields = {**fields, "additional_kwargs": kwargs}
+                continue
+            self._thoughts.interrupt(part)
             if not isinstance(part, ToolCall):
                 blocks.append(part)
                 continue
@@ -168,13 +196,17 @@ class MessageChunks:
             self._index += 1
         return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **fields)
 
-    def _passed_on(self, chunk: AIMessageChunk, *, is_news: bool) -> Iterator[AIMessageChunk]:
+    def _passed_on(self, chunk: AIMessageChunk, fields: dict[str, Any], *, is_news: bool) -> Iterator[AIMessageChunk]:
         """Give the text of a message in which the server finds the calls as it is, and those once they are whole."""
         content = without_call_blocks(chunk.content) if self._lists_calls else chunk.content
         blocks = [content] if isinstance(content, str) else [copied(block) for block in content]
         calls = self._native.feed(chunk.tool_call_chunks)
-        if content or is_news:
-            yield self._chunk(list(blocks), preserved_fields(chunk))
+        if self._extractors.without_calls is not None:
+            parts = self._reader.feed(blocks if self._in_blocks else joined_text(blocks))
+            if parts or is_news:
+                yield from self._chunks(parts, fields)
+        elif content or is_news:
+            yield self._chunk(list(blocks), fields)
         yield from self._native_chunks(calls)
 
     def _native_chunks(self, calls: Iterable[NativeCall]) -> Iterator[AIMessageChunk]:
@@ -205,10 +237,10 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
     return AIMessageChunk(content=output.content, **fields)
 
 
-def _text_or_call(parts: Iterable[Part]) -> list[list[Part]]:
+def _grouped(parts: Iterable[Part]) -> list[list[Part]]:
     groups: list[list[Part]] = []
     for part in merge_text(parts):
-        if groups and not isinstance(part, ToolCall) and not isinstance(groups[-1][0], ToolCall):
+        if groups and is_block(part) and is_block(groups[-1][0]):
             groups[-1].append(part)
         else:
             groups.append([part])

@@ -1,4 +1,4 @@
-"""The content of messages, a string or a list of blocks, read into text and tool calls.
+"""The content of messages, a string or a list of blocks, read into text, tool calls and reasoning.
 
 A run is text without another block in between: a string, or text blocks that follow each other. It is one model
 output for the extractor. Blocks that hold no text end a run, and pass through as they are.
@@ -8,11 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
-from llama3_tools import Event, Extraction, ExtractionStream, Extractor, ToolCall, ToolCallReady
+from langchain_llama3_tools.reading import Extractors
+from llama3_tools import (
+    Event,
+    Extraction,
+    ExtractionStream,
+    Extractor,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallReady,
+)
 
-__all__ = ["Block", "Content", "ContentReader", "Part", "Run", "block_text", "copied", "joined_text", "merge_text"]
+__all__ = [
+    "Block",
+    "Content",
+    "ContentReader",
+    "Part",
+    "Run",
+    "block_text",
+    "copied",
+    "is_block",
+    "joined_text",
+    "merge_text",
+]
 
 Block: TypeAlias = str | dict[Any, Any]
 """A block of list content. A bare string is a text block too."""
@@ -20,7 +41,7 @@ Block: TypeAlias = str | dict[Any, Any]
 Content: TypeAlias = str | list[Block]
 """The content of a message, as LangChain types it."""
 
-Part: TypeAlias = Block | ToolCall
+Part: TypeAlias = Block | ToolCall | ReasoningDelta
 """What content is read into. Of string content, the blocks are pieces of that string."""
 
 _ALWAYS_THERE = frozenset({"type", "text", "index"})
@@ -38,13 +59,18 @@ def block_text(block: Block) -> str | None:
     return text if isinstance(text, str) else None
 
 
+def is_block(part: Part) -> TypeGuard[Block]:
+    """Whether a part is a block of content, rather than a call or reasoning."""
+    return isinstance(part, (str, dict))
+
+
 def joined_text(parts: Iterable[Part]) -> str:
     """Give the text of all text blocks."""
-    return "".join(block_text(part) or "" for part in parts if not isinstance(part, ToolCall))
+    return "".join(block_text(part) or "" for part in parts if is_block(part))
 
 
 def merge_text(parts: Iterable[Part]) -> list[Part]:
-    """Join neighbouring pieces of one text block, as LangChain's sum of chunks does.
+    """Join neighbouring pieces of one text block, or of reasoning, as LangChain's sum of chunks does.
 
     >>> merge_text(["Let me", " check.", {"type": "image", "url": "…"}])
     ['Let me check.', {'type': 'image', 'url': '…'}]
@@ -56,6 +82,8 @@ def merge_text(parts: Iterable[Part]) -> list[Part]:
             merged[-1] = last + part
         elif isinstance(last, dict) and isinstance(part, dict) and _continues(last, part):
             merged[-1] = {**last, "text": last["text"] + part["text"]}
+        elif isinstance(last, ReasoningDelta) and isinstance(part, ReasoningDelta):
+            merged[-1] = ReasoningDelta(last.text + part.text)
         else:
             merged.append(part)
     return merged
@@ -76,32 +104,56 @@ class Run:
     """Where it starts in the text of its message."""
     extraction: Extraction
     """What it held."""
+    without_calls: Extractor | None = None
+    """Splits off its reasoning alone; `None`: that is a part of the text."""
+
+    @property
+    def answer(self) -> str:
+        """The run without the reasoning that is split off: its calls as they are written."""
+        return self.text if self.without_calls is None else self.without_calls.extract(self.text).content or ""
 
 
 class ContentReader:
     """Reads the content of one message, in one piece or chunk by chunk.
 
-    >>> reader = ContentReader(Extractor())
+    >>> from langchain_llama3_tools import Llama3JsonToolOutputParser
+    >>> reader = ContentReader(Extractors(Llama3JsonToolOutputParser(), tools=None))
     >>> reader.feed("It is su"), reader.feed("nny. "), reader.flush()
     (['It is su'], ['nny.'], [' '])
     """
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractors: Extractors) -> None:
         """Start at the beginning of a message.
 
         Args:
-            extractor: what reads the text.
+            extractors: what reads its texts.
         """
         self.runs: list[Run] = []
         """The runs that have ended."""
-        self._extractor = extractor
+        self._extractors = extractors
+        self._extractor = extractors.first
+        self._has_begun = False
         self._stream: ExtractionStream | None = None
         self._texts: list[str] = []
         self._given = 0
         """How many characters of the run are out as text."""
         self._offset = 0
-        self._calls = 0
+        self._cuts = 0
+        """How many calls and thoughts stand between the texts."""
+        self._is_thinking = False
         self._template: Block = ""
+
+    def begin(self) -> None:
+        """Let something stand before the first text, which so does not begin inside reasoning."""
+        self._has_begun = True
+
+    def without_calls(self) -> ContentReader | None:
+        """Give a reader of what follows that looks for reasoning alone; `None`: that is not to be split off."""
+        if self._extractors.without_calls is None:
+            return None
+        reader = ContentReader(self._extractors.without_calls)
+        reader._has_begun, reader._cuts = self._has_begun, self._cuts
+        return reader
 
     def feed(self, content: str | Iterable[Block]) -> list[Part]:
         """Read on, and give what is certain by now."""
@@ -112,6 +164,7 @@ class ContentReader:
             text = block_text(block)
             if text is None:
                 parts += self.flush()
+                self.begin()
                 parts.append(copied(block))
             else:
                 parts += self._feed(text, block)
@@ -130,24 +183,26 @@ class ContentReader:
         if self._stream is None:
             return []
         events = self._stream.flush()
-        held = "".join(event.text for event in events if not isinstance(event, ToolCallReady))
         first = next((event.tool_call for event in events if isinstance(event, ToolCallReady)), None)
         if first is not None:  # complete, in a wrapper that is still open and would have gone with it (rule 9)
             text, start = "".join(self._texts), first.span[0]
             before = self._extractor.stream()
-            events = before.feed(text[:start]) + before.flush()
-            written = "".join(event.text for event in events if not isinstance(event, ToolCallReady))
+            written = _written(before.feed(text[:start]) + before.flush())
             held = written[self._given :]  # white space, and the wrapper's beginning
             tag = held.strip()
             held = held[: len(held) - len(held.lstrip())] + text[text.rfind(tag, 0, start) if tag else start :]
+            events = [TextDelta(held)] if held else []
+        parts = self._parts(events, self._template)
         self._end_run(self._stream.extraction)
-        return [self._text_block(self._template, held)] if held else []
+        return parts
 
     def _feed(self, text: str, block: Block) -> list[Part]:
         events: list[Event] = []
         if text:
             if self._stream is None:
+                self._extractor = self._extractors.later if self._has_begun else self._extractors.first
                 self._stream = self._extractor.stream()
+                self.begin()
             self._texts.append(text)
             self._template = _without_extras(block)
             events = self._stream.feed(text)
@@ -159,13 +214,17 @@ class ContentReader:
         emptied = self._text_block(block, "")
         template = block
         for event in events:
-            if isinstance(event, ToolCallReady):
-                self._calls += 1
+            if isinstance(event, ReasoningDelta):
+                self._cuts += not self._is_thinking
+                parts.append(event)
+            elif isinstance(event, ToolCallReady):
+                self._cuts += 1
                 parts.append(event.tool_call)
             else:
                 self._given += len(event.text)
                 parts.append(self._text_block(template, event.text))
                 template = _without_extras(block)
+            self._is_thinking = isinstance(event, ReasoningDelta)
         if template is block and isinstance(block, dict) and any(block[key] for key in block.keys() - _ALWAYS_THERE):
             parts.insert(0, emptied)
         return parts
@@ -174,16 +233,26 @@ class ContentReader:
         if isinstance(template, str):
             return text
         block = {**template, "text": text}
-        if self._calls and "index" in block:
+        if self._cuts and "index" in block:
             # LangChain merges blocks of equal index: text on either side of a call must not merge.
-            block["index"] = f"lc_llama3_text_{self._calls}_{block['index']}"
+            block["index"] = f"lc_llama3_text_{self._cuts}_{block['index']}"
         return block
 
     def _end_run(self, extraction: Extraction) -> None:
         text = "".join(self._texts)
-        self.runs.append(Run(text, self._offset, extraction))
+        without_calls = self._extractors.without_calls
+        if without_calls is None:
+            self.runs.append(Run(text, self._offset, extraction))
+        else:
+            is_first = self._extractor is self._extractors.first
+            reasoning = without_calls.first if is_first else without_calls.later
+            self.runs.append(Run(text, self._offset, extraction, reasoning))
         self._offset += len(text)
         self._stream, self._texts, self._given = None, [], 0
+
+
+def _written(events: Iterable[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
 def _continues(block: dict[Any, Any], part: dict[Any, Any]) -> bool:

@@ -74,7 +74,7 @@ class InvalidCalls:
         """
         runs = list(runs)
         if self.strict is not None:
-            self.strict.check([run.text for run in runs])
+            self.strict.check([run.answer for run in runs], output="".join(run.text for run in runs))
         if self.on_invalid == "text":
             return []
         attempts = [(run, rejection) for run in runs for rejection in self._attempts(run)]

@@ -14,28 +14,32 @@ from langchain_llama3_tools.content import (
     Content,
     ContentReader,
     Part,
+    Run,
     block_text,
     copied,
+    is_block,
     joined_text,
     merge_text,
 )
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
 from langchain_llama3_tools.native import NativeCalls, has_native_calls
-from llama3_tools import Extractor, ToolCall
+from langchain_llama3_tools.reading import Extractors
+from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
+from llama3_tools import ReasoningDelta, ToolCall
 
 __all__ = ["V1Blocks", "preserved_fields", "read_message", "uses_v1_blocks"]
 
 
 def read_message(
-    message: BaseMessage, extractor: Extractor, invalid_calls: InvalidCalls, native_calls: NativeCalls
+    message: BaseMessage, extractors: Extractors, invalid_calls: InvalidCalls, native_calls: NativeCalls
 ) -> AIMessage:
-    """Read a model's message into a new one: its tool calls, its text, and all else as it was.
+    """Read a model's message into a new one: its tool calls, its text, its reasoning, and all else as it was.
 
-    The text of a message with calls that the server found is not read.
+    In the text of a message with calls that the server found, no others are looked for.
 
     Args:
         message: what the model answered.
-        extractor: what reads the text.
+        extractors: what reads the texts.
         invalid_calls: what becomes of malformed calls.
         native_calls: what makes a server's calls fit to be run.
 
@@ -43,14 +47,14 @@ def read_message(
         OutputParserException: a call is malformed, and `invalid_calls` raises on that.
     """
     if isinstance(message, AIMessage) and has_native_calls(message):
-        return native_calls.settle(message)
-    reader = ContentReader(extractor)
-    parts = _read(message.content, reader)
-    rejected = invalid_calls.collect(reader.runs)
+        settled = native_calls.settle(message)
+        return settled if extractors.without_calls is None else _without_reasoning(settled, extractors.without_calls)
+    parts, runs = _read(message, extractors)
+    rejected = invalid_calls.collect(runs)
     calls = [part for part in parts if isinstance(part, ToolCall)]
     fields: dict[str, Any] = {
         **preserved_fields(message),
-        "content": _content(parts, message),
+        **_said(parts, message),
         "tool_calls": [to_tool_call(call) for call in calls],
         "invalid_tool_calls": [to_invalid_call(call) for call in rejected],
     }
@@ -104,14 +108,19 @@ def preserved_fields(message: BaseMessage) -> dict[str, Any]:
     }
 
 
-def _read(content: Content, reader: ContentReader) -> list[Part]:
-    if isinstance(content, str):
-        return _read_run([content], reader)
+def _read(message: BaseMessage, extractors: Extractors) -> tuple[list[Part], list[Run]]:
+    content, reader = message.content, ContentReader(extractors)
+    if message.additional_kwargs.get(REASONING_CONTENT):
+        reader.begin()
     parts: list[Part] = []
-    for is_text, blocks in groupby(content, key=lambda block: block_text(block) is not None):
+    for is_text, blocks in groupby(_listed(content), key=lambda block: block_text(block) is not None):
         run = list(blocks)
         parts += _read_run(run, reader) if is_text else reader.feed(run)
-    return parts
+    return parts, reader.runs
+
+
+def _listed(content: Content) -> list[Block]:
+    return [content] if isinstance(content, str) else content
 
 
 def _read_run(blocks: list[Block], reader: ContentReader) -> list[Part]:
@@ -128,15 +137,35 @@ def _read_run(blocks: list[Block], reader: ContentReader) -> list[Part]:
 
 def _without_start(parts: list[Part], length: int) -> list[Part]:
     for index, part in enumerate(parts):
-        if not isinstance(part, ToolCall) and (text := block_text(part)):
+        if is_block(part) and (text := block_text(part)):
             cut = text[length:]
             return [*parts[:index], cut if isinstance(part, str) else {**part, "text": cut}, *parts[index + 1 :]]
     return parts
 
 
-def _content(parts: list[Part], message: BaseMessage) -> Content:
-    if isinstance(message.content, str):
-        return joined_text(parts)
-    if not uses_v1_blocks(message):
-        return [part for part in parts if not isinstance(part, ToolCall)]
-    return [to_block(part) if isinstance(part, ToolCall) else part for part in parts]
+def _without_reasoning(message: AIMessage, extractors: Extractors) -> AIMessage:
+    """Read the reasoning alone in a message whose calls the server has found."""
+    parts, runs = _read(message, extractors)
+    is_read = any(run.extraction.content != run.text for run in runs)
+    return message.model_copy(update=_said(parts, message)) if is_read else message
+
+
+def _said(parts: list[Part], message: BaseMessage) -> dict[str, Any]:
+    """Give what parts are in a message: its content, and what stands beside it."""
+    if isinstance(message.content, list) and uses_v1_blocks(message):
+        return {"content": [_block(part) for part in parts]}
+    thoughts = Thoughts()
+    kwargs = thoughts.sent(dict(message.additional_kwargs))
+    for part in parts:
+        if isinstance(part, ReasoningDelta):
+            kwargs = thoughts.beside(kwargs, part.text)
+        else:
+            thoughts.interrupt(part)
+    content = joined_text(parts) if isinstance(message.content, str) else [part for part in parts if is_block(part)]
+    return {"content": content, "additional_kwargs": kwargs}
+
+
+def _block(part: Part) -> Block:
+    if isinstance(part, ToolCall):
+        return to_block(part)
+    return {"type": "reasoning", "reasoning": part.text.lstrip()} if isinstance(part, ReasoningDelta) else part

@@ -17,8 +17,17 @@ from langchain_llama3_tools.misfits import ArgumentChecks, MisfitCall, misfits_o
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.options import require_choice
 from langchain_llama3_tools.prompting import ToolsIn
-from llama3_tools import Extractor, MissingExtraError, OnUnknownTool, PromptFormat, new_call_id, render_tool_call
+from llama3_tools import (
+    Extractor,
+    Formats,
+    MissingExtraError,
+    OnUnknownTool,
+    PromptFormat,
+    new_call_id,
+    render_tool_call,
+)
 from llama3_tools.arguments import ArgumentValidator
+from llama3_tools.formats import require_formats
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -83,6 +92,11 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         prompt_format: PromptFormat = "json",
         on_unknown_tool: OnUnknownTool = "call",
         coerce_arguments: bool = True,
+        formats: Formats = None,
+        lenient: bool = False,
+        repair: bool = False,
+        split_reasoning: bool = False,
+        starts_reasoning: bool = False,
         max_repairs: int = 1,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
@@ -97,6 +111,12 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             coerce_arguments: whether arguments are made to fit the schemas of their tools, as in `Llama3ToolModel`, and
                 a call whose arguments do not fit all the same, and are refused by its tool, is sent back to the model;
                 not where the agent's model is a `Llama3ToolModel` without it.
+            formats: the forms of calls to read beside that of the prompt, as there.
+            lenient: whether variants that no manual has are read, too, as there.
+            repair: whether a malformed call is repaired where it is closed (extra `repair`), as there, before the model
+                is asked to.
+            split_reasoning: whether `<think>…</think>` is split off the content, as there.
+            starts_reasoning: whether the model's text begins inside reasoning, as there.
             max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
                 malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.
             id_factory: makes the id of each call; ids must be unique in a conversation.
@@ -104,13 +124,15 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         Raises:
             TypeError: `max_repairs` is no number, or `id_factory` cannot be called.
             ValueError: `max_repairs` is negative, or another option is none of its words.
-            MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`).
+            MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`), or `repair` the extra
+                of that name.
         """
         super().__init__()
         require_choice("tools_in", tools_in, get_args(ToolsIn))
         require_choice("tool_role", tool_role, get_args(ToolRole))
         require_choice("prompt_format", prompt_format, get_args(PromptFormat))
-        Extractor(on_unknown_tool=on_unknown_tool, id_factory=id_factory)  # which checks both
+        formats = require_formats(formats)
+        Extractor(tools=(), on_unknown_tool=on_unknown_tool, repair=repair, id_factory=id_factory)  # which checks them
         if type(max_repairs) is not int:
             raise TypeError(f"max_repairs is a whole number, not {max_repairs!r}")
         if max_repairs < 0:
@@ -126,6 +148,11 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             "prompt_format": prompt_format,
             "on_unknown_tool": on_unknown_tool,
             "coerce_arguments": coerce_arguments,
+            "formats": formats,
+            "lenient": lenient,
+            "repair": repair,
+            "split_reasoning": split_reasoning,
+            "starts_reasoning": starts_reasoning,
             "id_factory": id_factory,
         }
 

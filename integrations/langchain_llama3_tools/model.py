@@ -12,7 +12,8 @@ from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
+from typing_extensions import Self
 
 from langchain_llama3_tools.chunks import MessageChunks, as_chunk
 from langchain_llama3_tools.hints import NO_RESPONSE, explained
@@ -26,8 +27,10 @@ from langchain_llama3_tools.prompting import (
     put_tools,
     read_tool_choice,
 )
+from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import Extractor, OnUnknownTool, PromptFormat, new_call_id, render_tool_prompt
+from llama3_tools import FormatName, Formats, OnUnknownTool, PromptFormat, new_call_id, render_tool_prompt
+from llama3_tools.formats import require_formats
 from llama3_tools.prompts import formats_asked_for
 
 __all__ = ["Llama3ToolModel"]
@@ -46,7 +49,19 @@ _TAKEN_OVER = (
 )
 """What LangChain does around a model's answer. It is done here, around the wrapper, and so once."""
 
-_OPTIONS = {"tools_in", "tool_role", "prompt_format", "on_invalid", "on_unknown_tool", "coerce_arguments"}
+_OPTIONS = {
+    "tools_in",
+    "tool_role",
+    "prompt_format",
+    "on_invalid",
+    "on_unknown_tool",
+    "coerce_arguments",
+    "formats",
+    "lenient",
+    "repair",
+    "split_reasoning",
+    "starts_reasoning",
+}
 """On which an answer depends."""
 
 _SERVER_PROMISES = frozenset({"strict", "parallel_tool_calls"})
@@ -60,7 +75,7 @@ class Llama3ToolModel(BaseChatModel):
     into the prompt, and never into the request; calls that the model writes come out as `tool_calls`, the text without
     them in `content`, in a stream too, and their arguments fit the tools' schemas where they can be made to. Calls that
     the server finds are calls as well. Calls and results of earlier turns go back as text. Without tools, or with
-    `tool_choice="none"`, answers are left as they are.
+    `tool_choice="none"`, answers are left as they are, save for the reasoning that is split off.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> def get_weather(city: str) -> str:
@@ -84,7 +99,7 @@ class Llama3ToolModel(BaseChatModel):
     """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
     OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
     prompt_format: PromptFormat = "json"
-    """The form in which the model is asked to call. It is read in any form."""
+    """The form in which the model is asked to call. Others are read, too: see `formats`."""
     on_invalid: OnInvalid = "collect"
     """What becomes of a malformed call, whose text stays in the content in any case: as in
     `Llama3JsonToolOutputParser`."""
@@ -93,6 +108,16 @@ class Llama3ToolModel(BaseChatModel):
     are valid, or it stays `"text"`."""
     coerce_arguments: bool = True
     """Whether arguments are made to fit the schemas of their tools, as in `Llama3JsonToolOutputParser`."""
+    formats: tuple[FormatName, ...] | None = None
+    """The forms of calls to read beside that of the prompt, as there."""
+    lenient: bool = False
+    """Whether variants that no manual has are read, too, as there."""
+    repair: bool = False
+    """Whether a malformed call of a tool that is bound is repaired where it is closed, as there (extra `repair`)."""
+    split_reasoning: bool = False
+    """Whether `<think>…</think>` is split off the content, as there; of answers without tools, too."""
+    starts_reasoning: bool = False
+    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
     """Makes the id of each call; ids must be unique in a conversation."""
 
@@ -110,6 +135,11 @@ class Llama3ToolModel(BaseChatModel):
             on_invalid: OnInvalid = "collect",
             on_unknown_tool: OnUnknownTool = "call",
             coerce_arguments: bool = True,
+            formats: Formats = None,
+            lenient: bool = False,
+            repair: bool = False,
+            split_reasoning: bool = False,
+            starts_reasoning: bool = False,
             id_factory: Callable[[], str] = new_call_id,
             **options: Any,
         ) -> None: ...
@@ -130,6 +160,16 @@ class Llama3ToolModel(BaseChatModel):
         else:
             hint = ": expected a chat model, such as ChatOpenAI(…)"
         raise ValueError(f"llm is a {type(llm).__name__}{hint}")
+
+    @field_validator("formats", mode="before")
+    @classmethod
+    def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
+        return require_formats(formats)
+
+    @model_validator(mode="after")
+    def _check_options(self) -> Self:
+        Extractors(self, ())
+        return self
 
     def bind_tools(
         self,
@@ -273,23 +313,19 @@ class _Turn:
         tools, choice = self.kwargs.pop("tools", None), self.kwargs.pop("tool_choice", None)
         converted = to_openai_tools(tools or [])
         choice = read_tool_choice(choice, converted)
-        self._reads = bool(converted) and choice != "none"
-        if self._reads:
+        may_call = bool(converted) and choice != "none"
+        self._reads = may_call or model.split_reasoning
+        if may_call:
             prompt = render_tool_prompt(converted, prompt_format=model.prompt_format, tool_choice=choice)
             messages = put_tools(messages, prompt, model.tools_in)
         self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
-        self._extractor = Extractor(
-            tools=converted,
-            on_unknown_tool=model.on_unknown_tool,
-            formats=formats_asked_for(model.prompt_format),
-            coerce_arguments=model.coerce_arguments,
-            id_factory=model.id_factory,
-        )
-        declared = self._extractor.tools or {}
+        extractors = Extractors(model, converted, formats_asked_for(model.prompt_format, model.formats))
+        declared = extractors.tools or {}
         names = declared if model.on_unknown_tool == "text" else None
-        self._invalid_calls = InvalidCalls(model.on_invalid, model.id_factory, names)
+        self._extractors = extractors if may_call else extractors.without_calls or extractors
+        self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, names)
         self._native_calls = NativeCalls(model.id_factory, declared if model.coerce_arguments else {})
-        self._chunks = MessageChunks(self._extractor, self._invalid_calls, self._native_calls)
+        self._chunks = MessageChunks(self._extractors, self._invalid_calls, self._native_calls)
         self._blocks = V1Blocks() if model.output_version == "v1" else None
         self._told: ChatGenerationChunk | None = None
         self._began = False
@@ -301,7 +337,7 @@ class _Turn:
         generations = []
         for generation in result.generations:
             message = self._blocks.list_content(generation.message) if self._blocks else generation.message
-            message = read_message(message, self._extractor, self._invalid_calls, self._native_calls)
+            message = read_message(message, self._extractors, self._invalid_calls, self._native_calls)
             generations.append(ChatGeneration(message=message, generation_info=generation.generation_info))
         return ChatResult(generations=generations, llm_output=result.llm_output)
 

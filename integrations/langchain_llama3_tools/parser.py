@@ -17,10 +17,12 @@ from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
 from langchain_llama3_tools.native import NativeCalls
+from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
+from llama3_tools import FormatName, Formats, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
 from llama3_tools.errors import require_str
+from llama3_tools.formats import require_formats
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
@@ -63,6 +65,19 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """Whether arguments are made to fit the schemas of the `tools`, of which there have to be some: lists, numbers and
     the like that the model wrote as strings. What was changed, and what does not fit all the same, is in
     `response_metadata["coerced_arguments"]`."""
+    formats: tuple[FormatName, ...] | None = Field(default=None)
+    """The forms of calls to read, by name, or `"all"`. `None`: what cannot be mistaken for prose, and with `tools`
+    declared the rest, too."""
+    lenient: bool = False
+    """Whether variants that no manual has are read, too: other tags, other keys."""
+    repair: bool = False
+    """Whether a malformed call of one of the `tools`, of which there have to be some, is repaired where it is closed
+    (extra `repair`)."""
+    split_reasoning: bool = False
+    """Whether `<think>…</think>` is split off the content. It is in `additional_kwargs["reasoning_content"]` then,
+    and with `output_version="v1"` in blocks of the type `reasoning`."""
+    starts_reasoning: bool = False
+    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
     strict: bool = False
     """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
     with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
@@ -82,6 +97,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             on_invalid: OnInvalid = "collect",
             on_unknown_tool: OnUnknownTool = "text",
             coerce_arguments: bool = False,
+            formats: Formats = None,
+            lenient: bool = False,
+            repair: bool = False,
+            split_reasoning: bool = False,
+            starts_reasoning: bool = False,
             strict: bool = False,
             multiple: bool = False,
             id_factory: Callable[[], str] = new_call_id,
@@ -93,12 +113,20 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
         return None if tools is None else to_openai_tools(tools)
 
+    @field_validator("formats", mode="before")
+    @classmethod
+    def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
+        return require_formats(formats)
+
     @model_validator(mode="after")
     def _check_pairs(self) -> Self:
         if self.multiple and not self.strict:
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
         if self.coerce_arguments and self.tools is None:
             raise ValueError("coerce_arguments=True goes by the schemas of the tools: it takes tools=[…]")
+        if self.strict and (self.formats or self.lenient or self.repair):
+            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
+        self._extractors()
         return self
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -117,9 +145,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             message = generation.message
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
-        extractor = self._extractor()
-        invalid_calls = self._invalid_calls(extractor, is_whole=not partial)
-        read = read_message(message, extractor, invalid_calls, self._native_calls(extractor))
+        extractors = self._extractors()
+        invalid_calls = self._invalid_calls(extractors, is_whole=not partial)
+        read = read_message(message, extractors, invalid_calls, self._native_calls(extractors))
         if invalid_calls.strict is not None:
             invalid_calls.strict.check_read([read])
         return read
@@ -239,19 +267,14 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             yield chunk
 
     def _chunks(self) -> MessageChunks:
-        extractor = self._extractor()
-        return MessageChunks(extractor, self._invalid_calls(extractor, is_whole=True), self._native_calls(extractor))
+        extractors = self._extractors()
+        return MessageChunks(extractors, self._invalid_calls(extractors, is_whole=True), self._native_calls(extractors))
 
-    def _extractor(self) -> Extractor:
-        return Extractor(
-            tools=self.tools,
-            on_unknown_tool=self.on_unknown_tool,
-            coerce_arguments=self.coerce_arguments,
-            id_factory=self.id_factory,
-        )
+    def _extractors(self) -> Extractors:
+        return Extractors(self, self.tools, self.formats)
 
-    def _invalid_calls(self, extractor: Extractor, *, is_whole: bool) -> InvalidCalls:
-        names = extractor.tools if self.on_unknown_tool == "text" else None
+    def _invalid_calls(self, extractors: Extractors, *, is_whole: bool) -> InvalidCalls:
+        names = extractors.tools if self.on_unknown_tool == "text" else None
         strict = self._strict_format() if self.strict and is_whole else None
         return InvalidCalls(self.on_invalid if is_whole else "text", self.id_factory, names, strict)
 
@@ -259,8 +282,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         is_open = self.tools is None or self.on_unknown_tool == "call"
         return StrictFormat(None if is_open else [tool["function"]["name"] for tool in self.tools or ()], self.multiple)
 
-    def _native_calls(self, extractor: Extractor) -> NativeCalls:
-        return NativeCalls(self.id_factory, (extractor.tools or {}) if self.coerce_arguments else {})
+    def _native_calls(self, extractors: Extractors) -> NativeCalls:
+        return NativeCalls(self.id_factory, (extractors.tools or {}) if self.coerce_arguments else {})
 
 
 def _checked(output: object) -> str | BaseMessage:

@@ -24,27 +24,28 @@ class StrictFormat:
     multiple: bool = False
     """Whether the calls stand in an array."""
 
-    def check(self, texts: Sequence[str]) -> None:
+    def check(self, texts: Sequence[str], *, output: str | None = None) -> None:
         """Raise unless a message is the one object of the format.
 
         Args:
             texts: the texts of the message: more than one where another block stands between them.
+            output: all that the model wrote, where reasoning was split off the texts.
 
         Raises:
             OutputParserException: it is not. `llm_output` holds the text, `observation` what to tell the model.
         """
-        output = "".join(texts)
+        text = "".join(texts)
         # Each text is read by itself, so that an object in pieces is none.
         pieces = [text for text in texts if text.strip(" \t\n\r")]
         try:
-            for text in (output, pieces[0]) if len(pieces) > 1 else (output,):
-                check_response(text, names=self.names, multiple=self.multiple)
+            for checked in (text, pieces[0]) if len(pieces) > 1 else (text,):
+                check_response(checked, names=self.names, multiple=self.multiple)
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
                 f"The model did not keep to the response format: {error}",
                 observation=observation,
-                llm_output=output,
+                llm_output=text if output is None else output,
                 send_to_llm=True,
             ) from error
 

@@ -1,0 +1,93 @@
+"""What reads the texts of a message: the options that the parser and the model share, as extractors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Protocol
+
+from llama3_tools import Extractor, Formats, OnUnknownTool, Tool
+from llama3_tools.tools import ToolLike
+
+__all__ = ["Extractors", "ReadingOptions"]
+
+
+class ReadingOptions(Protocol):
+    """The options of an extractor that are given on as they are."""
+
+    on_unknown_tool: OnUnknownTool
+    coerce_arguments: bool
+    lenient: bool
+    repair: bool
+    split_reasoning: bool
+    starts_reasoning: bool
+
+    @property
+    def id_factory(self) -> Callable[[], str]:
+        """Makes the id of each call."""
+
+
+class Extractors:
+    """Gives the extractor for each text of a message.
+
+    A message may have several, where another block stands between them. Only the one that the message begins with can
+    begin inside reasoning.
+    """
+
+    def __init__(self, options: ReadingOptions, tools: Iterable[ToolLike] | None, formats: Formats = None) -> None:
+        """Take the options.
+
+        Args:
+            options: the options that are given on as they are.
+            tools: the tools that may be called; `None`: any name may be called.
+            formats: the forms of calls to read.
+
+        Raises:
+            ValueError: an option is none of its words, or goes by tools that are not there.
+            ToolDefinitionError: a declaration that cannot be read.
+            MissingExtraError: `repair` needs the extra of that name.
+        """
+        self._options = options
+        self._formats = formats
+        self._given = None if tools is None else list(tools)
+        self.first = self._made(starts_reasoning=options.starts_reasoning)
+        """Reads the text that a message begins with."""
+
+    @cached_property
+    def later(self) -> Extractor:
+        """Reads a text that something stands before."""
+        return self._made(starts_reasoning=False) if self._options.starts_reasoning else self.first
+
+    @cached_property
+    def without_calls(self) -> Extractors | None:
+        """Read reasoning alone, where calls are not to be read; `None`: it is not to be split off."""
+        return _WithoutCalls(self._options) if self._options.split_reasoning else None
+
+    @property
+    def tools(self) -> dict[str, Tool] | None:
+        """The declared tools by name, or `None` where any name may be called."""
+        return self.first.tools
+
+    def _made(self, *, starts_reasoning: bool) -> Extractor:
+        options = self._options
+        return Extractor(
+            tools=self._given,
+            on_unknown_tool=options.on_unknown_tool,
+            formats=self._formats,
+            coerce_arguments=options.coerce_arguments,
+            lenient=options.lenient,
+            repair=options.repair,
+            split_reasoning=options.split_reasoning,
+            starts_reasoning=starts_reasoning,
+            id_factory=options.id_factory,
+        )
+
+
+class _WithoutCalls(Extractors):
+    """Finds reasoning, and no call: there is no tool, and one form alone is looked for, which then stays text."""
+
+    def __init__(self, options: ReadingOptions) -> None:
+        super().__init__(options, ())
+
+    def _made(self, *, starts_reasoning: bool) -> Extractor:
+        return Extractor(tools=(), formats=("tool",), split_reasoning=True, starts_reasoning=starts_reasoning)
