@@ -7,7 +7,6 @@ out to be the space, the protocol tokens or the delimiters around a call is held
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
 
 from llama3_tools.reasoning import Reasoning
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
@@ -23,15 +22,10 @@ class _Token(str):
     __slots__ = ()
 
 
-class _Place(Enum):
-    START = auto()
-    """At the start of the output: so far nothing but white space and protocol tokens."""
-    PROSE = auto()
-    """In a segment of text."""
-    CALL = auto()
-    """Right after a call, where white space and one `;` vanish (rule 3)."""
-    DELIMITERS = auto()
-    """Further on among `;`, `,` and white space, which vanish if a call follows and are prose if text does."""
+_START, _PROSE, _CALL, _DELIMITERS = range(4)
+"""Where text stands: at the start of the output, where so far there is nothing but white space and protocol tokens; in
+a segment of text; right after a call, where white space and one `;` vanish (rule 3); or further on among `;`, `,` and
+white space, which vanish if a call follows and are prose if text does."""
 
 
 class Content:
@@ -43,7 +37,6 @@ class Content:
     """
 
     __slots__ = (
-        "_events",
         "_fresh",
         "_is_cut",
         "_is_reasoning",
@@ -60,43 +53,39 @@ class Content:
         self.tool_calls: list[ToolCall] = []
         self._is_cut = False
         """Whether something was taken out: a call, an envelope that could have held one, or reasoning."""
-        self._events: list[Event] = []
-        self._fresh: list[str] = []
+        self._fresh: list[str | ToolCall | ReasoningDelta] = []
+        """What has become certain since the last events: text, and what else there is in between."""
         self._pieces: list[str] = []
         self._reasoning = Reasoning()
         self._is_reasoning = False
         self._is_stripped = False
         """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
         self._tail: list[str] = []
-        self._place = _Place.START
+        self._place = _START
         self._semicolon_gone = False
 
     def text(self, piece: str) -> None:
         """Take text that is no part of a call."""
-        if self._place is _Place.CALL:
-            piece = self._without_delimiter(piece)
-        elif self._is_stripped:
-            piece = piece.lstrip()
-        if not piece:
-            return
-        self._is_stripped = False
-        if self._place is _Place.CALL:
-            self._place = _Place.DELIMITERS
-        if DELIMITERS.fullmatch(piece) if self._place is _Place.DELIMITERS else piece.isspace():
+        if self._place != _PROSE or self._is_stripped:
+            piece = self._begin_segment(piece)
+            if not piece:
+                return
+        body = piece.rstrip()
+        if not body:
             self._tail.append(piece)
             return
-        if self._place is _Place.START:
-            self._tail = [held for held in self._tail if not isinstance(held, _Token)]
-        elif self._place is _Place.DELIMITERS and self._pieces:
-            self._tail.insert(0, " ")
-        self._place = _Place.PROSE
-        body = piece.rstrip()
-        self._emit("".join((*self._tail, body)))
-        self._tail = [piece[len(body) :]]
+        if self._tail:
+            self._tail.append(body)
+            self._emit("".join(self._tail))
+            self._tail = []
+        else:
+            self._emit(body)
+        if len(body) < len(piece):
+            self._tail = [piece[len(body) :]]
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
-        if self._place is not _Place.CALL:
+        if self._place != _CALL:
             self._is_stripped = False
             self._tail.append(_Token(token))
 
@@ -104,8 +93,7 @@ class Content:
         """Take a call: space, protocol tokens and delimiters before it vanish."""
         self.begin_call()
         self.tool_calls.append(call)
-        self._release()
-        self._events.append(ToolCallReady(call))
+        self._fresh.append(call)
 
     def message(self, message: str) -> None:
         """Take the message of an envelope, a segment of its own (rule 12)."""
@@ -117,7 +105,7 @@ class Content:
     def begin_call(self) -> None:
         """End the segment before a call, or before an envelope."""
         self._tail = []
-        self._place = _Place.CALL
+        self._place = _CALL
         self._semicolon_gone = False
         self._is_stripped = False
         self._is_cut = True
@@ -128,8 +116,7 @@ class Content:
             self._begin_reasoning()
         fresh = self._reasoning.add(piece)
         if fresh:
-            self._release()
-            self._events.append(ReasoningDelta(fresh))
+            self._fresh.append(ReasoningDelta(fresh))
 
     def end_reasoning(self) -> None:
         """End the thought."""
@@ -140,13 +127,27 @@ class Content:
         tail = self._tail
         if not self._is_cut:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
-        elif self._place is _Place.DELIMITERS:
+        elif self._place == _DELIMITERS:
             self._emit((" " if self._pieces else "") + "".join(_stripped(tail)))
 
     def take_events(self) -> list[Event]:
         """Give the events since the last time, neighbouring text in one delta."""
-        self._release()
-        events, self._events = self._events, []
+        fresh = self._fresh
+        if not fresh:
+            return []
+        self._fresh = []
+        events: list[Event] = []
+        texts: list[str] = []
+        for one in fresh:
+            if isinstance(one, str):
+                texts.append(one)
+                continue
+            if texts:
+                events.append(TextDelta("".join(texts)))
+                texts = []
+            events.append(ToolCallReady(one) if isinstance(one, ToolCall) else one)
+        if texts:
+            events.append(TextDelta("".join(texts)))
         return events
 
     @property
@@ -163,17 +164,38 @@ class Content:
     @property
     def is_after_call(self) -> bool:
         """Whether nothing but delimiters came since the last call."""
-        return self._place in (_Place.CALL, _Place.DELIMITERS)
+        return self._place in (_CALL, _DELIMITERS)
 
     def _begin_reasoning(self) -> None:
         """Begin a thought. With the white space around it, it is one space; none where there is no text before."""
         self._is_reasoning = self._is_cut = True
         self._reasoning.begin()
-        if self._place is _Place.START:
+        if self._place == _START:
             self._tail = []
-        elif self._place is not _Place.CALL:
+        elif self._place != _CALL:
             self._tail = [*_stripped(self._tail), " "]
         self._is_stripped = True
+
+    def _begin_segment(self, piece: str) -> str:
+        """Take text that may be the first of a segment; give what of it is, or nothing as long as that is open."""
+        if self._place == _CALL:
+            piece = self._without_delimiter(piece)
+        elif self._is_stripped:
+            piece = piece.lstrip()
+        if not piece:
+            return ""
+        self._is_stripped = False
+        if self._place == _CALL:
+            self._place = _DELIMITERS
+        if DELIMITERS.fullmatch(piece) if self._place == _DELIMITERS else piece.isspace():
+            self._tail.append(piece)
+            return ""
+        if self._place == _START:
+            self._tail = [held for held in self._tail if not isinstance(held, _Token)]
+        elif self._place == _DELIMITERS and self._pieces:
+            self._tail.insert(0, " ")
+        self._place = _PROSE
+        return piece
 
     def _without_delimiter(self, piece: str) -> str:
         piece = piece.lstrip()
@@ -186,11 +208,6 @@ class Content:
         if text:
             self._pieces.append(text)
             self._fresh.append(text)
-
-    def _release(self) -> None:
-        if self._fresh:
-            self._events.append(TextDelta("".join(self._fresh)))
-            self._fresh = []
 
 
 def _stripped(tail: list[str]) -> list[str]:

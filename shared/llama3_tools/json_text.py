@@ -17,6 +17,7 @@ __all__ = [
     "MAX_DEPTH",
     "JsonMember",
     "JsonObject",
+    "decode_object",
     "key_twice",
     "parse_object",
     "parse_objects",
@@ -196,6 +197,16 @@ def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
     return None
 
 
+def decode_object(text: str, start: int, *, levels: int = MAX_DEPTH) -> tuple[dict[str, Any], int] | None:
+    """Decode the object whose brace is at `text[start]`, and give its end; `None` where it is not plainly strict JSON.
+
+    >>> decode_object('{"a": 1} and more', 0)
+    ({'a': 1}, 8)
+    """
+    decoded = _decode(text, start)
+    return decoded if decoded and _is_within(text, start, decoded[1], levels) else None
+
+
 def skip_json_space(text: str, pos: int) -> int:
     """Give the index of the next character that is no white space of JSON's."""
     match = _WHITE_SPACE.match(text, pos)
@@ -286,6 +297,8 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
 
 def _is_within(text: str, start: int, end: int, levels: int) -> bool:
     """Tell whether strict JSON has at most so many levels of objects and arrays."""
+    if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
+        return levels > 0
     # The source's text declines to count, so ask str itself.
     if str.count(text, "{", start, end) + str.count(text, "[", start, end) <= levels:
         return True
