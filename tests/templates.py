@@ -173,7 +173,8 @@ def _filled_into_python(name_ending: str) -> Writer:
 
 _HEADER = "<|start_header_id|>assistant<|end_header_id|>\n\n"
 _ITEMS = (", ", ",\n ", ",")
-_BRACKETS = ("[", "]")
+_SPACE = (" ", "")  # right behind a word, brackets are an index, as in `a[f()]` (rule 11)
+_BRACKETS = (" [", "]")
 _LINE = ("\n", "\n")
 _PYTHONIC = {"formats": ["pythonic", "json"]}
 
@@ -181,11 +182,11 @@ FORMS = (
     # What `render_tool_prompt` and `render_response_prompt` ask for, as it is shown to the model afterwards.
     Form("rendered json", _rendered("json")),
     Form("rendered function", _rendered("function")),
-    Form("rendered pythonic", _rendered("pythonic"), undeclared=None),
+    Form("rendered pythonic", _rendered("pythonic"), around=_SPACE, undeclared=None),
     Form("rendered pythonic line", _rendered("pythonic"), around=_LINE, undeclared=_PYTHONIC),
     Form("rendered json of text", _rendered("json", _INDENTED)),
     Form("rendered function of text", _rendered("function", _COMPACT)),
-    Form("rendered pythonic of text", _rendered("pythonic", _ASCII), undeclared=None),
+    Form("rendered pythonic of text", _rendered("pythonic", _ASCII), around=_SPACE, undeclared=None),
     Form("response", _object(_hermes), delimiters=(), around=('{"message": "", "tool_call": ', "}")),
     Form("responses", _object(_hermes), delimiters=_ITEMS, around=('{"tool_calls": [', '], "message": ""}')),
     # meta-llama/llama-models: llama3_1/prompt_format.md, "JSON based tool calling".

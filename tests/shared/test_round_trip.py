@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from chunkings import cut, read
-from generated_calls import ANY_NAME, GeneratedCall, generate
-from llama3_tools import Extractor, Tool
+from generated_calls import ANY, ANY_NAME, GeneratedCall, any_string, generate
+from llama3_tools import Extractor, Tool, parse_response
 from llama3_tools.json_writing import write_json
 from templates import FORMS, Form
 
@@ -20,7 +20,7 @@ PROSE = (
     *("", "Let me check.", "Ich sehe nach \u2026", "東京です。", "One\n\n  two  three", "1. this\n2. that", "First,"),
     *("It's {x} or [1], [a](b) and \\frac{1}{2}:", "2 < 3 & 4 > 1", "<b>bold</b>", "`code` it is", "a; b", "-", "🙂"),
 )
-GAPS = ("\n", " ", "\n\n")
+GAPS = ("\n", " ", "\n\n", "")
 DECLARED = Extractor(tools=[Tool(name) for name in ANY_NAME])
 
 
@@ -83,3 +83,16 @@ def test_what_is_written_in_a_form_reads_back(form: Form):
         flow, streamed = read(chunks_of(text, seeded), extractor)
         assert streamed == extraction, ascii(text)
         assert "".join(part for part in flow if isinstance(part, str)).lstrip() == (content or ""), ascii(text)
+
+
+@pytest.mark.parametrize("multiple", [False, True])
+def test_a_response_in_the_strict_format_reads_back(multiple: bool):
+    seeded = random.Random(multiple)  # noqa: S311 - the same responses every time
+    for call in generate(ANY, CALLS):
+        message = any_string(seeded)
+        calls = [call, call._replace(name=seeded.choice(ANY_NAME))] if multiple else [call]
+        written = [{"name": each.name, "arguments": each.arguments} for each in calls]
+        text = write_json({"message": message, **({"tool_calls": written} if multiple else {"tool_call": written[0]})})
+        extraction = parse_response(text, multiple=multiple)
+        assert shown((found.name, found.arguments) for found in extraction.tool_calls) == shown(calls), ascii(text)
+        assert extraction.content == (message.strip() or None), ascii(text)
