@@ -1,4 +1,7 @@
-"""Arguments and the schema of their tool: made to fit it, checked against it, and told of where they did not."""
+"""Arguments and the schema of their tool: made to fit it, checked against it, and told of where they did not.
+
+Calls that were written in another way than the documented ones are told of in the same place.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ _MENDABLE = {
 
 
 def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
-    """Tell of each call in which something was changed or does not fit, in values that JSON has.
+    """Tell of each call in which something was changed, does not fit, or was written otherwise; in values of JSON.
+
+    `deviations` and `repaired_from` are there only where there is something to tell.
 
     >>> from llama3_tools import extract
     >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
@@ -44,9 +49,13 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
     ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
     """
     return [
-        _told(call.id, call.name, call.arguments_json, Coercion(call.arguments, call.changes, call.problems))
+        {
+            **_told(call.id, call.name, call.arguments_json, Coercion(call.arguments, call.changes, call.problems)),
+            **({"deviations": list(call.deviations)} if call.deviations else {}),
+            **({} if call.repaired_from is None else {"repaired_from": call.repaired_from}),
+        }
         for call in calls
-        if call.changes or call.problems
+        if call.changes or call.problems or call.deviations or call.repaired_from is not None
     ]
 
 

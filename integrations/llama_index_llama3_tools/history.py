@@ -18,6 +18,7 @@ from llama3_tools import PromptFormat, render_tool_call, render_tool_result
 from llama_index_llama3_tools.arguments import misfits_told, with_misfits
 from llama_index_llama3_tools.messages import assistant_message, checked_messages
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
+from llama_index_llama3_tools.reasoning import without_reasoning
 
 __all__ = ["ToolResultRole", "flatten_messages"]
 
@@ -40,7 +41,11 @@ class _Called(NamedTuple):
 
 
 def flatten_messages(
-    messages: Iterable[ChatMessage], *, tool_result_role: ToolResultRole = "tool", prompt_format: PromptFormat = "json"
+    messages: Iterable[ChatMessage],
+    *,
+    tool_result_role: ToolResultRole = "tool",
+    prompt_format: PromptFormat = "json",
+    drop_reasoning: bool = False,
 ) -> list[ChatMessage]:
     r"""Write the calls of a conversation, and their results, as text. Changes no message.
 
@@ -63,6 +68,8 @@ def flatten_messages(
         messages: the conversation.
         tool_result_role: the role of the results.
         prompt_format: the form in which the calls are written.
+        drop_reasoning: whether reasoning is left out. The templates of models that reason drop it, and clients that do
+            not know its block refuse it.
 
     Raises:
         TypeError: `messages` is no list of messages.
@@ -81,7 +88,8 @@ def flatten_messages(
             made = native_calls(message)
             # An id that is used again is that of the newer call.
             calls |= _called(made, misfits_told(message.additional_kwargs), places)
-            flattened.append(_assistant(message, made, prompt_format))
+            shown = without_reasoning(message) if drop_reasoning else message
+            flattened.append(_assistant(shown, made, prompt_format))
         else:
             flattened.append(message.model_copy())
     return flattened + _results(results, calls, tool_result_role)

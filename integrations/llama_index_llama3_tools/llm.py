@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from llama_index.core.bridge.pydantic import Field
 from llama_index.core.chat_engine.types import AgentChatResponse
 from llama_index.core.llms import (
     LLM,
@@ -21,26 +20,24 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 
-from llama3_tools import OnUnknownTool, PromptFormat, render_tool_prompt
+from llama3_tools import Formats, OnUnknownTool, PromptFormat, render_tool_prompt
+from llama3_tools.formats import require_formats
 from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
-from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
+from llama_index_llama3_tools.history import ToolResultRole
 from llama_index_llama3_tools.messages import conversation
 from llama_index_llama3_tools.native import native_calls
-from llama_index_llama3_tools.plain import LLMAround
+from llama_index_llama3_tools.options import ToolLLMOptions, ToolMode
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.streaming import astream_responses, stream_responses
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 from llama_index_llama3_tools.turn import ToolTurn, read_tool_choice
 
-__all__ = ["Llama3ToolLLM", "ToolMode"]
-
-ToolMode: TypeAlias = Literal["auto", "native", "prompt"]
-"""How the model gets to know its tools: in the prompt, through the server, or as the LLM itself says."""
+__all__ = ["Llama3ToolLLM"]
 
 
-class Llama3ToolLLM(LLMAround):
+class Llama3ToolLLM(ToolLLMOptions):
     """Makes any LLM of LlamaIndex one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
 
     The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
@@ -76,24 +73,23 @@ class Llama3ToolLLM(LLMAround):
         coerce_arguments: whether arguments are made to fit the schemas of their tools, without guessing; those of calls
             that the server found, too. The message's `additional_kwargs["coerced_arguments"]` says what was changed
             and what does not fit, and so is the model told with the tool's result.
+        formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it.
+        lenient: whether variants that no manual has are read, too. `additional_kwargs["coerced_arguments"]` says which.
+        repair: whether malformed calls are repaired where they are closed (extra `repair`). The same place says what
+            the model wrote.
+        split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in the message, a
+            `thinking_delta` in streams; also in answers without tools. The model is not sent it again.
+        starts_reasoning: whether the model's output begins inside reasoning, as the prompt ends with `<think>`. Not so,
+            where the server has split reasoning off itself.
         max_parse_retries: how many times a model is shown what was wrong and asked again: one that failed to write any
             call, or (with `coerce_arguments`) wrote one whose arguments do not fit. After that, the call is run.
         **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
 
     Raises:
         TypeError: `llm` is no LLM of LlamaIndex, or an option is none.
-        ValidationError: an option has a value that it does not know.
+        ValueError: an option has a value that it does not know (a `ValidationError` is one).
+        MissingExtraError: `repair` needs the extra of that name.
     """
-
-    tool_mode: ToolMode = Field(default="auto", description="Whether tools go into the prompt or through the server.")
-    tools_in: ToolsIn = Field(default="user", description="The message that shows the model its tools.")
-    tool_result_role: ToolResultRole = Field(default="tool", description="The role under which results are sent.")
-    prompt_format: PromptFormat = Field(default="json", description="The form in which the model is asked to call.")
-    on_unknown_tool: OnUnknownTool = Field(default="call", description="What a call of a tool that was not given is.")
-    coerce_arguments: bool = Field(default=True, description="Whether arguments are made to fit their tool's schema.")
-    max_parse_retries: int = Field(
-        default=0, ge=0, description="How many times a model that failed to write a fitting call is asked again."
-    )
 
     def __init__(  # noqa: PLR0913 (its options, each by name)
         self,
@@ -105,6 +101,11 @@ class Llama3ToolLLM(LLMAround):
         prompt_format: PromptFormat = "json",
         on_unknown_tool: OnUnknownTool = "call",
         coerce_arguments: bool = True,
+        formats: Formats = None,
+        lenient: bool = False,
+        repair: bool = False,
+        split_reasoning: bool = False,
+        starts_reasoning: bool = False,
         max_parse_retries: int = 0,
         **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
     ) -> None:
@@ -116,6 +117,11 @@ class Llama3ToolLLM(LLMAround):
             prompt_format=prompt_format,
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,
+            formats=require_formats(formats),
+            lenient=lenient,
+            repair=repair,
+            split_reasoning=split_reasoning,
+            starts_reasoning=starts_reasoning,
             max_parse_retries=max_parse_retries,
             **kwargs,
         )
@@ -317,12 +323,10 @@ class Llama3ToolLLM(LLMAround):
             only_first=not options.is_parallel,
             is_required=choice not in {"auto", "none"},
             coerce_arguments=self.coerce_arguments,
+            reading=self._reading(),
             retries=self.max_parse_retries,
         )
         return _Request(turn, is_native, kwargs)
-
-    def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-        return flatten_messages(messages, tool_result_role=self.tool_result_role, prompt_format=self.prompt_format)
 
     def _is_native(self) -> bool:
         if self.tool_mode != "auto":

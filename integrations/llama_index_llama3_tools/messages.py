@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, final
 
-from llama_index.core.base.llms.types import ContentBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 from llama_index.core.llms.llm import ToolSelection
 
@@ -61,21 +61,28 @@ class CallParts:
 
 
 def assistant_message(
-    text: str | None, calls: Iterable[ToolCall] | CallParts, *, like: ChatMessage | None = None
+    text: str | None,
+    calls: Iterable[ToolCall] | CallParts,
+    *,
+    reasoning: str | None = None,
+    like: ChatMessage | None = None,
 ) -> ChatMessage:
-    """Build a message of text and calls: one `TextBlock` where there is text, then a `ToolCallBlock` a call.
+    """Build a message of reasoning, text and calls: a `ThinkingBlock`, a `TextBlock`, then a `ToolCallBlock` a call.
 
     Args:
         text: the text; a message without calls always has a `TextBlock`, so that its content is never `None`.
         calls: the calls, also put into `additional_kwargs["tool_calls"]` in OpenAI's format. What was changed in their
             arguments, or does not fit, goes into `additional_kwargs["coerced_arguments"]`.
-        like: the message that they were found in. Its role, its additional arguments and its other blocks are kept; the
-            text takes the place of its first text.
+        reasoning: the reasoning that was split off the text.
+        like: the message that they were found in. Its role, its additional arguments and its other blocks are kept,
+            reasoning and calls of the server, too; the text takes the place of its first text.
     """
     parts = calls if isinstance(calls, CallParts) else CallParts(calls)
     original = like or ChatMessage(role=MessageRole.ASSISTANT)
-    texts = [TextBlock(text=text or "")] if text or not parts.blocks else []
-    blocks = _with_texts(original.blocks, texts) + parts.blocks
+    written: list[ContentBlock] = [ThinkingBlock(content=reasoning)] if reasoning else []
+    if text or not (parts.blocks or has_native_calls(original)):
+        written.append(TextBlock(text=text or ""))
+    blocks = _with_written(original.blocks, written) + parts.blocks
     additional_kwargs = dict(original.additional_kwargs)
     if parts.blocks:
         additional_kwargs["tool_calls"] = list(parts.in_openai)
@@ -136,10 +143,10 @@ def has_native_calls(message: ChatMessage) -> bool:
 
 
 def promote_message(message: ChatMessage, extraction: Extraction) -> ChatMessage:
-    """Replace a message's text by what was extracted from it; without a call or a protocol token it stays as it is."""
+    """Replace a message's text by what was extracted from it; where that is all of it, the message stays as it is."""
     if not extraction.tool_calls and extraction.content == (message.content or ""):
         return message
-    return assistant_message(extraction.content, extraction.tool_calls, like=message)
+    return assistant_message(extraction.content, extraction.tool_calls, reasoning=extraction.reasoning, like=message)
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -161,8 +168,8 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
     return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
 
 
-def _with_texts(blocks: Iterable[ContentBlock], texts: list[TextBlock]) -> list[ContentBlock]:
-    """Put the texts where the first text stood (at the end where there was none) and drop all other texts."""
+def _with_written(blocks: Iterable[ContentBlock], written: list[ContentBlock]) -> list[ContentBlock]:
+    """Put what is left of the text where its first part stood (at the end where there was none), and drop the rest."""
     kept: list[ContentBlock] = []
     place: int | None = None
     for block in blocks:
@@ -171,4 +178,4 @@ def _with_texts(blocks: Iterable[ContentBlock], texts: list[TextBlock]) -> list[
         elif place is None:
             place = len(kept)
     place = len(kept) if place is None else place
-    return [*kept[:place], *texts, *kept[place:]]
+    return [*kept[:place], *written, *kept[place:]]

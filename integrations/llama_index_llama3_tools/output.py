@@ -55,6 +55,9 @@ class Llama3ToolOutput(BaseModel):
     errors: list[FailedToolCall] = Field(
         default_factory=list, description="The calls that the model attempted and that cannot be run."
     )
+    reasoning: str | None = Field(
+        default=None, description="What the model thought, where the parser splits that off; without its tags."
+    )
     extraction: Extraction = Field(description="All that was found: spans, formats, every rejection.", repr=False)
 
     @classmethod
@@ -69,16 +72,18 @@ class Llama3ToolOutput(BaseModel):
             text=extraction.content or "",
             tool_calls=[tool_selection(call) for call in extraction.tool_calls],
             errors=failed_tool_calls(output, extraction),
+            reasoning=extraction.reasoning,
             extraction=extraction,
         )
 
     def to_chat_message(self) -> ChatMessage:
         """Give the assistant message that a server with native tool calls would have sent.
 
-        One `TextBlock` where there is text, then a `ToolCallBlock` for each call. The calls are repeated in
-        `additional_kwargs["tool_calls"]`, in OpenAI's format, because parts of LlamaIndex look for them there.
+        A `ThinkingBlock` where reasoning was split off, one `TextBlock` where there is text, then a `ToolCallBlock` for
+        each call. The calls are repeated in `additional_kwargs["tool_calls"]`, in OpenAI's format, because parts of
+        LlamaIndex look for them there.
         """
-        return assistant_message(self.extraction.content, self.extraction.tool_calls)
+        return assistant_message(self.extraction.content, self.extraction.tool_calls, reasoning=self.reasoning)
 
     def __str__(self) -> str:
         """Give the text."""

@@ -9,12 +9,22 @@ from typing import Literal, get_args
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import Extraction, Extractor, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
+from llama3_tools import (
+    Extraction,
+    Extractor,
+    Formats,
+    OnUnknownTool,
+    new_call_id,
+    render_response_prompt,
+    render_tool_prompt,
+)
 from llama3_tools.placement import put_prompt_before
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
 from llama_index_llama3_tools.prompting import with_tool_prompt
+from llama_index_llama3_tools.reading import Reading
+from llama_index_llama3_tools.reasoning import has_reasoning
 from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
 from llama_index_llama3_tools.strict import StrictFormat
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
@@ -52,13 +62,23 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         coerce_arguments: whether the arguments of the text's calls are made to fit the schemas of `tools`, without
             guessing. What was changed and what does not fit is in the message's
             `additional_kwargs["coerced_arguments"]`, and on the calls of `extraction`.
+        formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
+        lenient: whether variants that no manual has are read, too. The same places tell which.
+        repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). The same places
+            tell what the model wrote.
+        split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in messages, a
+            `thinking_delta` in streams, `reasoning` of what `parse` gives. With `strict`, it may stand before the
+            object.
+        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not so, where
+            the server has split reasoning off itself.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it does not know, `multiple` comes without `strict`, or
-            `coerce_arguments` without `tools`.
+            `coerce_arguments` or `repair` without `tools`.
+        MissingExtraError: `repair` needs the extra of that name.
     """
 
     def __init__(  # noqa: PLR0913 (options, each by its name)
@@ -70,6 +90,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         strict: bool = False,
         multiple: bool = False,
         coerce_arguments: bool = False,
+        formats: Formats = None,
+        lenient: bool = False,
+        repair: bool = False,
+        split_reasoning: bool = False,
+        starts_reasoning: bool = False,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         if on_malformed not in get_args(OnMalformed):
@@ -81,8 +106,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._on_unknown_tool = on_unknown_tool
         self._strict = strict
         self._multiple = multiple
-        self._extractor = Extractor(
-            tools=None if declared is None else declared.values(),
+        self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning).reader(
+            None if declared is None else declared.values(),
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,
             id_factory=id_factory,
@@ -91,7 +116,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     @property
     def extractor(self) -> Extractor:
         """The extractor that decides what a call is."""
-        return self._extractor
+        return self._reader.extractor
 
     def parse(self, output: str) -> Llama3ToolOutput:
         """Take a model output apart.
@@ -106,12 +131,15 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         """
         if not isinstance(output, str):
             raise TypeError(f"parse takes the model's text, a str, got {type(output).__name__}{_hint(output)}")
-        return Llama3ToolOutput.from_extraction(output, self._extract(output))
+        extraction = self.extractor.extract(output)
+        self._check(output, extraction)
+        return Llama3ToolOutput.from_extraction(output, extraction)
 
     def promote(self, response: AnyResponse) -> ChatResponse:
         """Take a whole response apart: its text calls become `ToolCallBlock`s, as if the server had parsed them.
 
-        All else of the response is kept. One in which the server has found calls itself stays as it is.
+        All else of the response is kept. One in which the server has found calls itself stays as it is, but for
+        reasoning that is split off.
 
         Args:
             response: what `llm.chat` or `llm.complete` gave.
@@ -122,9 +150,13 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             StrictResponseError: its text is not the one object, and `strict=True`.
         """
         chat = as_chat_response(response)
-        if has_native_calls(chat.message):
+        has_calls = has_native_calls(chat.message)
+        if has_calls and not self._reader.splits_reasoning:
             return chat
-        message = promote_message(chat.message, self._extract(chat.message.content or ""))
+        extraction = self._reader.extract(chat)
+        if not has_calls:
+            self._check(chat.message.content or "", extraction, has_reasoning=has_reasoning(chat))
+        message = promote_message(chat.message, extraction)
         if message is chat.message:
             return chat
         delta = None if chat.delta is None else message.content or ""
@@ -134,7 +166,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         r"""Take a stream of responses apart while it comes in.
 
         Each response comes back as a `ChatResponse` whose `delta` is text that is content and whose `message` holds the
-        text so far and each call that is complete; raw answers and additional arguments stay where they were. A call
+        text so far and each call that is complete; raw answers and additional arguments stay where they were. A piece
+        of reasoning that is split off is in the response's `additional_kwargs["thinking_delta"]`. A call
         appears whole, as a `ToolCallBlock`, as soon as its last character is in. At the end one more response follows
         where something was held back; the last message is what `promote` makes of the whole response.
 
@@ -195,25 +228,22 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def __repr__(self) -> str:
         """Show which tools may be called."""
-        tools = self._extractor.tools
+        tools = self.extractor.tools
         names = "any" if tools is None else ", ".join(tools)
         return f"<{type(self).__name__} tools: {names}>"
 
     def _tool_prompt(self) -> str | None:
-        tools = self._extractor.tools
+        tools = self.extractor.tools
         if self._strict:
             return render_response_prompt(None if tools is None else tools.values(), multiple=self._multiple)
         return render_tool_prompt(tools.values()) if tools else None
 
-    def _extract(self, output: str) -> Extraction:
-        extraction = self._extractor.extract(output)
-        self._check(output, extraction)
-        return extraction
-
-    def _check(self, output: str, extraction: Extraction) -> None:
+    def _check(self, output: str, extraction: Extraction, *, has_reasoning: bool = False) -> None:
         if self._strict:
-            names = self._extractor.tools if self._on_unknown_tool == "text" else None
-            StrictFormat(names, self._multiple).check(output)
+            names = self.extractor.tools if self._on_unknown_tool == "text" else None
+            reasoning = self._reader.choose(has_reasoning=has_reasoning, has_calls=True)
+            format_ = StrictFormat(names, self._multiple)
+            format_.check(output, reasoning=reasoning if self._reader.splits_reasoning else None)
         if self._on_malformed == "text":
             return
         errors = [error for error in failed_tool_calls(output, extraction) if self._may_be_called(error.name)]
@@ -222,10 +252,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def _may_be_called(self, name: str) -> bool:
         """Tell whether a call of that name would be one, were it well-formed."""
-        return self._on_unknown_tool == "call" or self._extractor.tools is None or name in self._extractor.tools
+        tools = self.extractor.tools
+        return self._on_unknown_tool == "call" or tools is None or name in tools
 
     def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
-        turn = ResponseStream(self._extractor)
+        turn = ResponseStream(self._reader)
         promoted = stream_responses(responses, turn)
         if self._strict:  # the last character may break the format
             held = list(promoted)
@@ -236,7 +267,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._check_turn(turn)
 
     async def _astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
-        turn = ResponseStream(self._extractor)
+        turn = ResponseStream(self._reader)
         async with aclosing(astream_responses(responses, turn)) as promoted:
             if self._strict:
                 held = [response async for response in promoted]
@@ -250,7 +281,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def _check_turn(self, turn: ResponseStream) -> None:
         if turn.extraction is not None:
-            self._check(turn.output, turn.extraction)
+            self._check(turn.output, turn.extraction, has_reasoning=turn.has_reasoning)
 
 
 def _require_query(given: object) -> None:

@@ -1,10 +1,11 @@
-"""An LLM around another one: requests without tools are the other's, and its errors say what to do."""
+"""An LLM around another one: requests without tools are the other's, but for reasoning, and errors say what to do."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Sequence
-from typing import Any, TypeVar
+from contextlib import aclosing
+from typing import Any, Generic, TypeVar
 
 from llama_index.core.bridge.pydantic import Field, SerializeAsAny, field_validator
 from llama_index.core.llms import (
@@ -22,8 +23,10 @@ from llama_index.core.llms.loading import load_llm
 
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
-from llama_index_llama3_tools.messages import as_chat_response
-from llama_index_llama3_tools.streaming import NewText, closing
+from llama_index_llama3_tools.messages import as_chat_response, promote_message
+from llama_index_llama3_tools.reading import TextReader
+from llama_index_llama3_tools.reasoning import reasoning_of, without_thinking_delta
+from llama_index_llama3_tools.streaming import NewText, ResponseStream, astream_responses, stream_responses
 
 __all__ = ["LLMAround"]
 
@@ -42,7 +45,7 @@ _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
 
 class LLMAround(FunctionCallingLLM, ABC):
-    """Answers plain requests as the LLM inside does. That one also tells the callbacks, once.
+    """Answers plain requests as the LLM inside does, reasoning apart. That one also tells the callbacks, once.
 
     Args:
         llm: the LLM that answers.
@@ -76,40 +79,47 @@ class LLMAround(FunctionCallingLLM, ABC):
     def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         """Give a conversation as the LLM inside is sent it."""
 
+    @abstractmethod
+    def _plain_reader(self) -> TextReader:
+        """Give what reads the answers; they are passed on as they are where it splits no reasoning off."""
+
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
         with explained(self.llm):
-            return self.llm.chat(self._flatten(messages), **kwargs)
+            return _apart(self.llm.chat(self._flatten(messages), **kwargs), self._plain_reader())
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Let the LLM answer a conversation without tools; see `chat`."""
         with explained(self.llm):
-            return await self.llm.achat(self._flatten(messages), **kwargs)
+            return _apart(await self.llm.achat(self._flatten(messages), **kwargs), self._plain_reader())
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         with explained(self.llm):
-            return _passed_on(self.llm.stream_chat(self._flatten(messages), **kwargs), self.llm)
+            responses = self.llm.stream_chat(self._flatten(messages), **kwargs)
+            return _passed_on(responses, self.llm, self._plain_reader())
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         with explained(self.llm):
-            return _apassed_on(await self.llm.astream_chat(self._flatten(messages), **kwargs), self.llm)
+            responses = await self.llm.astream_chat(self._flatten(messages), **kwargs)
+            return _apassed_on(responses, self.llm, self._plain_reader())
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
         with explained(self.llm):
-            return self.llm.complete(prompt, formatted=formatted, **kwargs)
+            return _apart(self.llm.complete(prompt, formatted=formatted, **kwargs), self._plain_reader())
 
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
         with explained(self.llm):
-            return await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
+            return _apart(await self.llm.acomplete(prompt, formatted=formatted, **kwargs), self._plain_reader())
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM stream the completion of a text."""
         with explained(self.llm):
-            return _passed_on(self.llm.stream_complete(prompt, formatted=formatted, **kwargs), self.llm)
+            responses = self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
+            return _passed_on(responses, self.llm, self._plain_reader())
 
     async def astream_complete(
         self,
@@ -120,25 +130,67 @@ class LLMAround(FunctionCallingLLM, ABC):
         """Let the LLM stream the completion of a text."""
         with explained(self.llm):
             responses = await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
-            return _apassed_on(responses, self.llm)
+            return _apassed_on(responses, self.llm, self._plain_reader())
 
 
-def _passed_on(responses: Iterable[_Response], llm: LLM) -> Generator[_Response, None, None]:
-    text, response = NewText(), None
-    with explained(llm, text):
-        for response in responses:
-            text.of(as_chat_response(response))
+def _passed_on(responses: Iterable[_Response], llm: LLM, reader: TextReader) -> Generator[_Response, None, None]:
+    answer, response = _PlainStream[_Response](reader), None
+    with explained(llm, answer):
+        for response in stream_responses(responses, answer):
             yield response
     if response is None:
         raise LLMRequestError(NO_RESPONSE)
 
 
-async def _apassed_on(responses: AsyncIterable[_Response], llm: LLM) -> AsyncGenerator[_Response, None]:
-    text, response = NewText(), None
-    async with closing(responses):
-        with explained(llm, text):
-            async for response in responses:
-                text.of(as_chat_response(response))
+async def _apassed_on(
+    responses: AsyncIterable[_Response], llm: LLM, reader: TextReader
+) -> AsyncGenerator[_Response, None]:
+    answer, response = _PlainStream[_Response](reader), None
+    with explained(llm, answer):
+        async with aclosing(astream_responses(responses, answer)) as shown:
+            async for response in shown:
                 yield response
     if response is None:
         raise LLMRequestError(NO_RESPONSE)
+
+
+class _PlainStream(Generic[_Response]):
+    """A streamed answer without tools: as it comes, or with reasoning apart."""
+
+    def __init__(self, reader: TextReader) -> None:
+        self._apart = ResponseStream(reader) if reader.splits_reasoning else None
+        self._text = NewText()
+        self._last: _Response | None = None
+
+    @property
+    def output(self) -> str:
+        return self._text.output
+
+    def feed(self, response: _Response, /) -> _Response:
+        self._last = response
+        self._text.of(as_chat_response(response))
+        return response if self._apart is None else _like(response, self._apart.feed(response))
+
+    def flush(self) -> list[_Response]:
+        if self._apart is None or self._last is None:
+            return []
+        return [_like(self._last, ending) for ending in self._apart.flush()]
+
+
+def _apart(response: _Response, reader: TextReader) -> _Response:
+    """Give an answer with reasoning apart."""
+    if not reader.splits_reasoning:
+        return response
+    chat = as_chat_response(response)
+    return _like(response, chat.model_copy(update={"message": promote_message(chat.message, reader.extract(chat))}))
+
+
+def _like(response: _Response, chat: ChatResponse) -> _Response:
+    """Give a chat response as the kind of response that it was made of; a completion has no blocks for reasoning."""
+    if isinstance(response, CompletionResponse):
+        kwargs = {**without_thinking_delta(response.additional_kwargs), **chat.additional_kwargs}
+        reasoning = reasoning_of(chat.message)
+        kwargs |= {"thinking": reasoning} if reasoning else {}
+        changes = {"text": chat.message.content or "", "delta": chat.delta, "logprobs": chat.logprobs}
+        return response.model_copy(update={**changes, "additional_kwargs": kwargs})
+    return chat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
@@ -17,7 +18,6 @@ from llama3_tools import (
     ArgumentChange,
     ArgumentProblem,
     Event,
-    Extractor,
     Formats,
     OnUnknownTool,
     TextDelta,
@@ -28,6 +28,7 @@ from llama3_tools import (
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
+from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
 
 __all__ = ["Llama3CallReasoningStep", "Llama3ReActChatFormatter", "Llama3ReActOutputParser"]
@@ -58,6 +59,10 @@ class Llama3CallReasoningStep(ActionReasoningStep):
     """What was changed in `action_input` to fit the tool's schema."""
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit all the same."""
+    deviations: tuple[str, ...] = ()
+    """How the call differs from the documented forms, with `lenient`."""
+    repaired_from: str | None = None
+    """The malformed text that the call was repaired from, with `repair`."""
 
     def get_content(self) -> str:
         """Write the step as text."""
@@ -86,26 +91,45 @@ class Llama3ReActOutputParser(ReActOutputParser):
         on_unknown_tool: what a call of another tool is: a `"call"`, which the agent answers, or `"text"`.
         coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
+        formats: the forms of calls to read, by name, or `"all"`; `None`: all that is said above.
+        lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
+        repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). A step's
+            `repaired_from` is what the model wrote.
+        split_reasoning: whether `<think>…</think>` is no part of the step. (`Llama3ToolLLM(split_reasoning=True)` takes
+            it out of the answer before, and keeps it.)
+        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
 
     Raises:
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
-        ValueError: `on_unknown_tool` is neither of the two.
+        ValueError: an option has a value that it does not know, or `repair` no `tools` to go by.
+        MissingExtraError: `repair` needs the extra of that name.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, each by its name)
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
         on_unknown_tool: OnUnknownTool = "call",
         coerce_arguments: bool = True,
+        formats: Formats = None,
+        lenient: bool = False,
+        repair: bool = False,
+        split_reasoning: bool = False,
+        starts_reasoning: bool = False,
     ) -> None:
         declared = None if tools is None else declare_llama_index_tools(tools).values()
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
-        formats: Formats = "all" if declared is None else None
-        self._extractor = Extractor(tools=declared, on_unknown_tool=on_unknown_tool, formats=formats)
+        meant: Formats = "all" if declared is None and formats is None else formats
+        reading = Reading(meant, lenient, repair, starts_reasoning=starts_reasoning and not split_reasoning)
+        self._extractor = reading.reader(declared, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
-        self._failing = Extractor() if declared is None else self._extractor
+        self._failing = self._extractor
+        if meant != formats:
+            failing = replace(reading, formats=None)
+            self._failing = failing.reader(None, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
+        thoughts = Reading(split_reasoning=split_reasoning, starts_reasoning=starts_reasoning)
+        self._thoughts = thoughts.reader_of_reasoning().extractor if split_reasoning else None
         self._schemas = ToolSchemas(declared or () if coerce_arguments else ())
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
@@ -119,12 +143,16 @@ class Llama3ReActOutputParser(ReActOutputParser):
             MalformedToolCallError: a call is malformed; it is a `ValueError`, on which the agent asks the model again.
             ValueError: the text is no step.
         """
+        if self._thoughts is not None:
+            output = self._thoughts.extract(output).content or ""
+            if not output:
+                raise ValueError("there is no step behind the reasoning")
         stream = self._extractor.stream()
         events = [*stream.feed(output), *stream.flush()]
         extraction = stream.extraction
         if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
             call = extraction.tool_calls[0]
-            return self._step(_thought(events), call.name, call.arguments)
+            return self._step(_thought(events), call.name, call.arguments, call)
         errors = (
             []
             if "Answer:" in output or "Action:" in output
@@ -137,7 +165,9 @@ class Llama3ReActOutputParser(ReActOutputParser):
             return self._step(step.thought, step.action, step.action_input)
         return step
 
-    def _step(self, thought: str, tool: str, arguments: dict[str, Any]) -> Llama3CallReasoningStep:
+    def _step(
+        self, thought: str, tool: str, arguments: dict[str, Any], call: ToolCall | None = None
+    ) -> Llama3CallReasoningStep:
         coercion = self._schemas.coerce(tool, arguments)
         return Llama3CallReasoningStep(
             thought=thought,
@@ -145,6 +175,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             action_input=coercion.arguments,
             changes=coercion.changes,
             problems=coercion.problems,
+            deviations=call.deviations if call else (),
+            repaired_from=call.repaired_from if call else None,
         )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeVar
 
 from llama_index.core.llms import ChatMessage, ChatResponse
 
-from llama3_tools import Event, Extraction, Extractor, TextDelta, ToolCallReady
+from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta
 from llama_index_llama3_tools.messages import (
     AnyResponse,
     CallParts,
@@ -17,30 +18,39 @@ from llama_index_llama3_tools.messages import (
     has_native_calls,
     promote_message,
 )
+from llama_index_llama3_tools.reading import TextReader
+from llama_index_llama3_tools.reasoning import has_reasoning, with_thinking_delta, without_thinking_delta
 
-__all__ = ["NewText", "ResponseStream", "astream_responses", "closing", "stream_responses"]
+__all__ = ["NewText", "ResponseStream", "astream_responses", "stream_responses"]
+
+_Given_contra = TypeVar("_Given_contra", contravariant=True)
+_Shown_co = TypeVar("_Shown_co", covariant=True)
 
 
 class ResponseStream:
-    """One streamed turn: it is fed the responses of an LLM and gives each back with text and calls apart.
+    """One streamed turn: it is fed the responses of an LLM and gives each back with text, reasoning and calls apart.
 
     Every response comes back as one response, with its raw answer, its log probabilities and its additional arguments.
-    `delta` is text that is content, perhaps empty; `message` holds the text so far and the calls that are complete.
+    `delta` is text that is content, perhaps empty; `message` holds the text so far, the reasoning split off so far, and
+    the calls that are complete. What is new of that reasoning is in the additional argument `thinking_delta`.
 
     Args:
-        extractor: finds the calls.
+        reader: chooses what finds the calls.
         only_first: whether all calls but the first are dropped.
     """
 
-    def __init__(self, extractor: Extractor, *, only_first: bool = False) -> None:
-        self._stream = extractor.stream()
+    def __init__(self, reader: TextReader, *, only_first: bool = False) -> None:
+        self._reader = reader
+        self._stream: ExtractionStream | None = None
         self._only_first = only_first
         self._source = NewText()
-        self._text = ""
+        self._read = _Read()
         self._calls = CallParts()
         self._last: ChatResponse | None = None
         self._given: ChatMessage | None = None
         self._native = False
+        self.has_reasoning = False
+        """Whether the server has split reasoning off itself."""
 
     @property
     def output(self) -> str:
@@ -50,24 +60,27 @@ class ResponseStream:
     @property
     def extraction(self) -> Extraction | None:
         """What was extracted, once flushed; `None` where the server found the calls itself."""
-        return None if self._native else self._stream.extraction
+        return None if self._native or self._stream is None else self._stream.extraction
 
     def feed(self, response: AnyResponse) -> ChatResponse:
-        """Take the next response of the LLM, and give it back with text and calls apart.
+        """Take the next response of the LLM, and give it back with text, reasoning and calls apart.
 
         Raises:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         self._last = as_chat_response(response)
-        message, new = self._last.message, self._source.of(self._last)
-        if not self._native and has_native_calls(message):
-            self._native = True
-            new = self._take(self._stream.flush()) + new
-        if self._native:
-            return self._last.model_copy(update={"delta": new})
-        delta = self._take(self._stream.feed(new))
-        self._given = assistant_message(self._text, self._calls, like=message)
-        return self._last.model_copy(update={"delta": delta, "message": self._given})
+        self.has_reasoning = self.has_reasoning or has_reasoning(self._last)
+        before, new = self._read, self._source.of(self._last)
+        if not self._native and has_native_calls(self._last.message):
+            self._end_calls(self.output[: -len(new) or None])
+        if self._native and not self._reader.splits_reasoning:
+            held = self._read.text[len(before.text) :]
+            return self._last.model_copy(update={"delta": held + new})
+        if new:
+            self._take(self._begin().feed(new))
+        text, reasoning = self._read
+        self._given = assistant_message(text, self._calls, reasoning=reasoning, like=self._last.message)
+        return self._changed(self._last, self._given, before)
 
     def flush(self) -> list[ChatResponse]:
         """End the turn: one more response where something was held back, or where the whole reads otherwise.
@@ -75,32 +88,71 @@ class ResponseStream:
         It repeats the raw answer and the additional arguments of the last response, for that is where LlamaIndex looks
         for the usage. Its message holds what the extraction of the whole output gives.
         """
-        if self._native:
+        if self._native and not self._reader.splits_reasoning:
             return []
-        delta = self._take(self._stream.flush())
+        stream, before = self._begin(), self._read
+        self._take(stream.flush())
         if self._last is None or self._given is None:
             return []
-        extraction = self._stream.extraction
+        extraction = stream.extraction
         if self._only_first:
             extraction = replace(extraction, tool_calls=extraction.tool_calls[:1])
         message = promote_message(self._last.message, extraction)
-        if not delta and message == self._given:
+        if self._read == before and message == self._given:
             return []
-        # A delta belongs to one response alone, and so does a piece of the reasoning.
-        kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
-        changes = {"delta": delta, "message": message, "logprobs": None, "additional_kwargs": kwargs}
-        return [self._last.model_copy(update=changes)]
+        # What belongs to a delta belongs to one response alone.
+        kwargs = without_thinking_delta(self._last.additional_kwargs)
+        last = self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs})
+        return [self._changed(last, message, before)]
 
-    def _take(self, events: Iterable[Event]) -> str:
-        """Note what has become certain, and give the text of it."""
-        delta = ""
+    def _begin(self) -> ExtractionStream:
+        """Begin to read with the first text: what the server sends before it tells how."""
+        if self._stream is None:
+            extractor = self._reader.choose(has_reasoning=self.has_reasoning, has_calls=self._native)
+            self._stream = extractor.stream()
+        return self._stream
+
+    def _end_calls(self, output: str) -> None:
+        """Look for calls no more, as the server finds them; but for reasoning, in all that has come."""
+        if self._reader.splits_reasoning:
+            self._native, self._stream, self._read, self._calls = True, None, _Read(), CallParts()
+            self._take(self._begin().feed(output))
+        else:
+            self._take(self._begin().flush())
+            self._native = True
+
+    def _take(self, events: Iterable[Event]) -> None:
+        """Note what has become certain."""
+        text, reasoning = self._read
         for event in events:
             if isinstance(event, TextDelta):
-                delta += event.text
-            elif isinstance(event, ToolCallReady) and not (self._only_first and self._calls.blocks):
+                text += event.text
+            elif isinstance(event, ReasoningDelta):
+                reasoning += event.text
+            elif not (self._only_first and self._calls.blocks):
                 self._calls.add(event.tool_call)
-        self._text += delta
-        return delta
+        self._read = _Read(text, reasoning)
+
+    def _changed(self, response: ChatResponse, message: ChatMessage, before: _Read) -> ChatResponse:
+        """Give a response with another message, and with what is new since `before`."""
+        changes = {"delta": _beyond(self._read.text, before.text), "message": message}
+        thought = _beyond(self._read.reasoning, before.reasoning)
+        if thought:
+            blank = "\n\n" if self.has_reasoning and not before.reasoning else ""
+            changes["additional_kwargs"] = with_thinking_delta(response.additional_kwargs, blank + thought)
+        return response.model_copy(update=changes)
+
+
+class _Read(NamedTuple):
+    """What has been read, as far as it is certain."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+def _beyond(text: str, shown: str) -> str:
+    """Give what a text has beyond what has been shown; nothing where it has turned out to be another one."""
+    return text[len(shown) :] if text.startswith(shown) else ""
 
 
 class NewText:
@@ -130,7 +182,19 @@ class NewText:
         return "" if self._has_deltas or response.delta is not None else content
 
 
-def stream_responses(responses: Iterable[AnyResponse], turn: ResponseStream) -> Generator[ChatResponse, None, None]:
+class Turn(Protocol[_Given_contra, _Shown_co]):
+    """What a stream of responses is sent through."""
+
+    def feed(self, response: _Given_contra, /) -> _Shown_co:
+        """Take the next response, and give what is shown of it."""
+
+    def flush(self) -> Iterable[_Shown_co]:
+        """End the stream, and give what is shown behind it."""
+
+
+def stream_responses(
+    responses: Iterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
+) -> Generator[_Shown_co, None, None]:
     """Send a stream of responses through a turn. Where the stream breaks, what was held back is not lost."""
     try:
         for response in responses:
@@ -142,26 +206,26 @@ def stream_responses(responses: Iterable[AnyResponse], turn: ResponseStream) -> 
 
 
 async def astream_responses(
-    responses: AsyncIterable[AnyResponse], turn: ResponseStream
-) -> AsyncGenerator[ChatResponse, None]:
+    responses: AsyncIterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
+) -> AsyncGenerator[_Shown_co, None]:
     """Send an asynchronous stream of responses through a turn; closing it closes the stream at once.
 
     Where the stream breaks, what was held back is not lost.
     """
-    async with closing(responses):
+    async with _closing(responses):
         try:
             async for response in responses:
                 yield turn.feed(response)
         except Exception:
-            for response in turn.flush():
-                yield response
+            for shown in turn.flush():
+                yield shown
             raise
-        for response in turn.flush():
-            yield response
+        for shown in turn.flush():
+            yield shown
 
 
 @asynccontextmanager
-async def closing(responses: AsyncIterable[AnyResponse]) -> AsyncIterator[None]:
+async def _closing(responses: AsyncIterable[object]) -> AsyncIterator[None]:
     """Close a stream at the end, where it can be closed."""
     try:
         yield

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llama_index.core.output_parsers.base import OutputParserException
 
-from llama3_tools import ResponseFormatError
+from llama3_tools import Extractor, ResponseFormatError
 from llama3_tools.response_format import check_response
 
 __all__ = ["StrictFormat", "StrictResponseError"]
@@ -35,18 +35,26 @@ class StrictFormat:
     multiple: bool = False
     """Whether the calls stand in an array."""
 
-    def check(self, output: str) -> None:
+    def check(self, output: str, *, reasoning: Extractor | None = None) -> None:
         """Raise unless an output is the one object of the format.
 
         Args:
             output: the model output.
+            reasoning: finds the reasoning that may stand before the object.
 
         Raises:
             StrictResponseError: it is not.
         """
+        answer = output if reasoning is None else _without_reasoning(output, reasoning)
         try:
-            check_response(output, names=self.names, multiple=self.multiple)
+            check_response(answer, names=self.names, multiple=self.multiple)
         except ResponseFormatError as error:
             raise StrictResponseError(
-                error.problem, error.detail, expected=error.expected, output=error.output, offset=error.offset
+                error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
             ) from None
+
+
+def _without_reasoning(output: str, reasoning: Extractor) -> str:
+    """Put spaces in the place of reasoning before the answer, so that every offset stays what it is."""
+    answer = output.rfind(reasoning.extract(output).content or "")
+    return output if answer < 0 else " " * answer + output[answer:]

@@ -8,7 +8,7 @@ from typing import final
 
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
-from llama3_tools import Extraction, Extractor, OnUnknownTool, PromptFormat, Tool, ToolChoice, ToolDefinitionError
+from llama3_tools import Extraction, OnUnknownTool, PromptFormat, Tool, ToolChoice, ToolDefinitionError
 from llama3_tools.prompts import formats_asked_for
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.history import flatten_messages
@@ -21,6 +21,8 @@ from llama_index_llama3_tools.messages import (
 )
 from llama_index_llama3_tools.native import NativeCall, NativeCalls, native_calls, without_native_calls
 from llama_index_llama3_tools.output import FailedToolCall, failed_tool_calls
+from llama_index_llama3_tools.reading import Reading
+from llama_index_llama3_tools.reasoning import without_thinking_delta
 from llama_index_llama3_tools.streaming import ResponseStream
 
 __all__ = ["ToolTurn", "TurnStream", "read_tool_choice"]
@@ -81,6 +83,7 @@ class ToolTurn:
         only_first: whether all calls but the first are dropped.
         is_required: whether an answer without a call is a failure.
         coerce_arguments: whether arguments are made to fit the schemas of their tools.
+        reading: how else the text is read.
         retries: how many times a model that failed to write a call, or one that fits, is asked again.
     """
 
@@ -94,6 +97,7 @@ class ToolTurn:
         only_first: bool,
         is_required: bool,
         coerce_arguments: bool,
+        reading: Reading,
         retries: int,
     ) -> None:
         self.messages = messages
@@ -101,11 +105,11 @@ class ToolTurn:
         self.only_first = only_first
         declared = list(tools)
         self._names = None if on_unknown_tool == "call" else [tool.name for tool in declared]
+        self._reading = replace(reading, formats=formats_asked_for(prompt_format, reading.formats))
         # A model without tools calls none, whatever it writes.
-        self.extractor = Extractor(
-            tools=declared,
+        self.reader = self._reading.reader(
+            declared,
             on_unknown_tool=on_unknown_tool if declared else "text",
-            formats=formats_asked_for(prompt_format),
             coerce_arguments=coerce_arguments,
         )
         self._schemas = ToolSchemas(declared) if coerce_arguments else None
@@ -121,14 +125,16 @@ class ToolTurn:
     def read(self, response: AnyResponse) -> ChatResponse:
         """Take a whole answer apart: its text calls become blocks, unless the server found calls itself."""
         chat = as_chat_response(response)
-        text = chat.message.content or ""
-        if has_native_calls(chat.message):
-            message = self.native_calls().settle(chat.message, is_last=True)
+        text, message = chat.message.content or "", chat.message
+        if has_native_calls(message):
+            if self.reader.splits_reasoning:
+                message = promote_message(message, self.reader.extract(chat))
+            message = self.native_calls().settle(message, is_last=True)
             self.note(message, text, None)
         else:
-            extraction = self.extractor.extract(text)
+            extraction = self.reader.extract(chat)
             kept = replace(extraction, tool_calls=extraction.tool_calls[:1]) if self.only_first else extraction
-            message = promote_message(chat.message, kept)
+            message = promote_message(message, kept)
             self.note(message, text, extraction)
         return chat.model_copy(update={"message": message})
 
@@ -147,7 +153,9 @@ class ToolTurn:
         self._failure = []
         if calls := native_calls(message):
             if complaint := self._misfits(calls):
-                written = flatten_messages([message], prompt_format=self._prompt_format)
+                written = flatten_messages(
+                    [message], prompt_format=self._prompt_format, drop_reasoning=self._reading.split_reasoning
+                )
                 self._failure = [*written, ChatMessage(role=MessageRole.USER, content=complaint)]
             return
         errors = failed_tool_calls(output, extraction) if extraction else []
@@ -193,7 +201,7 @@ class TurnStream(ResponseStream):
     """
 
     def __init__(self, turn: ToolTurn) -> None:
-        super().__init__(turn.extractor, only_first=turn.only_first)
+        super().__init__(turn.reader, only_first=turn.only_first)
         self._turn = turn
         self._calls_of_server = turn.native_calls()
         self._latest: ChatResponse | None = None
@@ -226,7 +234,7 @@ class TurnStream(ResponseStream):
         ending = self._shown(last, message, withholds=self._turn.has_failed)
         if not responses and ending.message == self._shown(last, given, withholds=withheld).message:
             return []
-        kwargs = {key: value for key, value in last.additional_kwargs.items() if key != "thinking_delta"}
+        kwargs = last.additional_kwargs if responses else without_thinking_delta(last.additional_kwargs)
         return [ending.model_copy(update={"delta": delta, "logprobs": None, "additional_kwargs": kwargs})]
 
     def _so_far(self, response: ChatResponse) -> ChatMessage:

@@ -30,6 +30,7 @@ from integrations.llamaindex.trips import (
     write,
 )
 from llama3_tools import PromptFormat, render_tool_call
+from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 from llama_index_llama3_tools.turn import ToolTurn
 
@@ -104,6 +105,7 @@ class TestRetries:
             only_first=False,
             is_required=False,
             coerce_arguments=True,
+            reading=Reading(),
             retries=1,
         ).stream()
         message = ChatMessage(role="assistant", content=write(FITTING))

@@ -75,12 +75,12 @@ def test_an_output_goes_through_json_and_through_pickle(text: str) -> None:
 
 def test_an_output_has_a_schema_that_says_what_is_in_it() -> None:
     properties = Llama3ToolOutput.model_json_schema()["properties"]
-    assert list(properties) == ["text", "tool_calls", "errors", "extraction"]
+    assert list(properties) == ["text", "tool_calls", "errors", "reasoning", "extraction"]
     assert all("description" in field for field in properties.values())
 
 
 def test_an_output_reads_well() -> None:
-    assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[])"
+    assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[], reasoning=None)"
 
 
 def test_an_output_is_frozen() -> None:

@@ -22,7 +22,7 @@ from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
 from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
-from llama_index_llama3_tools.llm import ToolMode
+from llama_index_llama3_tools.options import ToolMode
 from llama_index_llama3_tools.tools import declare_llama_index_tools
 
 if TYPE_CHECKING:

@@ -1,0 +1,107 @@
+"""How the text of answers is read: with which options, and by which extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import final
+
+from llama_index.core.llms import ChatResponse
+
+from llama3_tools import Extraction, Extractor, Formats, OnUnknownTool, Tool, new_call_id
+from llama_index_llama3_tools.messages import has_native_calls
+from llama_index_llama3_tools.reasoning import has_reasoning
+
+__all__ = ["Reading", "TextReader"]
+
+# They look for no call: without tools there is none in a format that names its tool, and no other one is read.
+_OF_REASONING = {
+    starts: Extractor(tools=(), formats=("function",), split_reasoning=True, starts_reasoning=starts)
+    for starts in (False, True)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a user asked for, as `Extractor` has it."""
+
+    formats: Formats = None
+    lenient: bool = False
+    repair: bool = False
+    split_reasoning: bool = False
+    starts_reasoning: bool = False
+
+    def reader(
+        self,
+        tools: Iterable[Tool] | None,
+        *,
+        on_unknown_tool: OnUnknownTool,
+        coerce_arguments: bool,
+        id_factory: Callable[[], str] = new_call_id,
+    ) -> TextReader:
+        """Give what reads the text of answers in which tools may be called.
+
+        Raises:
+            ValueError: an option has a value that it does not know, or wants tools.
+            MissingExtraError: an option needs an extra.
+        """
+        make = partial(
+            Extractor,
+            tools=None if tools is None else list(tools),
+            on_unknown_tool=on_unknown_tool,
+            formats=self.formats,
+            coerce_arguments=coerce_arguments,
+            lenient=self.lenient,
+            repair=self.repair,
+            split_reasoning=self.split_reasoning,
+            id_factory=id_factory,
+        )
+        return TextReader(make, split_reasoning=self.split_reasoning, starts_reasoning=self.starts_reasoning)
+
+    def reader_of_reasoning(self) -> TextReader:
+        """Give what reads the text of answers in which nobody looks for a call."""
+        return TextReader(None, split_reasoning=self.split_reasoning, starts_reasoning=self.starts_reasoning)
+
+
+@final
+class TextReader:
+    """Chooses the extractor that reads a text.
+
+    Where the server has split reasoning off itself, what is left does not begin inside it. Where it has found the calls
+    itself, reasoning is all that is looked for.
+
+    Args:
+        make: makes the extractor that looks for calls, given `starts_reasoning`; `None`: nobody looks for calls.
+        split_reasoning: whether reasoning is split off.
+        starts_reasoning: whether the model's output begins inside it.
+    """
+
+    def __init__(self, make: Callable[..., Extractor] | None, *, split_reasoning: bool, starts_reasoning: bool) -> None:
+        self.splits_reasoning = split_reasoning
+        """Whether reasoning is split off."""
+        self._starts_reasoning = starts_reasoning
+        self._of_calls = (
+            {} if make is None else {starts: make(starts_reasoning=starts) for starts in {False, starts_reasoning}}
+        )
+
+    @property
+    def extractor(self) -> Extractor:
+        """The extractor that reads an output as the model writes it."""
+        return self.choose(has_reasoning=False, has_calls=False)
+
+    def choose(self, *, has_reasoning: bool, has_calls: bool) -> Extractor:
+        """Give the extractor that reads a text.
+
+        Args:
+            has_reasoning: whether the server has split reasoning off itself.
+            has_calls: whether the server has found calls itself.
+        """
+        starts = self._starts_reasoning and not has_reasoning
+        return self._of_calls[starts] if self._of_calls and not has_calls else _OF_REASONING[starts]
+
+    def extract(self, response: ChatResponse) -> Extraction:
+        """Take the text of a whole response apart."""
+        message = response.message
+        extractor = self.choose(has_reasoning=has_reasoning(response), has_calls=has_native_calls(message))
+        return extractor.extract(message.content or "")
