@@ -159,6 +159,8 @@ class ExtractionStream:
         if isinstance(outcome, IsText):
             self._reject(outcome.rejection)
             source.rewind(outcome.resume)
+            if outcome.token_end is not None:
+                self._content.token(source.settle(outcome.token_end))
             self._content.text(source.settle(outcome.resume))
             return
         self._clip_rejection(start)

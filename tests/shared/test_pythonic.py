@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, RejectionReason, extract
+from llama3_tools import Extraction, Extractor, FormatName, RejectionReason, extract
 from llama3_tools.json_text import MAX_DEPTH
 
 TOOLS: list[dict[str, Any]] = [
@@ -381,8 +381,8 @@ def test_only_the_formats_asked_for_are_read(formats: Any, found: str):  # noqa:
 
 @pytest.mark.parametrize(("formats", "found"), [(["xml"], "'xml'"), ([], "an empty list"), ("yaml", "'yaml'")])
 def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # noqa: ANN401 - on purpose
-    message = f'formats are "all", or a list of json, tool_call, tool, function, pythonic; not {found}'
-    with pytest.raises(ValueError, match=message):
+    names = ", ".join(get_args(FormatName))
+    with pytest.raises(ValueError, match=f'formats are "all", or a list of {names}; not {found}'):
         Extractor(formats=formats)
 
 

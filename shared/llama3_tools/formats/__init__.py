@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.formats.base import Choice, Openings, WireFormat, always, where_read
+from llama3_tools.formats.code import code
 from llama3_tools.formats.comment import COMMENT
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
@@ -21,7 +22,7 @@ from llama3_tools.formats.wrappers import PYTHON_START, TOOL, TOOL_CALL
 
 __all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
 
-FormatName: TypeAlias = Literal["json", "tool_call", "tool", "function", "pythonic"]
+FormatName: TypeAlias = Literal["json", "tool_call", "tool", "function", "pythonic", "code"]
 """A form of writing calls, as it can be asked for (rule 11)."""
 
 Formats: TypeAlias = Iterable[FormatName] | Literal["all"] | None
@@ -36,6 +37,7 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     where_read(TOOL),
     where_read(FUNCTION_TAG),
     always(FENCE),
+    code,
     always(PYTHON_START),
     always(PROTOCOL_TOKEN),
     always(COMMENT),

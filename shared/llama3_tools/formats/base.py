@@ -43,6 +43,8 @@ class IsText(NamedTuple):
 
     resume: int
     rejection: Rejection | None = None
+    token_end: int | None = None
+    """Where the protocol token ends with which it begins, if it begins with one."""
 
 
 class IsToken(NamedTuple):

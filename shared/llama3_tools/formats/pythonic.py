@@ -1,7 +1,7 @@
 """Pythonic calls, `[get_weather(city='Paris'), now()]`: of declared tools, or asked for by name (rule 11).
 
-A list is read wherever it stands. Calls without brackets are read only where they have a line to themselves: in a
-sentence or in code they are an example.
+A list is read wherever it stands. Calls without brackets are read only where they have a line to themselves, and only
+of declared tools and of Meta's built-in ones: in a sentence or in code they are an example.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 
-_TAILS = ("(", f"{_METHOD}(")
+_BUILT_IN = ("brave_search", "wolfram_alpha")  # meta-llama/llama-models: prompt_format.md of llama3_1
 
 _CODE_BEFORE = re.compile(r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield)\s\Z")
 """What stands before brackets that are code or quoted: an index, an assignment, an argument."""
@@ -111,10 +111,14 @@ class _Calls:
         """Tell whether a name is one of a declared tool."""
         return name in (self.calls.tools or ())
 
+    def may_stand_alone(self, name: str) -> bool:
+        """Tell whether a name is read without brackets: one of a declared tool, or as built-in tools are called."""
+        base = name.removesuffix(_METHOD)
+        return self.is_declared(name) or self.is_declared(base) or (base != name and base in _BUILT_IN)
+
     def _declared(self, name: str) -> str:
         """Give the name of the tool that is meant."""
-        base = name.removesuffix(_METHOD)
-        return base if self.is_declared(base) and not self.is_declared(name) else name
+        return name.removesuffix(_METHOD) if self.may_stand_alone(name) and not self.is_declared(name) else name
 
 
 def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json: bool) -> Reading[Outcome]:
@@ -184,7 +188,7 @@ def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]
 
 
 def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
-    """Read calls without brackets, of declared tools only."""
+    """Read calls without brackets, of declared tools and built-in ones."""
     start = call_at = source.offset
     if not _begins_line(source, candidate):
         return IsText(start + len(candidate.marker))
@@ -207,15 +211,21 @@ def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
         yield from read_run(source, _SPACE)
         call_at = source.offset
         name = yield from read_run(source, _NAME)
-        if not calls.is_declared(name.removesuffix(_METHOD)) or not source.text.startswith("(", source.pos):
+        if not calls.may_stand_alone(name) or not source.text.startswith("(", source.pos):
             return IsText(end)
     source.rewind(end)
+    return _as_calls(calls, candidate, end)
+
+
+def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
+    """Give the calls of a line that ends at an offset."""
     for written, span in calls.found:
         missing = None if written.arguments else refuse_empty(written.name, candidate.calls.tools)
         if missing is not None:
             return IsText(end, Rejection(span, *missing))
     outcome = candidate.calls.named(calls.found, candidate.scope._replace(format="pythonic"))
-    assert not isinstance(outcome, Refusal)  # noqa: S101  # the tools are declared
+    if isinstance(outcome, Refusal):
+        return IsText(end, Rejection((calls.start, end), *outcome))
     return IsCall(outcome)
 
 
@@ -293,9 +303,9 @@ def pythonic_list(choice: Choice) -> WireFormat | None:
 
 
 def pythonic_line(choice: Choice) -> WireFormat | None:
-    """Give the format of calls without brackets, for the names of declared tools; `None` where there are none."""
+    """Give the format of calls without brackets, for the names of declared tools and of built-in ones."""
     if not choice.reads("pythonic"):
         return None
     names = [name for name in choice.declared or () if _DECLARED_NAME.fullmatch(name)]
-    markers = [Marker.of(f"{name}{tail}") for name in names for tail in _TAILS]
-    return WireFormat("pythonic", Marker.any_of(markers), _read_line) if markers else None
+    openings = [f"{name}(" for name in names] + [f"{name}{_METHOD}(" for name in dict.fromkeys((*names, *_BUILT_IN))]
+    return WireFormat("pythonic", Marker.any_of(map(Marker.of, openings)), _read_line)
