@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
 from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects
-from llama3_tools.shapes import WrittenCall, read_call
+from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call
 from llama3_tools.tools import Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
@@ -19,7 +19,6 @@ __all__ = ["CallReader", "Parts", "Scope"]
 Parts: TypeAlias = list["ToolCall | str"]
 """What a candidate held: calls, and the message of an envelope as a string."""
 
-_ENVELOPES = ("tool_call", "tool_calls")
 _MESSAGES = ("message", "content")
 
 
@@ -119,7 +118,7 @@ class CallReader:
 
     def _envelope(self, parsed: JsonObject, offset: int, scope: Scope) -> Parts | Refusal | None:
         """Read an object with `tool_call` or `tool_calls` (rule 12); `None` where it is no envelope."""
-        if sum(member.key in _ENVELOPES for member in parsed.members) != 1:
+        if sum(member.key in ENVELOPES for member in parsed.members) != 1:
             return None
         scope = scope if scope.wrappers else scope._replace(format="envelope")
         parts: Parts = []
@@ -128,7 +127,7 @@ class CallReader:
                 if not isinstance(member.value, str):
                     return None
                 parts.append(member.value)
-            elif member.key in _ENVELOPES:
+            elif member.key in ENVELOPES:
                 calls = self._enclosed(parsed.text, member, offset, scope)
                 if calls is None or isinstance(calls, Refusal):
                     return calls
@@ -148,7 +147,7 @@ class CallReader:
         return found if isinstance(found, Refusal) else [self._make(found, _span(item, offset), scope)]
 
     def _find(self, parsed: JsonObject, scope: Scope) -> WrittenCall | Refusal:
-        found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers)
+        found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers, lenient=self.lenient)
         return found if isinstance(found, Refusal) else self._unknown(found) or found
 
     def _unknown(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
@@ -157,15 +156,13 @@ class CallReader:
         return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(written.name, self.tools), written.name)
 
     def _make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
-        name, arguments, arguments_json = written
+        name, arguments, arguments_json, deviations = written
         coercer = self.coercers.get(name) if self.coercers else None
+        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, deviations=deviations)
         if coercer is None:
-            return ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format)
+            return call
         fit = coercer.coerce(arguments)
-        call_id = self.id_factory()
-        return ToolCall(
-            name, fit.arguments, arguments_json, call_id, span, scope.format, changes=fit.changes, problems=fit.problems
-        )
+        return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
 
 def _span(parsed: JsonObject, offset: int) -> Span:

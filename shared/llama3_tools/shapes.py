@@ -11,7 +11,37 @@ from llama3_tools.json_text import JsonMember, JsonObject, parse_object, same_js
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["WrittenCall", "read_call", "refuse_empty"]
+__all__ = ["ENVELOPES", "WrittenCall", "read_call", "refuse_empty"]
+
+ENVELOPES = ("tool_call", "tool_calls")
+"""The keys under which an envelope has its calls (rule 12)."""
+
+_ARGUMENTS = ("parameters", "arguments")
+
+_OTHER_NAMES = (
+    "tool_name",  # Cohere's Command R; LlamaIndex's ToolSelection
+    "function_name",  # lmstudio-ai/lmstudio-js issue 277
+    "tool",  # LangChain's OllamaFunctions, with `tool_input`
+    "function",  # letta-ai/letta issue 1450, with `params`
+    "action",  # LangChain's JSON agents, with `action_input`: langchain-ai/langchain issue 17356
+)
+_OTHER_ARGUMENTS = (
+    "args",  # LangChain's ToolCall
+    "params",  # letta-ai/letta issue 1450
+    "input",  # Anthropic's tool_use
+    "inputs",
+    "kwargs",
+    "tool_input",  # LangChain's OllamaFunctions
+    "tool_args",
+    "tool_kwargs",  # LlamaIndex's ToolSelection
+    "tool_arguments",
+    "tool_parameters",
+    "action_input",  # LangChain's JSON agents
+    "function_args",
+    "function_arguments",
+    "parameter",
+    "argument",
+)
 
 
 class WrittenCall(NamedTuple):
@@ -20,10 +50,12 @@ class WrittenCall(NamedTuple):
     name: str
     arguments: dict[str, Any]
     arguments_json: str
+    deviations: tuple[str, ...] = ()
+    """How it differs from the documented forms, a sentence each."""
 
 
 def read_call(
-    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, tool_name: bool = False
+    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, tool_name: bool = False, lenient: bool = False
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
 
@@ -31,21 +63,28 @@ def read_call(
         parsed: the object.
         tools: the declared tools, which tell whether a call may do without arguments.
         tool_name: whether `tool_name` counts as `name`, as it does inside a `<tool>` tag.
+        lenient: whether the name and the arguments may stand under other keys.
     """
     members = {member.key: member for member in parsed.members}
     if len(members) != len(parsed.members):
         return _twice(parsed, attempted_name(parsed.json))
+    lenient = lenient and members.keys().isdisjoint(ENVELOPES)
     function = members.get("function")
-    has_arguments = "parameters" in members or "arguments" in members
+    has_arguments = bool(_given(members, lenient=lenient))
     if function and isinstance(function.value, dict) and not ("name" in members and has_arguments):
-        return _openai_call(parsed, function, tools, has_arguments=has_arguments)
+        return _openai_call(parsed, members, tools, lenient=lenient)
     name = members.get("name") or (members.get("tool_name") if tool_name else None)
     if name is None and function and "type" in members and members["type"].value == "function":
         name = function
+    deviations: tuple[str, ...] = ()
+    if name is None and lenient and has_arguments:
+        name = _other_name(members)
+        deviations = (f"the name stands under {name.key!r}",) if name else ()
     if name is None:
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
-    return _named_call(parsed.text, members, name.value, tools)
+    found = _named_call(parsed.text, members, name.value, tools, lenient=lenient)
+    return found if isinstance(found, Refusal) else found._replace(deviations=deviations + found.deviations)
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
@@ -59,45 +98,62 @@ def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
 
 
 def _openai_call(
-    parsed: JsonObject, function: JsonMember, tools: Mapping[str, Tool] | None, *, has_arguments: bool
+    parsed: JsonObject, members: Mapping[str, JsonMember], tools: Mapping[str, Tool] | None, *, lenient: bool
 ) -> WrittenCall | Refusal:
     """Read `{"type": "function", "function": {"name": …, "arguments": …}}`."""
-    inner = parse_object(parsed.text, function.start, checked=True)
-    members = {member.key: member for member in inner.members} if inner else {}
-    if inner and len(members) != len(inner.members):
+    inner = parse_object(parsed.text, members["function"].start, checked=True)
+    function = {member.key: member for member in inner.members} if inner else {}
+    if inner and len(function) != len(inner.members):
         return _twice(inner, attempted_name(parsed.json))
-    name = members["name"].value if "name" in members else None
+    name = function["name"].value if "name" in function else None
     if name is None:
         return Refusal(RejectionReason.NOT_A_CALL, "a function without a name")
-    if has_arguments and isinstance(name, str) and not ("parameters" in members or "arguments" in members):
-        return Refusal(RejectionReason.INVALID_ARGUMENTS, "the arguments stand beside the function, not in it", name)
-    return _named_call(parsed.text, members, name, tools)
+    beside = _given(members, lenient=lenient)
+    if not beside or not isinstance(name, str) or _given(function, lenient=lenient):
+        return _named_call(parsed.text, function, name, tools, lenient=lenient)
+    detail = "the arguments stand beside the function, not in it"
+    if not lenient:
+        return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
+    function |= {member.key: member for member in beside}
+    found = _named_call(parsed.text, function, name, tools, lenient=lenient)
+    return found if isinstance(found, Refusal) else found._replace(deviations=(detail, *found.deviations))
 
 
 def _named_call(
-    text: str, members: Mapping[str, JsonMember], name: object, tools: Mapping[str, Tool] | None
+    text: str, members: Mapping[str, JsonMember], name: object, tools: Mapping[str, Tool] | None, *, lenient: bool
 ) -> WrittenCall | Refusal:
-    given = [members[key] for key in ("parameters", "arguments") if key in members]
+    given = _given(members, lenient=lenient)
     if not isinstance(name, str) or not name:
         reason = RejectionReason.INVALID_NAME if given else RejectionReason.NOT_A_CALL
         return Refusal(reason, "the name is empty" if name == "" else "the name is not a string")
-    tool = tools.get(name) if tools else None
-    if _is_schema(members, tool):
+    if _is_schema(members, given, tools.get(name) if tools else None):
         return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
     if not given:
         return refuse_empty(name, tools) or WrittenCall(name, {}, "{}")
-    arguments = [_arguments(text, member) for member in given]
-    first, last = arguments[0], arguments[-1]
-    if first is None or last is None:
-        key = given[0 if first is None else -1].key
-        return Refusal(
-            RejectionReason.INVALID_ARGUMENTS, f"{key!r} is neither an object nor a string that holds one", name
-        )
-    if first is not last and not same_json(first[0], last[0]):
-        return Refusal(
-            RejectionReason.CONFLICTING_ARGUMENTS, "'parameters' and 'arguments' have different values", name
-        )
-    return WrittenCall(name, *first)
+    (key, first), *others = [(member.key, _arguments(text, member)) for member in given]
+    for other, arguments in [(key, first), *others]:
+        if arguments is None:
+            detail = f"{other!r} is neither an object nor a string that holds one"
+            return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
+        if first is None or not same_json(first[0], arguments[0]):
+            detail = f"{key!r} and {other!r} have different values"
+            return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name)
+    assert first is not None  # noqa: S101  # or it was refused
+    return WrittenCall(name, *first, () if key in _ARGUMENTS else (f"the arguments stand under {key!r}",))
+
+
+def _other_name(members: Mapping[str, JsonMember]) -> JsonMember | None:
+    names = (members[key] for key in _OTHER_NAMES if key in members)
+    return next((member for member in names if member.value and isinstance(member.value, str)), None)
+
+
+def _given(members: Mapping[str, JsonMember], *, lenient: bool) -> list[JsonMember]:
+    """Give what holds the arguments. Documented keys win; under others, an empty value is none, save `{}` alone."""
+    given = [members[key] for key in _ARGUMENTS if key in members]
+    if given or not lenient:
+        return given
+    others = [members[key] for key in _OTHER_ARGUMENTS if key in members]
+    return [member for member in others if member.value] or [member for member in others if member.value == {}][:1]
 
 
 def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | None:
@@ -108,13 +164,18 @@ def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | No
     return (held.value, held.json) if held else None
 
 
-def _is_schema(members: Mapping[str, JsonMember], tool: Tool | None) -> bool:
+def _is_schema(members: Mapping[str, JsonMember], given: list[JsonMember], tool: Tool | None) -> bool:
     """Tell whether this is a tool's schema. Tools need no description; then a parameter may be called `properties`."""
-    parameters = members["parameters"].value if "parameters" in members else None
-    if not isinstance(parameters, dict) or parameters.get("type") != "object":
+    member = next((member for member in given if member.key != "arguments"), None)
+    schema = member.value if member else None
+    if not member or not isinstance(schema, dict):
         return False
-    takes_properties = tool is not None and "properties" in (tool.parameters.get("properties") or {})
-    return isinstance(parameters.get("properties"), dict) and ("description" in members or not takes_properties)
+    if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
+        takes_properties = tool is not None and "properties" in (tool.parameters.get("properties") or {})
+        return "description" in members or not takes_properties
+    # As LangChain's `render_text_description_and_args` shows a tool: the properties alone, under `args`.
+    is_described = bool(schema) and "description" in members and member.key not in _ARGUMENTS
+    return is_described and all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in schema.values())
 
 
 def _twice(parsed: JsonObject, name: str | None) -> Refusal:
