@@ -13,7 +13,7 @@ from llama3_tools.formats.base import Choice, Openings, WireFormat, always, wher
 from llama3_tools.formats.code import code
 from llama3_tools.formats.comment import COMMENT
 from llama3_tools.formats.fence import FENCE
-from llama3_tools.formats.function_tag import FUNCTION_TAG
+from llama3_tools.formats.function_tag import function_tag
 from llama3_tools.formats.json_calls import json_array, json_object
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
@@ -35,7 +35,7 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     pythonic_list,
     where_read(TOOL_CALL),
     where_read(TOOL),
-    where_read(FUNCTION_TAG),
+    function_tag,
     always(FENCE),
     code,
     always(PYTHON_START),

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
+import re
+
+from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_tokens, skip_white_space
 from llama3_tools.json_scan import Refusal, Scan, read_object
 from llama3_tools.shapes import WrittenCall
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection, RejectionReason
 
-__all__ = ["FUNCTION_TAG"]
+__all__ = ["function_tag"]
 
-_OPENING = "<function="
+_OPENING = "<function"
+_NAME = r"[\w.:/-]{1,128}"
+_TAG = re.compile(rf"{_OPENING}(?P<head>.)(?P<name>{_NAME})(?P<tail>.?)")
 _CLOSING = "</function>"
+_OTHER_CLOSINGS = ("<function>", ">")
 
 
 def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]:
-    start, name = source.offset, candidate.marker[len(_OPENING) : -1]
+    tag = _TAG.fullmatch(candidate.marker)
+    assert tag is not None  # noqa: S101  # what the markers have in common
+    start, name, is_lenient = source.offset, tag["name"], candidate.calls.lenient
     source.pos += len(candidate.marker)
     behind = source.offset
     yield from skip_white_space(source)
+    tail = tag["tail"]
+    if tail == ")" and (yield from is_at(source, ">")):
+        tail += ">"
+        yield from skip_white_space(source)
     if not source.text.startswith("{", source.pos):
         return IsText(behind)  # prose that mentions the tag
     arguments = yield from read_object(source, calls_only=bool(candidate.scope.wrappers))
@@ -27,16 +38,53 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
         refusal = arguments.refusal
         return IsText(arguments.resume, refusal and Rejection((start, arguments.end), *refusal._replace(name=name)))
     yield from skip_tokens(source, candidate)
-    if not source.finished and not (yield from is_at(source, _CLOSING)):
+    closing = yield from _read_closing(source, (_CLOSING, *_OTHER_CLOSINGS) if is_lenient else (_CLOSING,))
+    if closing is None:
         detail = f"expected {_CLOSING} at offset {source.offset}"
         return IsText(source.offset, Rejection((start, source.offset), RejectionReason.MALFORMED, detail, name))
     scope, span = candidate.scope, (start, source.offset)
     if not scope.wrappers:
         scope = scope._replace(format="function")
-    outcome = candidate.calls.named([(WrittenCall(name, arguments.value, arguments.json), span)], scope)
+    deviations = _deviations(f"{_OPENING}{tag['head']}NAME{tail}", closing)
+    written = WrittenCall(name, arguments.value, arguments.json, deviations)
+    outcome = candidate.calls.named([(written, span)], scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
     return IsCall(outcome)
 
 
-FUNCTION_TAG = WireFormat("function", Marker.of(_OPENING, r"[\w.:/-]{1,128}", ">"), _read_function_tag)
+def _read_closing(source: Source, closings: tuple[str, ...]) -> Reading[str | None]:
+    """Step over what closes the tag; the end of the output closes it, too."""
+    if source.finished:
+        return _CLOSING
+    for closing in closings:
+        if (yield from is_at(source, closing)):
+            return closing
+    return None
+
+
+def _deviations(opening: str, closing: str) -> tuple[str, ...]:
+    opens = () if opening == f"{_OPENING}=NAME>" else (f"the tag is written {opening}{{…}}",)
+    return opens if closing == _CLOSING else (*opens, f"the tag is closed by {closing}")
+
+
+_DOCUMENTED = WireFormat("function", Marker.of(f"{_OPENING}=", _NAME, ">"), _read_function_tag)
+
+# <function=NAME={…}: tashfeenahmed/freellmapi pull request 291, of Llama 3.3 70B. The others stand in what servers give
+# as a failed generation, and in parsers of other clients: <function=NAME{…}, <function(NAME){…}, <function(NAME)>{…},
+# <function.NAME>{…}; closed by <function>, or by > alone.
+_ANY_SPELLING = WireFormat(
+    "function",
+    Marker(
+        rf"{_OPENING}(?:[=.]{_NAME}(?:[>=]|(?= ?\{{))|\({_NAME}\))",
+        rf"{Marker.of(_OPENING).partial}|{_OPENING}[=.(](?:{_NAME} ?)?\Z",
+    ),
+    _read_function_tag,
+)
+
+
+def function_tag(choice: Choice) -> WireFormat | None:
+    """Give the format of the tag: as it is documented, or with `lenient` in the spellings that models make of it."""
+    if not choice.reads("function"):
+        return None
+    return _ANY_SPELLING if choice.lenient else _DOCUMENTED
