@@ -13,14 +13,14 @@ from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads, reads_of
 from llama3_tools.formats.base import Candidate, WireFormat
-from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
+from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.source import Source
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.values import Extraction, Span
 
 __all__ = ["Piece", "PieceExtractor", "PieceKind", "Pieces"]
 
-_TOKEN = re.compile(PROTOCOL_TOKEN.marker.whole)
+_TOKEN = re.compile(TOKEN_PATTERN)
 _SPACE_AND_TOKENS = re.compile(rf"(?:\s|{_TOKEN.pattern})*")
 _DELIMITER = re.compile(rf"(?:;{_SPACE_AND_TOKENS.pattern})?")
 _DELIMITERS = re.compile(rf"(?:[\s;,]|{_TOKEN.pattern})*")
@@ -188,7 +188,7 @@ def _without_tail(text: str, start: int, end: int, *, keep_space: bool) -> int:
         bare = end
         while bare > start and text[bare - 1].isspace():
             bare -= 1
-        token = next((at for at in _last_two(text, start, bare) if _TOKEN.fullmatch(text, at, bare)), None)
+        token = min((at for at in _last_two(text, start, bare) if _TOKEN.fullmatch(text, at, bare)), default=None)
         if token is None:
             return end if keep_space else bare
         end = token

@@ -23,7 +23,8 @@ if not CORPUS.is_file():
 OUTPUTS = [json.loads(line)["raw_output"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
 
 _VANISHES = re.compile(
-    r"[\s;,]|<\|(?:python_tag|python_start|python_end|eom_id|eot_id)\|>|</?tool(?:_call)?>|```(?:json|python|tool_call)?"
+    r"[\s;,]|<\|(?:python_tag|python_start|python_end|eom_id|eot_id|im_start\|>assistant<\|end_header_id|im_start)\|>"
+    r"|</?(?:tool(?:_call)?|function(?:_?call)?)>|<functioncall\s+>|```(?:json|python|tool_call)?"
 )
 
 

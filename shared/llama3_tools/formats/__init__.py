@@ -18,11 +18,11 @@ from llama3_tools.formats.json_calls import json_array, json_object
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.quotation import opened_thought, think
-from llama3_tools.formats.wrappers import PYTHON_START, TOOL, TOOL_CALL
+from llama3_tools.formats.wrappers import FUNCTION, FUNCTIONCALL, PYTHON_START, TOOL, TOOL_CALL, TOOLS
 
 __all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
 
-FormatName: TypeAlias = Literal["json", "tool_call", "tool", "function", "pythonic", "code"]
+FormatName: TypeAlias = Literal["json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code"]
 """A form of writing calls, as it can be asked for (rule 11)."""
 
 Formats: TypeAlias = Iterable[FormatName] | Literal["all"] | None
@@ -35,6 +35,9 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     pythonic_list,
     where_read(TOOL_CALL),
     where_read(TOOL),
+    where_read(TOOLS),
+    where_read(FUNCTIONCALL),
+    where_read(FUNCTION),
     function_tag,
     always(FENCE),
     code,

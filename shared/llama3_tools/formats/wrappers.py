@@ -11,7 +11,19 @@ from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.source import Reading, Source
 
-__all__ = ["PYTHON_START", "TOOL", "TOOL_CALL", "Inside", "is_at", "read_inside", "skip_tokens", "skip_white_space"]
+__all__ = [
+    "FUNCTION",
+    "FUNCTIONCALL",
+    "PYTHON_START",
+    "TOOL",
+    "TOOLS",
+    "TOOL_CALL",
+    "Inside",
+    "is_at",
+    "read_inside",
+    "skip_tokens",
+    "skip_white_space",
+]
 
 _WHITE_SPACE = re.compile(r"\s*")
 
@@ -27,7 +39,9 @@ class Inside(NamedTuple):
     """Whether the first thing in it was a call, or a candidate that was rejected, rather than prose or code."""
 
 
-def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -> Reading[Inside]:
+def read_inside(  # noqa: PLR0913 (what a wrapper is)
+    source: Source, candidate: Candidate, name: str, closing: str, *, until_token: bool = False, reopens: bool = False
+) -> Reading[Inside]:
     """Read calls and delimiters up to the closing of a wrapper; stop at anything else.
 
     Args:
@@ -35,11 +49,14 @@ def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -
         candidate: the wrapper's beginning.
         name: the wrapper's name.
         closing: the text that closes it. At the end of the output its beginning is enough.
+        until_token: whether a protocol token behind the calls closes it, too.
+        reopens: whether the same opening behind the calls does.
     """
     outer = candidate.scope
     scope = Scope(outer.format if outer.wrappers else name, (*outer.wrappers, name))
     parts: Parts = []
     found = began = False
+    token: tuple[int, int] | None = None  # where the first behind a call ended, and how many parts there were by then
     while True:
         yield from _skip(source, DELIMITERS if found else _WHITE_SPACE)
         if source.finished or (yield from is_at(source, closing)):
@@ -50,6 +67,12 @@ def read_inside(source: Source, candidate: Candidate, name: str, closing: str) -
             found = True
         elif isinstance(outcome, IsToken):
             source.rewind(outcome.end)
+            token = (outcome.end, len(parts)) if until_token and found and token is None else token
+        elif token is not None:
+            source.rewind(token[0])
+            return Inside(parts[: token[1]], intact=True, began_with_candidate=True)
+        elif reopens and found and source.text.startswith(candidate.marker, source.pos):
+            return Inside(parts, intact=True, began_with_candidate=True)
         else:
             began = began or (isinstance(outcome, IsText) and outcome.rejection is not None)
             return Inside(parts, intact=False, began_with_candidate=began)
@@ -79,7 +102,7 @@ def skip_tokens(source: Source, candidate: Candidate) -> Reading[None]:
         yield from skip_white_space(source)
         match = candidate.openings.match(source.text, source.pos)
         if match and match[0] is PROTOCOL_TOKEN:
-            source.pos += len(match[1])
+            yield from PROTOCOL_TOKEN.read(source, candidate._replace(marker=match[1]))
         elif match or source.ended or not candidate.openings.may_begin(source.text, source.pos):
             return
         else:
@@ -111,16 +134,36 @@ def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
     return outcome
 
 
-def _tag(name: str, opening: str, closing: str, dissolved: type[IsText | IsToken] = IsText) -> WireFormat:
+def _tag(
+    name: str, *tags: tuple[str, str], dissolved: type[IsText | IsToken] = IsText, reopens: bool = False
+) -> WireFormat:
+    """Make the format of what stands between an opening and its closing."""
+    closings = dict(tags)
+
     def read(source: Source, candidate: Candidate) -> Reading[Outcome]:
-        source.pos += len(opening)
-        behind = source.offset
-        inside = yield from read_inside(source, candidate, name, closing)
+        source.pos += len(candidate.marker)
+        behind, closing = source.offset, closings[candidate.marker]
+        inside = yield from read_inside(source, candidate, name, closing, until_token=True, reopens=reopens)
         return IsCall(inside.parts) if inside.intact else dissolved(behind)
 
-    return WireFormat(name, Marker.of(opening), read)
+    return WireFormat(name, Marker.any_of(map(Marker.of, closings)), read)
 
 
-TOOL = _tag("tool", "<tool>", "</tool>")
-TOOL_CALL = _tag("tool_call", "<tool_call>", "</tool_call>")
-PYTHON_START = _tag("python_start", "<|python_start|>", "<|python_end|>", dissolved=IsToken)
+TOOL = _tag("tool", ("<tool>", "</tool>"))
+TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"))
+PYTHON_START = _tag("python_start", ("<|python_start|>", "<|python_end|>"), dissolved=IsToken)
+
+# Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write that tag around calls, too.
+# <functioncall>, without a closing tag, is that of Glaive's training data. Those of pairs, and <function>, stand in
+# HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B; <functioncall {…}> in maxi1134/Home-Assistant-Config,
+# issue 66.
+TOOLS = _tag("tools", ("<tools>", "</tools>"))
+FUNCTION = _tag("function", ("<function>", "</function>"))
+FUNCTIONCALL = _tag(
+    "functioncall",
+    ("<functioncall>", "</functioncall>"),
+    ("<function_call>", "</function_call>"),
+    ("<functioncall ", ">"),
+    ("<functioncall\n", ">"),
+    reopens=True,
+)
