@@ -153,7 +153,7 @@ TOOL = _tag("tool", ("<tool>", "</tool>"))
 TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"))
 PYTHON_START = _tag("python_start", ("<|python_start|>", "<|python_end|>"), dissolved=IsToken)
 
-# Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write that tag around calls, too.
+# Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write it around calls, too.
 # <functioncall>, without a closing tag, is that of Glaive's training data. Those of pairs, and <function>, stand in
 # HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B; <functioncall {…}> in maxi1134/Home-Assistant-Config,
 # issue 66.
