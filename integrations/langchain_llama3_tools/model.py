@@ -377,7 +377,10 @@ class _Turn:
         """Put what the model tells beside a chunk's message on the next chunk that goes out, once."""
         for message in messages:
             told, self._told = self._told, None
-            yield ChatGenerationChunk(message=as_chunk(message), generation_info=told.generation_info if told else None)
+            chunk = as_chunk(message)
+            if self._blocks is not None:  # or LangChain lists the calls of this chunk once more
+                chunk.response_metadata["output_version"] = "v1"
+            yield ChatGenerationChunk(message=chunk, generation_info=told.generation_info if told else None)
 
 
 def _whole(result: ChatResult) -> ChatGenerationChunk:

@@ -184,14 +184,12 @@ class TestAnswers:
                 ("f", {"a": 1}, "native")
             ]
 
-    def test_blocks_of_a_model_with_content_version_v1(self) -> None:
-        pieces = [ANSWER[:20], ANSWER[20:50], ANSWER[50:]]
-        for llm in (
-            ScriptedChatModel(chunks=as_block_chunks(pieces)),
-            ScriptedChatModel(chunks=as_text_chunks(pieces), output_version="v1"),
-        ):
-            message = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather]).invoke("Hi")
-            streamed = summed(Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather]).stream("Hi"))
+    @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
+    def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:  # noqa: ANN401
+        for pieces in chunkings(ANSWER):
+            llm = ScriptedChatModel(chunks=as_chunks(pieces), output_version=version)
+            bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
+            message, streamed = bound.invoke("Hi"), summed(bound.stream("Hi"))
             kinds = [block["type"] for block in message.content_blocks]
             assert kinds[-3:] == ["text", "tool_call", "text"]
             assert [block["type"] for block in streamed.content_blocks] == kinds
