@@ -126,3 +126,11 @@ def as_unversioned_block_chunks(pieces: list[str]) -> list[AIMessageChunk]:
         *(AIMessageChunk(content=[{"type": "text", "text": piece, "index": 1}], id="msg_1") for piece in pieces),
         AIMessageChunk(content=[], id="msg_1", chunk_position="last"),
     ]
+
+
+SHAPES = {
+    "string content": as_text_chunks,
+    "v1 blocks": as_block_chunks,
+    "blocks of its own": as_unversioned_block_chunks,
+}
+"""The ways in which models give the content of a stream."""

@@ -14,8 +14,8 @@ from chunkings import chunkings
 from integrations.langchain.scripted import (
     CALL,
     CUT_OFF,
+    SHAPES,
     as_block_chunks,
-    as_text_chunks,
     as_unversioned_block_chunks,
     counted_ids,
     fields,
@@ -44,12 +44,6 @@ OUTPUTS = {
     "malformed, then a call": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CALL}',
     "several malformed": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}',
     "unicode": '¿Qué? {"name": "f", "parameters": {"s": "日本 \\u00e9 \\ud83d\\ude00 \\"}{"}} 😀',
-}
-
-SHAPES = {
-    "string content": as_text_chunks,
-    "v1 blocks": as_block_chunks,
-    "blocks of its own": as_unversioned_block_chunks,
 }
 
 

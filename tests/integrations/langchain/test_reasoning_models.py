@@ -1,0 +1,188 @@
+"""Models that think first: asked through the wrapper in every way, and in agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import BaseModel
+
+from chunkings import chunkings
+from integrations.langchain.agents import (
+    PARIS,
+    QUESTION,
+    agent_on,
+    chat_openai,
+    conversations,
+    get_weather,
+    in_every_way,
+    serving,
+    shown,
+)
+from integrations.langchain.scripted import ScriptedChatModel, as_text_chunks, counted_ids, fields, summed
+from langchain_llama3_tools import Llama3ToolModel
+
+CALLING = f"<think>\nThey want {PARIS}.\n</think>\n\nLet me check. {PARIS}"
+ANSWERING = "<think>\nIt is sunny there.\n</think>\n\nIt is sunny in Paris."
+
+
+def wrapped(output: str | list[str], **options: Any) -> Llama3ToolModel:  # noqa: ANN401 (any option of the model)
+    llm = ScriptedChatModel(chunks=as_text_chunks([output] if isinstance(output, str) else output))
+    return Llama3ToolModel(llm, **{"split_reasoning": True, "id_factory": counted_ids(), **options})
+
+
+def thoughts(message: AIMessage) -> Any:  # noqa: ANN401 (None or a text)
+    return message.additional_kwargs.get("reasoning_content")
+
+
+class TestTheModel:
+    @pytest.mark.parametrize("output_version", [None, "v1"])
+    async def test_it_splits_reasoning_off_in_every_way_to_ask(self, output_version: str | None) -> None:
+        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+            return wrapped(CALLING, output_version=output_version).bind_tools([get_weather])
+
+        message = bound().invoke("How is Paris?")
+        assert (message.text, len(message.tool_calls)) == ("Let me check.", 1)
+        thought = f"They want {PARIS}."
+        if output_version is None:
+            assert (message.content, thoughts(message)) == ("Let me check.", thought)
+        else:
+            assert message.content[0] == {"type": "reasoning", "reasoning": thought}
+            assert thoughts(message) is None
+        same = [
+            await bound().ainvoke("How is Paris?"),
+            *bound().batch(["How is Paris?"]),
+            *await bound().abatch(["How is Paris?"]),
+            summed(bound().stream("How is Paris?")),
+            summed([chunk async for chunk in bound().astream("How is Paris?")]),
+        ]
+        for other in same:
+            said = {name: fields(other)[name] for name in ("content", "additional_kwargs", "tool_calls")}
+            assert said == {name: fields(message)[name] for name in said}
+
+    @pytest.mark.parametrize("output_version", [None, "v1"])
+    def test_a_stream_in_any_chunking_gives_what_invoke_gives(self, output_version: str | None) -> None:
+        for pieces in chunkings(CALLING):
+            chunks = list(wrapped(pieces, output_version=output_version).bind_tools([get_weather]).stream("Hi"))
+            expected = wrapped(CALLING, output_version=output_version).bind_tools([get_weather]).invoke("Hi")
+            assert fields(summed(chunks))["content"] == fields(expected)["content"]
+            assert summed(chunks).additional_kwargs == expected.additional_kwargs
+            assert not any("<" in str(chunk.text) for chunk in chunks)
+
+    @pytest.mark.parametrize("binding", [{}, {"tools": []}, {"tools": [get_weather], "tool_choice": "none"}])
+    def test_answers_without_tools_are_left_as_they_are_but_for_it(self, binding: dict[str, Any]) -> None:
+        data = '{"message": "Hm.", "tool_call": null} [f(a=1)] {"name": "f", "param'
+        output = f"<think>\nHm. {data}\n</think>\n\nSure. {data} {PARIS} ```json\n{PARIS}\n```"
+        for pieces in ([output], list(output)):
+            model = wrapped(pieces, on_invalid="raise")
+            runnable = model.bind_tools(**binding) if binding else model
+            for message in (runnable.invoke("Hi"), summed(runnable.stream("Hi"))):
+                assert message.content == f"Sure. {data} {PARIS} ```json\n{PARIS}\n```"
+                assert thoughts(message) == f"Hm. {data}"
+                assert (message.tool_calls, message.invalid_tool_calls) == ([], [])
+        assert wrapped(output, split_reasoning=False).invoke("Hi").content == output
+
+    def test_text_that_begins_inside_it(self) -> None:
+        for bound in (wrapped("Hm.</think>Yes.", starts_reasoning=True), wrapped("<think>Hm.</think>Yes.")):
+            for model in (bound, bound.bind_tools([get_weather])):
+                message = model.invoke("Hi")
+                assert (message.content, thoughts(message)) == ("Yes.", "Hm.")
+
+    def test_a_structured_answer_needs_no_care(self) -> None:
+        class Person(BaseModel):
+            """A person."""
+
+            name: str
+
+        output = (
+            '<think>{"name": "Person", "parameters": {}}?</think>{"name": "Person", "parameters": {"name": "Alice"}}'
+        )
+        assert wrapped(output).with_structured_output(Person).invoke("Hi") == Person(name="Alice")
+
+    @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
+    def test_langchain_s_events_tell_it_apart(self) -> None:
+        stream: Any = wrapped(list(CALLING)).bind_tools([get_weather]).stream_events("Hi", version="v3")
+        assert ("".join(stream.reasoning), "".join(stream.text)) == (f"They want {PARIS}.", "Let me check.")
+
+    @pytest.mark.parametrize("output_version", [None, "v1"])
+    def test_it_is_not_sent_back(self, output_version: str | None) -> None:
+        with serving(CALLING, ANSWERING, "Sure.") as server:
+            model = Llama3ToolModel(chat_openai(server), split_reasoning=True, output_version=output_version)
+            bound = model.bind_tools([get_weather])
+            first = summed(bound.stream("How is Paris?"))
+            second = bound.invoke([("user", "How is Paris?"), first])
+            assert [block["reasoning"] for block in second.content_blocks if block["type"] == "reasoning"] == (
+                ["It is sunny there."] if output_version else []
+            )
+            bound.invoke([("user", "How is Paris?"), first, ("user", "Result."), second, ("user", "And now?")])
+        sent = str(conversations(server)[1:])
+        assert "Let me check." in sent
+        assert "It is sunny in Paris." in sent
+        assert not any(thought in sent for thought in ("They want", "It is sunny there", "reasoning", "think>"))
+
+
+class TestAgents:
+    @in_every_way
+    def test_they_run_the_calls_and_end_without_it(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+        with serving(CALLING, ANSWERING) as server:
+            messages = run(agent_on(server, split_reasoning=True))["messages"]
+        assert shown(messages) == [
+            ("human", "How is Paris?"),
+            ("ai", [{"city": "Paris"}]),
+            ("tool", "sunny in Paris"),
+            ("ai", "It is sunny in Paris."),
+        ]
+        assert [message.content for message in messages[1::2]] == ["Let me check.", "It is sunny in Paris."]
+        assert [thoughts(message) for message in messages[1::2]] == [f"They want {PARIS}.", "It is sunny there."]
+        assert "They want" not in str(conversations(server))
+
+    def test_who_watches_sees_it_apart(self) -> None:
+        with serving(CALLING, ANSWERING) as server:
+            agent = agent_on(server, split_reasoning=True)
+            chunks = [
+                chunk
+                for chunk, _ in agent.stream(QUESTION, stream_mode="messages")
+                if isinstance(chunk, AIMessageChunk)
+            ]
+        assert "".join(str(chunk.text) for chunk in chunks) == "Let me check.It is sunny in Paris."
+        assert "".join(filter(None, map(thoughts, chunks))) == f"They want {PARIS}.It is sunny there."
+        assert len([chunk for chunk in chunks if thoughts(chunk)]) > 20  # piece by piece
+
+    def test_by_default_it_is_part_of_the_answer(self) -> None:
+        with serving(CALLING, ANSWERING) as server:
+            messages = agent_on(server).invoke(QUESTION)["messages"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
+        assert messages[-1].content == ANSWERING
+        assert thoughts(messages[-1]) is None
+
+    def test_a_template_may_have_opened_the_tag(self) -> None:
+        inside = [output.removeprefix("<think>\n") for output in (CALLING, ANSWERING)]
+        with serving(*inside) as server:
+            messages = agent_on(server, split_reasoning=True, starts_reasoning=True).invoke(QUESTION)["messages"]
+        assert [message.content for message in messages[1::2]] == ["Let me check.", "It is sunny in Paris."]
+        assert thoughts(messages[1]) == f"They want {PARIS}."
+
+    def test_a_malformed_call_behind_it_is_repaired(self) -> None:
+        with serving(f"<think>Hm.</think>{PARIS[:-5]}", CALLING, ANSWERING) as server:
+            messages = agent_on(server, split_reasoning=True).invoke(QUESTION)["messages"]
+        assert shown(messages)[-3:] == [
+            ("ai", [{"city": "Paris"}]),
+            ("tool", "sunny in Paris"),
+            ("ai", "It is sunny in Paris."),
+        ]
+        assert thoughts(messages[1]) == "Hm."
+
+    def test_in_a_graph_of_one_s_own(self) -> None:
+        with serving(CALLING, ANSWERING) as server:
+            model = Llama3ToolModel(chat_openai(server), split_reasoning=True).bind_tools([get_weather])
+            graph: Any = StateGraph(MessagesState)
+            graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+            graph.add_node("tools", ToolNode([get_weather]))
+            graph.add_edge(START, "model")
+            graph.add_conditional_edges("model", tools_condition)
+            graph.add_edge("tools", "model")
+            messages = graph.compile().invoke(QUESTION)["messages"]
+        assert (messages[-1].content, thoughts(messages[-1])) == ("It is sunny in Paris.", "It is sunny there.")
