@@ -55,7 +55,7 @@ def test_a_fence_vanishes_with_its_calls(info: str):
     ],
 )
 def test_a_fence_of_another_language_is_shown(info: str):
-    for inside in (A, f"<tool_call>{A}</tool_call>"):
+    for inside in (A, f"<tool_call>{A}</tool_call>", f"<functioncall> {A} </functioncall>"):
         shown = f"```{info}\n{inside}\n```"
         in_both(f"One\n{shown}\n{B}", "b", f"One\n{shown}")
 
@@ -78,6 +78,10 @@ def test_a_fence_of_another_language_is_shown(info: str):
         (f"```json\n{A}\n```\n```js\n{B}\n```\n{B}", "ab", f"```js\n{B}\n```"),
         (f"```js\n{A}\n```\n```json\n{B}\n```", "b", f"```js\n{A}\n```"),
         (f"````markdown\n```json\n{A}\n```\n````\n{B}", "b", f"````markdown\n```json\n{A}\n```\n````"),
+        (f"```md\n```json\n{A}\n```\n{A}\n```\n{B}", "b", f"```md\n```json\n{A}\n```\n{A}\n```"),
+        (f"```md\n```js\n```\n\n```json\n{A}\n```\n```{B}", "b", f"```md\n```js\n```\n\n```json\n{A}\n```\n```"),
+        (f"```md\n```js\n{A}\n```\n{B}", "", f"```md\n```js\n{A}\n```\n{B}"),
+        (f"```js\n```json\n{A}\n```\n{B}", "b", f"```js\n```json\n{A}\n```"),
         (f"````\n```json\n{A}\n```\n````\n{B}", "b", f"````\n```json\n{A}\n```\n````"),
         (f"````json\n```json\n{A}\n```\n````\n{B}", "ab", "````json ````"),
         (f"1. Call:\n   ```json\n   {A}\n   ```\n2. Done.", "a", "1. Call: 2. Done."),

@@ -17,6 +17,7 @@ __all__ = ["FENCE"]
 
 _SHORTEST, _LONGEST = 3, 16
 _LINE_START = re.compile(r"(?:\A|[\r\n])([ \t>]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)?)\Z")
+_MARKDOWN = frozenset({"markdown", "md"})
 _EMPTY_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
@@ -43,7 +44,8 @@ def _read_fence(source: Source, candidate: Candidate) -> Reading[Outcome]:
     if not is_bare or _is_prose(source, fence, info, begins_line=begins_line):
         return IsText(source.offset)
     if info.ends_line:
-        return (yield from read_listing(source, fence, len(indent[1]) if indent else 0))
+        column = len(indent[1]) if indent else 0
+        return (yield from read_listing(source, fence, column, nests=info.language in _MARKDOWN))
     return (yield from read_quotation(source, fence))
 
 
