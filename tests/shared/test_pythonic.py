@@ -332,9 +332,9 @@ def test_asked_for_by_name_another_tool_s_list_has_to_begin_a_line():
     options: dict[str, Any] = {"on_unknown_tool": "call", "formats": "all"}
     assert calls(read("Done.\n[h(a=1)] Bye.", **options)) == [("h", {"a": 1})]
     for text in ("The values are [h(0), h(1)].", "See [print()](https://docs.python.org).", "See [h(a=1)]."):
-        extraction = read(text, **options)
-        assert (extraction.content, extraction.tool_calls) == (text, ())
-        assert not any(rejection.is_attempt for rejection in extraction.rejections)
+        for extraction in (read(text, **options), read(text, tools=None, formats="all")):
+            assert (extraction.content, extraction.tool_calls) == (text, ())
+            assert not any(rejection.is_attempt for rejection in extraction.rejections)
 
 
 def test_a_list_of_another_tool_is_no_call_but_says_so():

@@ -154,6 +154,8 @@ def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, 
         return IsText(broken.resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
     if not begins_line and (yield from _goes_on_as_code(source)):
         return IsText(source.offset, calls.code(name))
+    if candidate.calls.tools is None and not is_meant:
+        return IsText(source.offset)
     scope = candidate.scope._replace(format="pythonic")
     outcome = candidate.calls.named(calls.found, scope, are_meant=is_meant)
     if isinstance(outcome, Refusal):
