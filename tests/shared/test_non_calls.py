@@ -50,9 +50,9 @@ def assert_untouched(text: str, **options: Any) -> None:  # noqa: ANN401 - as Ex
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("tools", [None, OTHER_TOOLS], ids=["any", "declared"])
-def test_it_is_no_call(text: str, tools: list[dict[str, Any]] | None):
-    assert_untouched(text, tools=tools)
+@pytest.mark.parametrize("options", [{}, {"tools": OTHER_TOOLS}, {"formats": "all"}], ids=["any", "declared", "asked"])
+def test_it_is_no_call(text: str, options: dict[str, Any]):
+    assert_untouched(text, **options)
 
 
 @pytest.mark.parametrize("text", MENTIONS.values(), ids=MENTIONS)
