@@ -84,7 +84,9 @@ def read_call(
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
     found = _named_call(parsed.text, members, name.value, tools, lenient=lenient)
-    return found if isinstance(found, Refusal) else found._replace(deviations=deviations + found.deviations)
+    if isinstance(found, Refusal) or not deviations:
+        return found
+    return found._replace(deviations=deviations + found.deviations)
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
@@ -130,12 +132,13 @@ def _named_call(
         return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
     if not given:
         return refuse_empty(name, tools) or WrittenCall(name, {}, "{}")
-    (key, first), *others = [(member.key, _arguments(text, member)) for member in given]
-    for other, arguments in [(key, first), *others]:
-        if arguments is None:
+    arguments = {member.key: _arguments(text, member) for member in given}
+    key, first = next(iter(arguments.items()))
+    for other, held in arguments.items():
+        if first is None or held is None:
             detail = f"{other!r} is neither an object nor a string that holds one"
             return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
-        if first is None or not same_json(first[0], arguments[0]):
+        if held is not first and not same_json(first[0], held[0]):
             detail = f"{key!r} and {other!r} have different values"
             return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name)
     assert first is not None  # noqa: S101  # or it was refused
