@@ -57,13 +57,9 @@ def main(command_line: Sequence[str] | None = None) -> None:
     """Print the counts, or the list, for the file that the command line names."""
     parser = argparse.ArgumentParser(description="What is extracted from outputs of real models.")
     parser.add_argument("outputs", type=Path, help="a JSON Lines file: `raw_output` a line")
-    parser.add_argument(
-        "--list",
-        choices=READINGS,
-        nargs="?",
-        const="default",
-        help="print what became of each output, for reading by eye; by default, or with all formats and leniently",
-    )
+    for flag, name, reading in (("--list", "default", "by default"), ("--list-all", "all", "with all formats")):
+        shown = f"print what became of each output, read {reading}, for reading by eye"
+        parser.add_argument(flag, dest="listed", action="store_const", const=name, help=shown)
     options = parser.parse_args(command_line)
     path: Path = options.outputs
     try:
@@ -78,7 +74,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         name: [_take_apart(line, text, extractor) for line, text in texts.items() if text is not None]
         for name, extractor in READINGS.items()
     }
-    for row in [*(listed(read[options.list]) if options.list else ()), *counted(read)]:
+    for row in [*(listed(read[options.listed]) if options.listed else ()), *counted(read)]:
         print(row)
     faults = [output for outputs in read.values() for output in outputs if output.fault]
     if faults:

@@ -51,7 +51,7 @@ def test_it_counts_outputs_calls_and_rejections(tmp_path: Path, capsys: pytest.C
 
 def test_it_lists_what_became_of_each_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = write(tmp_path / "outputs.jsonl", OUTPUTS[:3])
-    runpy.run_path(BENCHMARK)["main"](["--list=all", path])
+    runpy.run_path(BENCHMARK)["main"](["--list-all", path])
     listed, _, _ = capsys.readouterr().out.partition(f"{'default':>33}")
     assert listed.splitlines() == [
         "line 1",
@@ -162,3 +162,10 @@ def test_a_file_that_is_none_is_named_with_its_line(
         runpy.run_path(BENCHMARK)["main"]([str(outputs)])
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.skipif(not PUBLISHED.is_file(), reason="the corpus of real outputs is not beside the repository")
+def test_the_page_has_the_figures_of_the_published_outputs(capsys: pytest.CaptureFixture[str]):
+    runpy.run_path(BENCHMARK)["main"]([str(PUBLISHED)])
+    page = (ROOT / "docs" / "what-llama-3-writes.md").read_text(encoding="utf-8")
+    assert f"```text\n{capsys.readouterr().out}```" in page
