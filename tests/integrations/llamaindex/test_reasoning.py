@@ -1,0 +1,245 @@
+"""Reasoning that is split off the text: where LlamaIndex's own reasoning models have it, whole and streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
+
+from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from llama_index_llama3_tools import (
+    Llama3JsonToolOutputParser,
+    StrictResponseError,
+)
+
+OUTPUTS = {
+    "none": f"Let me check. {CALL} One moment.",
+    "before an answer": "<think>\nIs it <b>Paris</b>? 1 < 2.\n</think>\n\nIt is sunny.",
+    "before a call": f"<think>\nThey want {CALL}.\n</think>\n\n{CALL}",
+    "around text and calls": f"One <think>two</think> three {CALL}<think>four</think>; {CALL}",
+    "empty": f"<think>\n\n</think>\n\nLet me check. {CALL}",
+    "cut off": "<think>They want to know the wea",
+    "cut off in the tag": "<think>They want it.</thi",
+    "quoted": "Write `<think>` to think.",
+}
+
+
+def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+    return Llama3JsonToolOutputParser(split_reasoning=True, **options)
+
+
+def response(*blocks: ContentBlock, **fields: Any) -> ChatResponse:  # noqa: ANN401 (fields of any type)
+    return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=list(blocks)), **fields)
+
+
+def parts(message: ChatMessage) -> list[tuple[str, Any]]:
+    """What a message holds, block by block; of a call its tool."""
+    shown = {"thinking": "content", "text": "text", "tool_call": "tool_name"}
+    return [(block.block_type, getattr(block, shown[block.block_type])) for block in message.blocks]
+
+
+def thought(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
+    return "".join(response.additional_kwargs.get("thinking_delta") or "" for response in responses)
+
+
+def said(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
+    return "".join(response.delta or "" for response in responses)
+
+
+class TestWholeResponses:
+    @pytest.mark.parametrize(
+        ("output", "expected"),
+        [
+            ("none", [("text", "Let me check. One moment."), ("tool_call", "get_weather")]),
+            ("before an answer", [("thinking", "Is it <b>Paris</b>? 1 < 2."), ("text", "It is sunny.")]),
+            ("before a call", [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")]),
+            (
+                "around text and calls",
+                [("thinking", "two\n\nfour"), ("text", "One three"), *[("tool_call", "get_weather")] * 2],
+            ),
+            ("empty", [("text", "Let me check."), ("tool_call", "get_weather")]),
+            ("cut off", [("thinking", "They want to know the wea"), ("text", "")]),
+            ("cut off in the tag", [("thinking", "They want it."), ("text", "")]),
+            ("quoted", [("text", "Write `<think>` to think.")]),
+        ],
+    )
+    def test_it_is_a_block_of_its_own(self, output: str, expected: list[tuple[str, Any]]) -> None:
+        parsed = parser().parse(OUTPUTS[output])
+        assert parts(parsed.to_chat_message()) == expected
+        assert parsed.reasoning == dict(expected).get("thinking")
+        promoted = parser().promote(response(TextBlock(text=OUTPUTS[output]), raw={"id": 1}))
+        assert (parts(promoted.message), promoted.raw) == (expected, {"id": 1})
+        assert parts(parser().promote(CompletionResponse(text=OUTPUTS[output])).message) == expected
+
+    def test_by_default_it_is_text(self) -> None:
+        parsed = Llama3JsonToolOutputParser().parse(OUTPUTS["before a call"])
+        assert (parsed.text, parsed.reasoning) == (f"<think>\nThey want {CALL}.\n</think>", None)
+
+    def test_an_output_can_begin_inside_it(self) -> None:
+        parsed = parser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")
+        assert parts(parsed.to_chat_message()) == [("thinking", f"Is it {CALL}?"), ("tool_call", "get_weather")]
+        kept = Llama3JsonToolOutputParser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")
+        assert (kept.text, len(kept.tool_calls)) == (f"Is it {CALL}?\n</think>", 1)
+
+    def test_what_the_server_split_off_stays_beside_it(self) -> None:
+        signed = ThinkingBlock(content="So.", additional_information={"signature": "…"})
+        promoted = parser().promote(response(signed, TextBlock(text=OUTPUTS["before a call"])))
+        assert promoted.message.blocks[0] == signed
+        assert parts(promoted.message)[1:] == [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")]
+
+    def test_where_the_server_split_it_off_the_text_does_not_begin_inside_it(self) -> None:
+        promoted = parser(starts_reasoning=True).promote(response(ThinkingBlock(content="So."), TextBlock(text="Hi.")))
+        assert parts(promoted.message) == [("thinking", "So."), ("text", "Hi.")]
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            (f"<think>So.</think>{CALL}", [("thinking", "So."), ("text", CALL)]),
+            ("<think>So.</think>\n\n", [("thinking", "So.")]),
+            ("Sure.", [("text", "Sure.")]),
+        ],
+    )
+    def test_it_is_split_off_beside_calls_of_the_server(self, text: str, expected: list[tuple[str, Any]]) -> None:
+        call = ToolCallBlock(tool_call_id="1", tool_name="now")
+        for given in (response(TextBlock(text=text), call), response(call, TextBlock(text=text))):
+            promoted = parser(on_malformed="raise").promote(given)
+            found = parts(promoted.message)
+            assert [part for part in found if part[0] != "tool_call"] == expected
+            assert [block for block in promoted.message.blocks if isinstance(block, ToolCallBlock)] == [call]
+            assert Llama3JsonToolOutputParser().promote(given) is given
+
+
+class TestStreams:
+    @staticmethod
+    def check(responses: list[ChatResponse], output: str, options: dict[str, bool]) -> None:
+        """What holds for every stream: what is new adds up to the message, and that to what `parse` gives."""
+        parsed = parser(**options).parse(output)
+        last = responses[-1].message
+        assert parts(last) == parts(parsed.to_chat_message())
+        assert (said(responses), thought(responses)) == (parsed.text, parsed.reasoning or "")
+        for number, shown in enumerate(responses[:-1], start=1):
+            blocks = dict(parts(shown.message))
+            assert blocks.get("thinking", "") == thought(responses[:number])
+            assert blocks.get("text", "") == said(responses[:number])
+            assert shown.additional_kwargs.get("thinking_delta", "…") != ""
+
+    @pytest.mark.parametrize("output", OUTPUTS)
+    def test_it_comes_piece_by_piece_however_the_output_is_cut(self, output: str) -> None:
+        for chunks in chunkings(OUTPUTS[output]):
+            self.check(list(parser().stream(ScriptedLLM(chunks=chunks).stream_chat([]))), OUTPUTS[output], {})
+
+    @pytest.mark.parametrize("output", ["Is it Paris?\n</think>\n\nSunny.", "Hm", f"<think>So.</think>{CALL}"])
+    async def test_a_stream_can_begin_inside_it(self, output: str) -> None:
+        options = {"starts_reasoning": True}
+        for chunks in chunkings(output):
+            stream = parser(**options).astream(await ScriptedLLM(chunks=chunks).astream_chat([]))
+            self.check([shown async for shown in stream], output, options)
+
+    @pytest.mark.parametrize("style", STYLES)
+    def test_it_comes_however_an_llm_streams(self, style: Style) -> None:
+        output = OUTPUTS["before a call"]
+        for llm in (ScriptedLLM(chunks=list(output), style=style), ScriptedLLM(chunks=[output], style=style)):
+            self.check(list(parser().stream(llm.stream_complete(""))), output, {})
+
+    def test_it_is_shown_at_once(self) -> None:
+        llm = ScriptedLLM(chunks=["<think>Is ", "it", " Paris?</th", "ink>", "Yes."])
+        deltas = [(shown.additional_kwargs, shown.delta) for shown in parser().stream(llm.stream_chat([]))]
+        thoughts = [kwargs.get("thinking_delta") for kwargs, _ in deltas]
+        assert thoughts == ["Is", " it", " Paris?", None, None]
+        assert [delta for _, delta in deltas] == ["", "", "", "", "Yes."]
+
+    def test_it_follows_what_the_server_splits_off(self) -> None:
+        def shown(server: str, text: str, delta: str, **kwargs: str) -> ChatResponse:
+            blocks = ThinkingBlock(content=server), TextBlock(text=text)
+            return response(*blocks, delta=delta, additional_kwargs=kwargs)
+
+        stream = [
+            shown("So", "", "", thinking_delta="So"),
+            shown("So.", "<think>Hm", "<think>Hm", thinking_delta="."),
+            shown("So.", "<think>Hm.</think>Hi.", ".</think>Hi."),
+        ]
+        before = [given.model_copy(deep=True) for given in stream]
+        responses = list(parser(starts_reasoning=True).stream(stream))
+        assert [one.additional_kwargs for one in responses] == [
+            {"thinking_delta": "So"},
+            {"thinking_delta": ".\n\nHm"},
+            {"thinking_delta": "."},
+        ]
+        assert parts(responses[-1].message) == [("thinking", "So."), ("thinking", "Hm."), ("text", "Hi.")]
+        assert said(responses) == "Hi."
+        assert stream == before
+
+    @pytest.mark.parametrize("known_by", ["the block", "the delta"])
+    def test_where_the_server_splits_it_off_the_text_does_not_begin_inside_it(self, known_by: str) -> None:
+        blocks: list[ContentBlock] = [ThinkingBlock(content="So.")] if known_by == "the block" else []
+        kwargs: dict[str, Any] = {"thinking_delta": "So."} if known_by == "the delta" else {"thinking_delta": None}
+        stream = [
+            response(*blocks, TextBlock(text=""), delta="", additional_kwargs=kwargs),
+            response(*blocks, TextBlock(text="Hi."), delta="Hi."),
+        ]
+        responses = list(parser(starts_reasoning=True).stream(stream))
+        assert (said(responses), parts(responses[-1].message)[-1]) == ("Hi.", ("text", "Hi."))
+
+    @pytest.mark.parametrize("text", [f"<think>{CALL}?</think>", "<think>So.</think>Sure, ", "Sure, "])
+    def test_it_is_split_off_beside_calls_of_the_server(self, text: str) -> None:
+        call = ToolCallBlock(tool_call_id="1", tool_name="now")
+        for chunks in chunkings(text):
+            shown = "".join(chunks[:-1])
+            stream = [response(TextBlock(text=chunk), delta=chunk) for chunk in chunks[:-1]]
+            stream += [response(TextBlock(text=f"{shown}{chunks[-1]}"), call, delta=chunks[-1])]
+            stream += [response(TextBlock(text=f"{text}{CALL}"), call, delta=CALL)]
+            responses = list(parser(on_malformed="raise").stream(stream))
+            whole = parser().promote(stream[-1])
+            assert responses[-1].message == whole.message
+            assert (said(responses), thought(responses)) == (
+                whole.message.content,
+                dict(parts(whole.message)).get("thinking", ""),
+            )
+
+    def test_a_call_that_the_server_finds_late_takes_nothing_back(self) -> None:
+        text = f"<think>So.</think>Sure. {CALL}"
+        stream = [
+            response(TextBlock(text=text), delta=text),
+            response(TextBlock(text=text), ToolCallBlock(tool_call_id="1", tool_name="now"), delta=""),
+        ]
+        first, last = parser().stream(stream)
+        assert parts(first.message) == [("thinking", "So."), ("text", "Sure."), ("tool_call", "get_weather")]
+        assert parts(last.message) == [("thinking", "So."), ("text", f"Sure. {CALL}"), ("tool_call", "now")]
+        assert (thought([first, last]), first.delta, last.delta) == ("So.", "Sure.", f" {CALL}")
+
+
+class TestTheStrictFormat:
+    OBJECT = '{"message": "Hi.", "tool_call": null}'
+
+    def test_it_may_stand_before_the_object(self) -> None:
+        strict = parser(strict=True)
+        for output in (f"<think>{self.OBJECT}</think>\n{self.OBJECT}", self.OBJECT):
+            assert strict.parse(output).text == "Hi."
+            *_, last = strict.stream(ScriptedLLM(chunks=list(output)).stream_chat([]))
+            assert last.message.content == "Hi."
+        assert parser(strict=True, starts_reasoning=True).parse(f"Hm.</think>{self.OBJECT}").text == "Hi."
+
+    @pytest.mark.parametrize(
+        ("output", "problem", "offset"),
+        [
+            ("<think>Hm.</think>Sure: {object}", "text_before", 18),
+            ("<think>Hm.</think> {object} Bye.", "text_after", 57),
+            ("<think>Hm.</think>", "empty", 0),
+            ("Sure.<think>Hm.</think>{object}", "text_before", 0),
+            ("<think>{object}", "empty", 0),
+        ],
+    )
+    def test_nothing_else_may(self, output: str, problem: str, offset: int) -> None:
+        output = output.replace("{object}", self.OBJECT)
+        with pytest.raises(StrictResponseError) as caught:
+            parser(strict=True).parse(output)
+        assert (str(caught.value.problem), caught.value.offset, caught.value.output) == (problem, offset, output)
+
+    def test_where_the_server_split_it_off_the_object_does_not_begin_inside_it(self) -> None:
+        given = response(ThinkingBlock(content="So."), TextBlock(text=self.OBJECT))
+        assert parser(strict=True, starts_reasoning=True).promote(given).message.content == "Hi."
+        [last] = parser(strict=True, starts_reasoning=True).stream([given])
+        assert last.message.content == "Hi."

@@ -1,0 +1,242 @@
+"""Reasoning models behind `Llama3ToolLLM` and in agents: the loop works, and answers hold no reasoning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow.workflow_events import ToolCallResult
+from llama_index.core.base.llms.types import ThinkingBlock
+from llama_index.core.llms import ChatMessage, CompletionResponse, TextBlock
+from llama_index.core.workflow import Context, JsonSerializer
+
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
+from integrations.llamaindex.scripted import ScriptedLLM, chunkings
+from integrations.llamaindex.test_reasoning import parser, parts, said, thought
+from integrations.llamaindex.test_servers import native, native_llm, native_stream, piece
+from integrations.llamaindex.trips import SOON, Planner, asked, write
+from integrations.llamaindex.trips import ways as each_way
+from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN, REACT_AGENTS, WITH_TOOLS
+from llama_index_llama3_tools import Llama3ReActChatFormatter, Llama3ReActOutputParser, Llama3ToolLLM
+from llama_index_llama3_tools.history import flatten_messages
+
+# LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
+pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
+
+THINKS = f"They want the weather: {WEATHER}?"
+THOUGHT = f"<think>\n{THINKS}\n</think>\n\n"
+ANSWER = "<think>It is sunny.</think>Sunny."
+
+
+def llm_of(served: Endpoint, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (its options)
+    return Llama3ToolLLM(served.llm(), **{"split_reasoning": True, **options})
+
+
+class TestTheLLM:
+    @each_way
+    async def test_with_tools(self, way: str) -> None:
+        planner = Planner()
+        with endpoint(f"<think>{write(SOON)}?</think>Sure. {write({'days': 3})}") as served:
+            responses = await asked(llm_of(served), way, planner.tool)
+        assert parts(responses[-1].message) == [
+            ("thinking", f"{write(SOON)}?"),
+            ("text", "Sure."),
+            ("tool_call", "plan"),
+        ]
+        if way.startswith("streamed"):
+            assert (said(responses), thought(responses)) == ("Sure.", f"{write(SOON)}?")
+
+    @each_way
+    async def test_by_default_it_is_text(self, way: str) -> None:
+        with endpoint(ANSWER) as served:
+            responses = await asked(llm_of(served, split_reasoning=False), way, Planner().tool)
+        assert parts(responses[-1].message) == [("text", ANSWER)]
+
+    @pytest.mark.parametrize("way", PLAIN)
+    @pytest.mark.parametrize("is_chat_model", [True, False])
+    @pytest.mark.parametrize("starts", [True, False])
+    async def test_without_tools(self, way: str, is_chat_model: bool, starts: bool) -> None:
+        deltas: list[str] = []
+        with endpoint(ANSWER.removeprefix("<think>") if starts else ANSWER) as served:
+            llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model), split_reasoning=True, starts_reasoning=starts)
+            assert await PLAIN[way](llm, deltas.append) == "Sunny."
+        assert "".join(deltas) in ("", "Sunny.")
+
+    @pytest.mark.parametrize("way", PLAIN)
+    async def test_without_tools_by_default_it_is_text(self, way: str) -> None:
+        with endpoint(ANSWER) as served:
+            assert await PLAIN[way](llm_of(served, split_reasoning=False)) == ANSWER
+
+    def test_a_completion_has_it_in_its_additional_arguments(self) -> None:
+        llm = Llama3ToolLLM(ScriptedLLM(chunks=list(ANSWER)), split_reasoning=True)
+        whole = llm.complete("Weather?")
+        assert (whole.text, whole.additional_kwargs, whole.raw) == (
+            "Sunny.",
+            {"thinking": "It is sunny."},
+            {"chunks": len(ANSWER)},
+        )
+        for chunks in chunkings(ANSWER):
+            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True)
+            responses = list(llm.stream_complete("Weather?"))
+            assert (said(responses), thought(responses)) == ("Sunny.", "It is sunny.")
+            assert (responses[-1].text, responses[-1].additional_kwargs["thinking"]) == ("Sunny.", "It is sunny.")
+            assert all(isinstance(shown, CompletionResponse) for shown in responses)
+
+    def test_a_chat_without_tools_keeps_json_as_it_is(self) -> None:
+        text = f'<think>{WEATHER}</think>{WEATHER} and {{"a": [1, 2]}}'
+        llm = Llama3ToolLLM(ScriptedLLM(chunks=list(text)), split_reasoning=True)
+        for message in (llm.chat([]).message, list(llm.stream_chat([]))[-1].message):
+            assert parts(message) == [("thinking", WEATHER), ("text", f'{WEATHER} and {{"a": [1, 2]}}')]
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    def test_beside_calls_of_the_server(self, streaming: bool) -> None:
+        text = "<think>So.</think>\n\nSure. "
+        call = ("call_1", "get_weather", '{"city": "Paris"}')
+        pieces = [*({"content": char} for char in text), piece(0, "", *call[:2]), piece(0, call[2])]
+        with endpoint(native_stream(*pieces) if streaming else native(call, text=text)) as served:
+            llm = native_llm(served, split_reasoning=True)
+            if streaming:
+                responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
+                assert (said(responses), thought(responses)) == ("Sure.", "So.")
+            else:
+                responses = [llm.chat_with_tools(TOOLS, "Weather?")]
+        assert parts(responses[-1].message) == [("thinking", "So."), ("text", "Sure."), ("tool_call", "get_weather")]
+        [selection] = llm.get_tool_calls_from_response(responses[-1])
+        assert selection.tool_kwargs == {"city": "Paris"}
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    def test_a_server_that_splits_it_off_needs_nothing(self, streaming: bool) -> None:
+        if streaming:
+            pieces = [{"reasoning_content": "So"}, {"reasoning_content": "."}, {"content": WEATHER}]
+            served_answer = native_stream(*pieces)
+        else:
+            message = {"role": "assistant", "content": WEATHER, "reasoning_content": "So."}
+            served_answer = native(text=WEATHER)
+            body = json.loads(served_answer.parts[0])
+            body["choices"][0]["message"] = message
+            served_answer = type(served_answer)((json.dumps(body).encode(),))
+        with endpoint(served_answer) as served:
+            llm = llm_of(served, starts_reasoning=True)
+            if streaming:
+                *_, last = llm.stream_chat_with_tools(TOOLS, "Weather?")
+            else:
+                last = llm.chat_with_tools(TOOLS, "Weather?")
+        assert parts(last.message) == [("thinking", "So."), ("tool_call", "get_weather")]
+
+    @each_way
+    async def test_a_retry_does_not_show_it_to_the_model(self, way: str) -> None:
+        for broken in (f"<think>Hm.</think>{write(SOON)}", '<think>Hm.</think>{"name": "plan", "parameters": {"da'):
+            with endpoint(broken, f"<think>Well.</think>{write({'stops': [], 'days': 3})}") as served:
+                responses = await asked(llm_of(served, max_parse_retries=1), way, Planner().tool)
+            assert parts(responses[-1].message) == [("thinking", "Well."), ("tool_call", "plan")]
+            assert "Hm." not in json.dumps(served.bodies[1])
+            if way.startswith("streamed"):
+                assert thought(responses) == "Hm.Well."
+
+    def test_the_history_is_sent_without_it(self) -> None:
+        signed = ThinkingBlock(content="Signed.", additional_information={"signature": "…"})
+        message = ChatMessage(role="assistant", blocks=[signed, ThinkingBlock(content="Hm."), TextBlock(text="Hi.")])
+        [flat] = flatten_messages([message], drop_reasoning=True)
+        assert flat.blocks == [signed, TextBlock(text="Hi.")]
+        assert len(message.blocks) == 3
+        with endpoint("Hello.") as served:
+            llm_of(served).chat([message])
+        assert served.messages(0) == [("assistant", "Hi.")]
+
+
+class TestAgents:
+    TURNS = (f"{THOUGHT}Let me see. {WEATHER}", ANSWER)
+
+    @pytest.mark.parametrize("way", FUNCTION_AGENTS)
+    async def test_the_loop_runs_what_was_not_only_thought_of(self, way: str) -> None:
+        deltas: list[str] = []
+        with endpoint(f"{THOUGHT}Let me see. {TIME}", ANSWER) as served:
+            assert await FUNCTION_AGENTS[way](llm_of(served), deltas.append) == "Sunny."
+        assert "".join(deltas) in ("", "Let me see.Sunny.")
+        assert [content for _, content in served.messages(1)[1:]] == [
+            f"Let me see. {TIME}",
+            "Result of get_time: 12:30 CET",
+        ]
+
+    @pytest.mark.parametrize("way", REACT_AGENTS)
+    async def test_the_loop_of_a_react_agent(self, way: str) -> None:
+        said: list[str] = []
+        step = f"<think>Answer: {WEATHER}</think>Thought: I need the time.\n{TIME}"
+        with endpoint(step, "<think>Answer: no.</think>Thought: I know.\nAnswer: Sunny.") as served:
+            assert await REACT_AGENTS[way](llm_of(served), said.append) == "Sunny."
+        assert "".join(said) in ("", f"Thought: I need the time.\n{TIME}Thought: I know.\nAnswer: Sunny.")
+        assert served.messages(1)[-2:] == [
+            ("assistant", f"Thought: I need the time.\n{TIME}"),
+            ("user", "Observation: 12:30 CET"),
+        ]
+
+    @pytest.mark.parametrize("make", [FunctionAgent, lambda **given: AgentWorkflow(agents=[FunctionAgent(**given)])])
+    async def test_its_events_tell_the_reasoning_as_it_comes(self, make: Callable[..., Any]) -> None:
+        with endpoint(*self.TURNS) as served:
+            handler = make(tools=TOOLS, llm=llm_of(served)).run("Weather?")
+            events = [event async for event in handler.stream_events() if isinstance(event, AgentStream)]
+            final = await handler
+        assert "".join(event.thinking_delta or "" for event in events) == f"{THINKS}It is sunny."
+        assert sum(bool(event.thinking_delta) for event in events) > len("It is sunny.") / 4
+        assert parts(final.response) == [("thinking", "It is sunny."), ("text", "Sunny.")]
+
+    async def test_a_conversation_goes_on_without_it_and_can_be_stored(self) -> None:
+        with endpoint(*self.TURNS, "Rain.") as served:
+            agent = FunctionAgent(tools=TOOLS, llm=llm_of(served))
+            ctx = Context(agent)
+            handler = agent.run("Weather?", ctx=ctx)
+            results = [event async for event in handler.stream_events() if isinstance(event, ToolCallResult)]
+            await handler
+            memory = await ctx.store.get("memory")
+            stored = [ChatMessage.model_validate_json(one.model_dump_json()) for one in await memory.aget_all()]
+            assert str(await agent.run("And tomorrow?", chat_history=stored)) == "Rain."
+        assert [result.tool_kwargs for result in results] == [{"city": "Paris"}]
+        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "tool", "assistant", "user"]
+        assert "think" not in json.dumps(served.messages(2)), served.messages(2)
+        assert "It is sunny" not in json.dumps(served.messages(2))
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_a_react_parser_can_take_it_out_of_its_steps_alone(self, streaming: bool) -> None:
+        step = f"<think>Answer: {WEATHER}</think>Thought: I need the time.\n{TIME}"
+        read = Llama3ReActOutputParser(TOOLS, split_reasoning=True)
+        with endpoint(step, "<think>Only this.</think>", "<think>So.</think>Thought: Yes.\nAnswer: Noon.") as served:
+            pair: dict[str, Any] = {"output_parser": read, "formatter": Llama3ReActChatFormatter()}
+            agent = ReActAgent(tools=TOOLS, llm=served.llm(), streaming=streaming, **pair)
+            assert str(await agent.run("Time?")) == "Noon."
+        assert served.messages(1)[-1] == ("user", "Observation: 12:30 CET")
+        assert "no step behind the reasoning" in json.dumps(served.messages(2))
+
+
+@pytest.mark.parametrize("starts", [True, False])
+def test_a_react_step_is_read_behind_the_reasoning(starts: bool) -> None:
+    read = Llama3ReActOutputParser(TOOLS, split_reasoning=True, starts_reasoning=starts)
+    opening = "" if starts else "<think>"
+    for output, content in [
+        (f"Hm.\nAnswer: {WEATHER}</think>Thought: So.\n{TIME}", f"Thought: So.\n{TIME}"),
+        (f"Action: x\n</think>{TIME}", f"Thought: I need a tool.\n{TIME}"),
+        ("Answer: 1.</think>Thought: So.\nAnswer: 2.", "Thought: So.\nAnswer: 2."),
+    ]:
+        assert read.parse(f"{opening}{output}").get_content() == content
+    with pytest.raises(ValueError, match="no step behind the reasoning"):
+        read.parse(f"{opening}Hm.</think>\n")
+    if starts:
+        kept = Llama3ReActOutputParser(starts_reasoning=True)
+        assert kept.parse(f"{WEATHER}</think>{TIME}").get_content().endswith(TIME)
+
+
+def test_a_stored_context_keeps_it() -> None:
+    message = parser().parse(ANSWER).to_chat_message()
+    data = JsonSerializer().serialize(message)
+    assert JsonSerializer().deserialize(data) == message
+
+
+@pytest.mark.parametrize("way", WITH_TOOLS)
+async def test_an_llm_can_begin_inside_it(way: str) -> None:
+    with endpoint(f"Is it {WEATHER}?</think>Sure.") as served:
+        assert await WITH_TOOLS[way](llm_of(served, starts_reasoning=True)) == "Sure."
+    with endpoint(f"Is it {WEATHER}?</think>Sure.") as served:
+        llm = llm_of(served, starts_reasoning=True, split_reasoning=False)
+        assert await WITH_TOOLS[way](llm) == f"Is it {WEATHER}?</think>Sure."
