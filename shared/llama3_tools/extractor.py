@@ -77,8 +77,8 @@ class Extractor:
             tools: the tools that may be called, as OpenAI tool dicts or `Tool`s. `None`: any name may be called.
             on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
                 the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
-            formats: the forms of calls to read, by name, or `"all"`. `None`: `json`, `tool_call`, `tool` and
-                `function`, and for declared tools `pythonic`.
+            formats: the forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code`, and for
+                declared tools these, too.
             coerce_arguments: whether arguments are made to fit the schema of their tool, as the function of that
                 name does it. What was changed, and what does not fit all the same, is on the call.
             lenient: whether variants that no manual has are read, too: other tags for `<function=NAME>`, other keys for
