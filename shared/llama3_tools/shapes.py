@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llama3_tools.json_scan import Refusal, attempted_name, parse_whole
-from llama3_tools.json_text import JsonMember, JsonObject, parse_object, same_json
+from llama3_tools.json_text import MAX_DEPTH, JsonMember, JsonObject, decode_object, parse_object, same_json
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["ENVELOPES", "WrittenCall", "read_call", "refuse_empty"]
+__all__ = ["ENVELOPES", "WrittenCall", "read_call", "read_plain_call", "refuse_empty"]
 
 ENVELOPES = ("tool_call", "tool_calls")
 """The keys under which an envelope has its calls (rule 12)."""
@@ -44,6 +45,13 @@ _OTHER_ARGUMENTS = (
 )
 
 
+_S = r"[ \t\n\r]*"
+_PLAIN_HEAD = re.compile(
+    rf'\{{{_S}"name"{_S}:{_S}"([^"\\\x00-\x1f]+)"{_S},{_S}"(?:parameters|arguments)"{_S}:{_S}(?=\{{)'
+)
+_PLAIN_TAIL = re.compile(rf"{_S}\}}")
+
+
 class WrittenCall(NamedTuple):
     """A call as the model wrote it: the arguments decoded, and as text."""
 
@@ -52,6 +60,29 @@ class WrittenCall(NamedTuple):
     arguments_json: str
     deviations: tuple[str, ...] = ()
     """How it differs from the documented forms, a sentence each."""
+
+
+def read_plain_call(text: str, pos: int) -> tuple[WrittenCall, int] | None:
+    """Read the commonest shape in one go: a name, then an object of arguments, and nothing else.
+
+    >>> read_plain_call('{"name": "f", "parameters": {"n": 1}}', 0)
+    (WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=()), 37)
+
+    Returns:
+        The call, and where it ends; `None` for any other shape, and for what may be a schema.
+    """
+    head = _PLAIN_HEAD.match(text, pos)
+    if head is None:
+        return None
+    start = head.end()
+    decoded = decode_object(text, start, levels=MAX_DEPTH - 1)
+    if decoded is None:
+        return None
+    arguments, end = decoded
+    tail = _PLAIN_TAIL.match(text, end)
+    if tail is None or arguments.get("type") == "object":
+        return None
+    return WrittenCall(head[1], arguments, text[start:end]), tail.end()
 
 
 def read_call(
@@ -168,17 +199,21 @@ def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | No
 
 
 def _is_schema(members: Mapping[str, JsonMember], given: list[JsonMember], tool: Tool | None) -> bool:
-    """Tell whether this is a tool's schema. Tools need no description; then a parameter may be called `properties`."""
+    """Tell whether this is a tool's schema. A parameter may be called `properties`; then it takes two signs."""
     member = next((member for member in given if member.key != "arguments"), None)
     schema = member.value if member else None
-    if not member or not isinstance(schema, dict):
+    if not schema or not isinstance(schema, dict):
         return False
-    if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
+    is_described, is_object = "description" in members, schema.get("type") == "object"
+    if isinstance(schema.get("properties"), dict):
         takes_properties = tool is not None and "properties" in (tool.parameters.get("properties") or {})
-        return "description" in members or not takes_properties
-    # As LangChain's `render_text_description_and_args` shows a tool: the properties alone, under `args`.
-    is_described = bool(schema) and "description" in members and member.key not in _ARGUMENTS
-    return is_described and all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in schema.values())
+        return (is_described or is_object) and ((is_described and is_object) or not takes_properties)
+    # As LangChain's `render_text_description_and_args` and Meta's prompt for custom tools show one: properties alone.
+    return is_described and (schema == {"type": "object"} or all(map(_is_property, schema.values())))
+
+
+def _is_property(value: object) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in ("type", "param_type"))
 
 
 def _twice(parsed: JsonObject, name: str | None) -> Refusal:

@@ -68,6 +68,18 @@ REFUSED = {
         f'{{"type": "function", "function": {{"name": "f", "description": "d", "parameters": {SCHEMA}}}}}',
         "schema_echo",
     ),
+    "a schema without its type": (
+        '{"name": "f", "description": "d", "parameters": {"properties": {"a": {}}}}',
+        "schema_echo",
+    ),
+    "a schema without properties": (
+        '{"name": "f", "description": "d", "parameters": {"type": "object"}}',
+        "schema_echo",
+    ),
+    "properties alone": (
+        '{"name": "f", "description": "d", "parameters": {"a": {"type": "string"}, "b": {"param_type": "int"}}}',
+        "schema_echo",
+    ),
     "function without type": ('{"function": "f", "parameters": {}}', "not_a_call"),
     "function of another type": ('{"type": "object", "function": "f", "parameters": {}}', "not_a_call"),
     "a function without arguments": ('{"function": {"name": "f"}}', "missing_arguments"),
