@@ -58,6 +58,13 @@ _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 _WORD = re.compile(r"[\w\x80-\U0010ffff]*")  # what is an identifier is told by the whole of it, as in Python
+_FIRST_WORD = re.compile(r"\w+")
+_WORD_LENGTH = 8  # how much is shown of a word that cannot stand where it does
+_PREFIXES = {
+    **dict.fromkeys(("b", "br", "rb"), "bytes"),
+    **dict.fromkeys(("f", "fr", "rf"), "an f-string"),
+    **dict.fromkeys(("t", "tr", "rt"), "a t-string"),
+}
 _NUMBER_BODY = re.compile(r"[\w.]*")
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _DECIMAL = re.compile(r"0(?:_?0)*|[1-9](?:_?[0-9])*")
@@ -170,11 +177,23 @@ class _Reader:
         elif char == ":" and self.expected in _COLONS:
             self._take_key()
         else:
-            raise self._unexpected(char)
+            found = (yield from self._peek(_WORD_LENGTH)) if char.isidentifier() else char
+            match = _FIRST_WORD.match(found)
+            raise self._unexpected(match[0] if match else char)
         return False
 
-    def _unexpected(self, char: str) -> _BrokenError:
-        return _BrokenError(f"expected {self.expected.value} at offset {self.source.offset}, found {char!r}")
+    def _peek(self, length: int) -> Reading[str]:
+        """Look at the next few characters."""
+        source = self.source
+        while not source.ended and len(source.text) < source.pos + length:
+            yield None
+        return source.text[source.pos : source.pos + length]
+
+    def _unexpected(self, found: str) -> _BrokenError:
+        return self._no_literal(self.source.offset, repr(found))
+
+    def _no_literal(self, offset: int, found: str) -> _BrokenError:
+        return _BrokenError(f"expected {self.expected.value} at offset {offset}, found {found}")
 
     def _close(self, char: str) -> bool:
         closer = _CLOSER[self.containers[-1].kind] if self.containers else ")"
@@ -270,15 +289,29 @@ class _Reader:
         if word in ("r", "R", "u", "U") and following in _STRING_BODY:
             yield from self._read_string(is_raw=word in "rR")
             return
+        if following and following in "'\"" and word.lower() in _PREFIXES:
+            raise self._no_literal(start, _PREFIXES[word.lower()])
         yield from read_run(source, _WHITE_SPACE)
         is_name = word.isidentifier() and source.text.startswith("=", source.pos)
         if self.containers or self.name is not None or not is_name:
-            raise _BrokenError(f"expected {self.expected.value} at offset {start}, found the name {shortened(word)!r}")
+            behind = yield from self._peek(_WORD_LENGTH)
+            raise self._no_literal(start, self._named(shortened(word), behind))
         if word in self.arguments.keywords:
             raise _BrokenError(f"the argument {shortened(word)!r} stands twice, at offset {start}")
         source.pos += 1
         self.name = word
         self.expected = _Next.VALUE
+
+    def _named(self, name: str, behind: str) -> str:
+        """Say what a name is that is no literal, by what stands behind it."""
+        if behind.startswith("("):
+            return f"a call of {name!r}"
+        if behind.startswith(":="):
+            return f"an assignment to {name!r}"
+        if behind.startswith("=") and self.containers:
+            return f"'{name}=' within {self.containers[-1].kind!r}"
+        match = _FIRST_WORD.match(behind)
+        return "a comprehension" if match and match[0] == "for" else f"the name {name!r}"
 
     def _read_number(self) -> Reading[None]:
         source, start = self.source, self.source.offset
@@ -291,7 +324,7 @@ class _Reader:
             body += yield from read_run(source, _NUMBER_BODY)
         number = _number_in_json(body.lower())
         if number is None:
-            raise _BrokenError(f"no number that JSON has, at offset {start}")
+            raise self._no_literal(start, f"{shortened(sign + body)!r}, no number that JSON has")
         self._begin_value()
         self._end_value(f"-{number}" if sign == "-" else number)
 
@@ -307,11 +340,11 @@ class _Reader:
             rest = source.text[source.pos : source.pos + len(quote)]
             if rest[:1] == quote[0] and len(rest) == len(quote):
                 source.pos += 1  # a quote inside of a string that ends with three
+            elif rest[:1] in ("\n", "\r"):
+                raise _BrokenError(f"a line break in a string, at offset {source.offset}")
             elif source.ended:
                 source.pos = len(source.text)
                 raise _BrokenError("an open string")
-            elif rest[:1] in ("\n", "\r"):
-                raise _BrokenError(f"a line break in a string, at offset {source.offset}")
             else:
                 yield None
         text = source.slice(start, source.offset)

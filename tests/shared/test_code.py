@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, RejectionReason, TextDelta, extract
+from llama3_tools import Extraction, Extractor, RejectionReason, TextDelta
 from llama3_tools.pieces import PieceExtractor
 from llama3_tools.unfinished_code import what_is_open
 
@@ -304,34 +302,3 @@ def test_half_a_surrogate_pair_is_malformed():
 def test_prose_behind_the_tag_is_released_at_once():
     stream = Extractor(tools=TOOLS).stream()
     assert stream.feed(f"{TAG}I think that") == [TextDelta("I think that")]
-
-
-def calls_made(work: Callable[[], object]) -> int:
-    """Count the functions that are called, in Python and in C."""
-    count = 0
-
-    def note(*_: object) -> None:
-        nonlocal count
-        count += 1
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [TAG, f"{TAG}[h('", f"{TAG}[1, ", f"{TAG}```python\n", f"{TAG}x = 1\n", "<|", "\n```", "'", "(", "f(a=", "I am "],
-)
-@pytest.mark.parametrize("head", ["", f"{TAG}x = ", f"{TAG}```python\nx = "])
-def test_the_work_grows_as_the_output_does(head: str, piece: str):
-    def work(times: int) -> int:
-        text = head + piece * times
-        return calls_made(lambda: extract(text, tools=TOOLS))
-
-    work(10)
-    assert work(1200) < 5 * work(300)

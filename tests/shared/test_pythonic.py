@@ -67,7 +67,14 @@ F, G = ("f", {"a": 1}), ("g", {})
         ("I will look.\nf(a=1)\nOne moment.", [F], "I will look. One moment."),
         ("<|python_tag|>f(a=1)<|eom_id|>", [F], None),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nf(a=1)<|eot_id|>", [F], None),
+        ("<|python_tag|> [f(a=1)]", [F], None),
+        ("<|python_start|>\n[\n  f(\n    a=1,\n  ),\n  g(),\n]\n<|python_end|>", [F, G], None),
+        ("f(\n  a=1,\n)\ng(\n)", [F, G], None),
+        ("[\r\n\tf(\r\n\ta\t=\t1)\r\n]", [F], None),
+        ("One. <|python_tag|>[f(a=1)]<|eom_id|>\n\nTwo.", [F], "One. Two."),
         # names
+        ("[f(a=1), math.factorial(number=5)]", [F, ("math.factorial", {"number": 5})], None),
+        ("<|python_tag|>math.factorial(5)", [("math.factorial", {"number": 5})], None),
         ("[math.factorial(number=5)]", [("math.factorial", {"number": 5})], None),
         ("math.factorial(number=5)", [("math.factorial", {"number": 5})], None),
         ('<|python_tag|>brave_search.call(query="x")<|eom_id|>', [("brave_search", {"query": "x"})], None),
@@ -216,8 +223,25 @@ def test_anything_else_is_malformed_and_hides_nothing(arguments: str):
     ("text", "detail"),
     [
         ("[g(a“b=1)]", "expected a literal or the closing bracket at offset 3, found the name 'a“b'"),
-        ("[f(a=g())]", "expected a literal at offset 5, found the name 'g'"),
-        ("[f({a=1})]", "expected a literal or the closing bracket at offset 4, found the name 'a'"),
+        ("[f(a=g())]", "expected a literal at offset 5, found a call of 'g'"),
+        ("[f(a=b)]", "expected a literal at offset 5, found the name 'b'"),
+        ("[f(a=x.y)]", "expected a literal at offset 5, found the name 'x'"),
+        ("[f(a=1+1)]", "expected ',' or the closing bracket at offset 6, found '+'"),
+        ("[f(a='x'.upper())]", "expected ',' or the closing bracket at offset 8, found '.'"),
+        ("[f(a='x' if b else 1)]", "expected ',' or the closing bracket at offset 9, found 'if'"),
+        ("[f(a=[x for x in y])]", "expected a literal or the closing bracket at offset 6, found a comprehension"),
+        ("[f(a=[1 for x in y])]", "expected ',' or the closing bracket at offset 8, found 'for'"),
+        ("[f(a=f'x')]", "expected a literal at offset 5, found an f-string"),
+        ("[f(a=Rb'x')]", "expected a literal at offset 5, found bytes"),
+        ("[f(a=...)]", "expected a literal at offset 5, found '...', no number that JSON has"),
+        ("[f(a=1j)]", "expected a literal at offset 5, found '1j', no number that JSON has"),
+        ("[f(a:=1)]", "expected a literal or the closing bracket at offset 3, found an assignment to 'a'"),
+        ("[f(*a)]", "expected a literal or the closing bracket at offset 3, found '*'"),
+        ("[f(a=lambda: 1)]", "expected a literal at offset 5, found the name 'lambda'"),
+        ("[f({1: 2})]", "a key that is no string, before offset 5"),
+        # what Meta's models write for a dict
+        ("[f({a=1})]", "expected a literal or the closing bracket at offset 4, found 'a=' within '{'"),
+        ("[f(a={b='x'})]", "expected a literal or the closing bracket at offset 6, found 'b=' within '{'"),
         ("[f(a=[1}", "expected ',' or the closing bracket at offset 7, found '}'"),
         ("[f(a=1) g()]", "expected ',' or ']' at offset 8, found 'g'"),
         ("[f(a=1), 2]", "expected '(' at offset 10, found ']'"),
@@ -229,7 +253,9 @@ def test_anything_else_is_malformed_and_hides_nothing(arguments: str):
     ],
 )
 def test_a_rejection_says_what_was_found_and_where(text: str, detail: str):
-    assert [rejection.detail for rejection in read(text).rejections] == [detail]
+    (rejection,) = read(text).rejections
+    assert (rejection.detail, rejection.name) == (detail, text[1])
+    assert rejection.is_attempt
 
 
 @pytest.mark.parametrize("text", ["[f(a=1), g()]", "[f(a='x', b=[1, {'k': 'v'}])]", "f(a='''x''')", "[f(a=1)"])
@@ -303,6 +329,16 @@ def test_prose_and_code_are_no_calls(text: str):
     extraction = read(text)
     assert calls(extraction) == []
     assert extraction.content == text
+
+
+ECHO = "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]"
+
+
+@pytest.mark.parametrize(("options", "names"), [({}, []), ({"tools": None, "formats": "all"}, ["func_name1"])])
+def test_the_example_of_meta_s_prompt_is_no_call(options: dict[str, Any], names: list[str]):
+    extraction = read(ECHO, **options)
+    assert (extraction.content, extraction.tool_calls) == (ECHO, ())
+    assert [one.name for one in extraction.rejections] == names
 
 
 @pytest.mark.parametrize(

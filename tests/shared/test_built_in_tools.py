@@ -1,0 +1,51 @@
+"""Meta's built-in tools, `brave_search.call(query="…")`: where they are read, and where they are text (rule 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chunkings import extract_in_every_chunking
+
+F: dict[str, Any] = {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}
+SEARCH = 'brave_search.call(query="x")'
+WOLFRAM = 'wolfram_alpha.call(query="1+1")'
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "found"),
+    [
+        (SEARCH, {}, ["brave_search"]),
+        ('<|python_tag|>brave_search.call(query="x", count=3)<|eom_id|>', {}, ["brave_search"]),
+        (f"<|python_start|>{SEARCH}<|python_end|>", {}, ["brave_search"]),
+        (f"I will look.\n{WOLFRAM}\nDone.", {}, ["wolfram_alpha"]),
+        (f"[{SEARCH}, {WOLFRAM}]", {}, ["brave_search", "wolfram_alpha"]),
+        (f"{SEARCH}; {WOLFRAM}", {}, ["brave_search", "wolfram_alpha"]),
+        (f"{SEARCH}\n{WOLFRAM}", {"formats": "all"}, ["brave_search", "wolfram_alpha"]),
+        (SEARCH, {"formats": None}, []),
+        (SEARCH, {"formats": ["json"]}, []),
+        (SEARCH, {"tools": [F]}, ["unknown_tool"]),
+        (SEARCH, {"tools": [F], "formats": None}, ["unknown_tool"]),
+        (SEARCH, {"tools": [F], "on_unknown_tool": "call"}, ["brave_search"]),
+        (f"f(a=1), {SEARCH}", {"tools": [F]}, ["unknown_tool"]),
+        ("brave_search.call()", {}, ["missing_arguments"]),
+        ("brave_search.call('x')", {}, ["invalid_arguments"]),
+        ("brave_search.call(query=x)", {}, ["malformed"]),
+        ('brave_search.call(query="x', {}, ["truncated"]),
+        (f"I call {SEARCH} now.", {}, []),
+        (f"x = {SEARCH}", {}, []),
+        ('brave_search(query="x")', {}, []),
+        ('subprocess.call(args="ls")', {}, []),
+    ],
+)
+def test_built_in_tools_are_read_where_they_are_asked_for(text: str, options: dict[str, Any], found: list[str]):
+    extraction = extract_in_every_chunking(text, **{"formats": ["pythonic"], **options})
+    assert [call.name for call in extraction.tool_calls] + [str(one.reason) for one in extraction.rejections] == found
+    if not extraction.tools_called:
+        assert extraction.content == text
+
+
+def test_they_have_all_the_arguments_that_stand_there():
+    (call,) = extract_in_every_chunking('brave_search.call(query="x", count=3)', formats="all").tool_calls
+    assert (call.arguments, call.format) == ({"query": "x", "count": 3}, "pythonic")

@@ -1,0 +1,62 @@
+"""Pythonic calls and code that never end well: the work grows as the output does, and no faster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llama3_tools import Extractor, extract
+from steps import steps_of
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "f", "parameters": {"type": "object", "properties": {"a": {}, "b": {}}}},
+    {"name": "code_interpreter"},
+]
+TAG = "<|python_tag|>"
+THREE = "'" * 3
+
+PYTHONIC = [
+    *("[", "[f(", "[f(a=", "[f(a=1)", "[f(a={x=", "[f('a' ", "[f(a=1_", "[h(a=[", "[x, ", "[f(a=[f(b=", "[f({'a':"),
+    *("f(a=1)\n", "f(a=1), ", "f(a=x)\n", "f(a='", "f(\"'", "[f(a='\\'", f"[f(a={THREE}", "brave_search.call("),
+    *("{'a': ", "(", "1, ", "'a' ", "'", "\\", " ", "\n", "xx"),
+]
+CODE = [
+    TAG,
+    f"{TAG}[h('",
+    f"{TAG}[1, ",
+    f"{TAG}```python\n",
+    f"{TAG}x = 1\n",
+    f"{TAG}I am ",
+    "<|",
+    "\n```",
+    "#(",
+    '"""',
+]
+HEADS = ["", "[f(a='x', b=[", "f(a={'k': [", f"[f(a={THREE}", f"{TAG}x = ", f"{TAG}```python\nx = "]
+
+
+@pytest.mark.parametrize("piece", PYTHONIC + CODE)
+@pytest.mark.parametrize("head", HEADS)
+def test_the_work_grows_as_the_output_does(head: str, piece: str):
+    def work(times: int) -> int:
+        return steps_of(lambda: extract(head + piece * times, tools=TOOLS))
+
+    work(3)
+    assert work(800) < 5 * work(200) + 500
+
+
+@pytest.mark.parametrize("text", ["[f(a='", "f(a=[", f"{TAG}x = '", f"{TAG}```python\nx = "])
+def test_in_a_stream_of_single_characters_too(text: str):
+    def work(times: int) -> int:
+        stream = Extractor(tools=TOOLS).stream()
+
+        def feed() -> None:
+            for char in text + "1, \n" * times:
+                stream.feed(char)
+            stream.flush()
+
+        return steps_of(feed)
+
+    work(3)
+    assert work(800) < 5 * work(200) + 500
