@@ -25,6 +25,7 @@ from llama3_tools import (
     render_tool_call,
     render_tool_prompt,
 )
+from llama3_tools.prompts import formats_asked_for
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
@@ -120,12 +121,13 @@ class Llama3ReActOutputParser(ReActOutputParser):
     ) -> None:
         declared = None if tools is None else declare_llama_index_tools(tools).values()
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
-        meant: Formats = "all" if declared is None and formats is None else formats
+        is_any = declared is None and formats is None
+        meant = formats_asked_for("pythonic", tools=()) if is_any else formats
         reading = Reading(meant, lenient, repair, starts_reasoning=starts_reasoning and not split_reasoning)
         self._extractor = reading.reader(declared, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
         self._failing = self._extractor
-        if meant != formats:
+        if is_any:
             failing = replace(reading, formats=None)
             self._failing = failing.reader(None, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         thoughts = Reading(split_reasoning=split_reasoning, starts_reasoning=starts_reasoning)

@@ -104,8 +104,9 @@ class ToolTurn:
         """What the model is shown; it grows with each retry."""
         self.only_first = only_first
         declared = list(tools)
-        self._names = None if on_unknown_tool == "call" else [tool.name for tool in declared]
-        self._reading = replace(reading, formats=formats_asked_for(prompt_format, reading.formats))
+        names = [tool.name for tool in declared]
+        self._names = None if on_unknown_tool == "call" else names
+        self._reading = replace(reading, formats=formats_asked_for(prompt_format, reading.formats, tools=names))
         # A model without tools calls none, whatever it writes.
         self.reader = self._reading.reader(
             declared,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.formats import Formats, require_formats
@@ -215,7 +215,9 @@ def _written(arguments: Mapping[str, Any] | str) -> str:
         return "{…}"
 
 
-def formats_asked_for(prompt_format: PromptFormat, formats: Formats = None) -> Formats:
+def formats_asked_for(
+    prompt_format: PromptFormat, formats: Formats = None, *, tools: Collection[str] | None = None
+) -> Formats:
     """Give what to read where a model was asked for a form: that form for any name, and what else is to be read.
 
     >>> formats_asked_for("json", ["tool_call"])
@@ -224,13 +226,18 @@ def formats_asked_for(prompt_format: PromptFormat, formats: Formats = None) -> F
     Args:
         prompt_format: the form that was asked for.
         formats: what else is to be read, by name, or `"all"`. `None`: what is always read.
+        tools: the names of the tools, where calls of others go through, too: then code is asked for only if
+            `code_interpreter` is one of them.
 
     Raises:
         TypeError: `formats` is no list of names.
         ValueError: `formats` names none that there is.
     """
     if formats is None:
-        return "all" if prompt_format == "pythonic" else None
+        if prompt_format != "pythonic":
+            return None
+        asks_for_code = tools is None or "code_interpreter" in tools
+        return tuple(name for name in require_formats("all") or () if name != "code" or asks_for_code)
     return (*(require_formats(formats) or ()), prompt_format)
 
 
