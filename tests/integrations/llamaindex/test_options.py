@@ -1,0 +1,168 @@
+"""The extractor's options as LlamaIndex takes them: which forms are read, how leniently, and what is told of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.llms import MockLLM
+from llama_index.core.tools import FunctionTool
+
+from integrations.llamaindex.endpoint import TOOLS, WEATHER, endpoint
+from integrations.llamaindex.scripted import ScriptedLLM, chunkings
+from integrations.llamaindex.trips import asked, kwargs, told
+from integrations.llamaindex.trips import ways as each_way
+from integrations.llamaindex.ways import FUNCTION_AGENTS
+from llama3_tools import MissingExtraError
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
+
+LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
+BROKEN = "{'name': 'get_weather', 'parameters': {'city': 'Paris'}}"
+TOLD: dict[str, tuple[str, dict[str, Any]]] = {
+    "lenient": (LENIENT, {"deviations": ["the arguments stand under 'args'"]}),
+    "repair": (BROKEN, {"repaired_from": BROKEN}),
+}
+PARIS = {"city": "Paris"}
+MADE: dict[str, Callable[..., Any]] = {
+    "parser": lambda **options: Llama3JsonToolOutputParser(TOOLS, **options),
+    "LLM": lambda **options: Llama3ToolLLM(MockLLM(), **options),
+    "ReAct parser": lambda **options: Llama3ReActOutputParser(TOOLS, **options),
+}
+made = pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+
+
+def entry(message: Any) -> dict[str, Any]:  # noqa: ANN401 (a message)
+    [only] = told(message)
+    return {key: value for key, value in only.items() if key not in ("id", "name", "written", "changes", "problems")}
+
+
+@pytest.mark.parametrize("option", TOLD)
+class TestWhatIsReadOtherwise:
+    def test_a_parser_reads_it_and_tells(self, option: str) -> None:
+        text, expected = TOLD[option]
+        parser = Llama3JsonToolOutputParser(TOOLS, **{option: True})
+        for chunks in chunkings(f"Sure. {text}"):
+            llm = ScriptedLLM(chunks=chunks)
+            *_, last = parser.stream(llm.stream_chat([]))
+            for message in (last.message, parser.promote(llm.chat([])).message):
+                assert (message.content, kwargs(message), entry(message)) == ("Sure.", [PARIS], expected)
+        assert entry(parser.parse(text).to_chat_message()) == expected
+
+    @each_way
+    async def test_an_llm_reads_it_and_tells(self, option: str, way: str) -> None:
+        text, expected = TOLD[option]
+        tool = FunctionTool.from_defaults(lambda city: city, name="get_weather", description="Tell the weather.")
+        with endpoint(text, text) as served:
+            [*_, last] = await asked(Llama3ToolLLM(served.llm(), **{option: True}), way, tool)
+            [*_, plain] = await asked(Llama3ToolLLM(served.llm()), way, tool)
+        assert (kwargs(last.message), entry(last.message)) == ([PARIS], expected)
+        assert (plain.message.content, told(plain.message)) == (text, None)
+
+    def test_a_react_step_is_read_and_tells(self, option: str) -> None:
+        text, expected = TOLD[option]
+        step = Llama3ReActOutputParser(TOOLS, **{option: True}).parse(f"Thought: So.\n{text}")
+        assert step.get_content() == f"Thought: So.\n{WEATHER}"
+        shown = step.model_dump(mode="json")
+        assert {key: shown[key] for key in expected} == expected
+        [other] = {"deviations", "repaired_from"} - set(expected)
+        assert not shown[other]
+
+    @pytest.mark.parametrize("way", FUNCTION_AGENTS)
+    async def test_an_agent_runs_it(self, option: str, way: str) -> None:
+        with endpoint(TOLD[option][0], "Sunny.") as served:
+            assert await FUNCTION_AGENTS[way](Llama3ToolLLM(served.llm(), **{option: True})) == "Sunny."
+        assert [content for _, content in served.messages(1)[1:]] == [WEATHER, "Result of get_weather: Sun in Paris"]
+
+    def test_by_default_it_is_text_and_nothing_is_told(self, option: str) -> None:
+        text, _ = TOLD[option]
+        message = Llama3JsonToolOutputParser(TOOLS).parse(f"{text} {WEATHER}").to_chat_message()
+        assert (message.content, told(message)) == (text, None)
+
+
+def test_what_was_changed_and_what_was_repaired_is_told_at_once() -> None:
+    days = {"type": "object", "properties": {"days": {"type": "integer"}}}
+    parser = Llama3JsonToolOutputParser(
+        [{"name": "wait", "parameters": days}], coerce_arguments=True, lenient=True, repair=True
+    )
+    text = "{'name': 'wait', 'args': {'days': '3'}}"
+    [shown] = told(parser.parse(text).to_chat_message())
+    assert (shown["written"], [change["after"] for change in shown["changes"]]) == ('{"days": "3"}', [3])
+    assert (shown["repaired_from"], shown["deviations"]) == (text, ["the arguments stand under 'args'"])
+
+
+class TestFormats:
+    TAGGED = f"<tool_call>{WEATHER}</tool_call>"
+    FUNCTION = '<function=get_weather>{"city": "Paris"}</function>'
+
+    @pytest.mark.parametrize(
+        ("formats", "found"),
+        [(None, [1, 1, 1]), ("all", [1, 1, 1]), (["tool_call"], [0, 1, 0]), (["function"], [0, 0, 1])],
+    )
+    def test_a_parser_reads_those_alone(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
+        outputs = (WEATHER, self.TAGGED, self.FUNCTION)
+        parser = Llama3JsonToolOutputParser(TOOLS, formats=formats)
+        assert [len(parser.parse(output).tool_calls) for output in outputs] == found
+        read = Llama3ReActOutputParser(TOOLS, formats=formats)
+        assert [hasattr(read.parse(output), "action") for output in outputs] == [bool(number) for number in found]
+
+    @pytest.mark.parametrize(
+        ("options", "found"),
+        [
+            ({}, [1, 1, 1]),
+            ({"formats": ["tool_call"]}, [1, 1, 0]),
+            ({"formats": "tool_call", "prompt_format": "function"}, [0, 1, 1]),
+            ({"formats": "all", "prompt_format": "function"}, [1, 1, 1]),
+        ],
+    )
+    def test_an_llm_reads_them_beside_the_one_that_it_asks_for(self, options: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
+        for output, number in zip((WEATHER, self.TAGGED, self.FUNCTION), found, strict=True):
+            llm = Llama3ToolLLM(ScriptedLLM(chunks=[output]), **options)
+            assert len(kwargs(llm.chat_with_tools(TOOLS, "Weather?").message)) == number
+
+    @pytest.mark.parametrize("is_declared", [True, False])
+    def test_a_pythonic_prompt_asks_for_no_code_where_nobody_runs_it(self, is_declared: bool) -> None:
+        def run(code: str) -> str:
+            """Run code."""
+            return code
+
+        interpreter = FunctionTool.from_defaults(run, name="code_interpreter")
+        llm = Llama3ToolLLM(ScriptedLLM(chunks=["<|python_tag|>5 + 5<|eom_id|>"]), prompt_format="pythonic")
+        message = llm.chat_with_tools([*TOOLS, interpreter] if is_declared else TOOLS, "Add!").message
+        assert kwargs(message) == ([{"code": "5 + 5"}] if is_declared else [])
+        assert Llama3ReActOutputParser().parse("<|python_tag|>5 + 5").get_content().endswith("5 + 5")
+
+
+class TestChecks:
+    @made
+    @pytest.mark.parametrize("formats", [["xml"], []])
+    def test_formats_that_nobody_knows_are_an_error(self, make: Callable[..., Any], formats: list[str]) -> None:
+        with pytest.raises(ValueError, match='formats are "all", or a list of json, tool_call'):
+            make(formats=formats)
+
+    @pytest.mark.parametrize("make", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
+    def test_a_repair_without_tools_is_an_error(self, make: Callable[..., Any]) -> None:
+        with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
+            make(repair=True)
+
+    @made
+    def test_a_repair_without_its_extra_is_an_error_at_once(
+        self, make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "json_repair", None)
+        with pytest.raises(MissingExtraError, match=r"llama3-tools\[repair\]"):
+            make(repair=True)
+
+    def test_an_llm_with_options_can_be_stored_and_loaded(self) -> None:
+        options: dict[str, Any] = {
+            "formats": ["tool_call"],
+            "lenient": True,
+            "repair": True,
+            "split_reasoning": True,
+            "starts_reasoning": True,
+        }
+        llm = Llama3ToolLLM(MockLLM(), **options)
+        loaded = Llama3ToolLLM.from_json(llm.to_json())
+        for name, value in {**options, "formats": ("tool_call",)}.items():
+            assert getattr(llm, name) == getattr(loaded, name) == value
