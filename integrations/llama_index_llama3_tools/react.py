@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -45,6 +46,8 @@ When you need no function (they are: {tool_names}) or no further one, answer lik
 Thought: I can answer now.
 Answer: your answer
 {context}"""
+
+_BEFORE_LIST = re.compile(r"(?<=Action:)[ \t](?=\[)")
 
 
 class Llama3CallReasoningStep(ActionReasoningStep):
@@ -150,7 +153,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             if not output:
                 raise ValueError("there is no step behind the reasoning")
         stream = self._extractor.stream()
-        events = [*stream.feed(output), *stream.flush()]
+        # A list of tools that nobody declared is one of calls at the start of a line alone, as this one is meant to be.
+        events = [*stream.feed(_BEFORE_LIST.sub("\n", output)), *stream.flush()]
         extraction = stream.extraction
         if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
             call = extraction.tool_calls[0]
