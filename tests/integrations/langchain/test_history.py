@@ -49,7 +49,7 @@ class TestCalls:
         args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}
         message = calling(call("f", "1", **args), call("f", "2", a=2), text="Sure.")
         [flat] = flatten_tool_messages([message], prompt_format=prompt_format)
-        extraction = extract(str(flat.content), formats="all")
+        extraction = extract(str(flat.content), tools=[{"name": "f", "parameters": {"type": "object"}}])
         assert extraction.content == "Sure."
         assert [found.arguments for found in extraction.tool_calls] == [args, {"a": 2}]
 
