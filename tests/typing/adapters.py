@@ -36,7 +36,7 @@ from langchain_llama3_tools import (
     ToolRole,
     ToolsIn,
 )
-from llama3_tools import Extraction, OnUnknownTool, PromptFormat, RejectionReason, Tool
+from llama3_tools import Extraction, FormatName, Formats, OnUnknownTool, PromptFormat, RejectionReason, Tool
 from llama_index_llama3_tools import (
     FailedToolCall,
     Llama3ToolOutput,
@@ -106,7 +106,12 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     prompt_format: PromptFormat,
     on_invalid: OnInvalid,
     on_unknown_tool: OnUnknownTool,
+    formats: Formats,
 ) -> langchain_llama3_tools.Llama3ToolModel:
+    assert_type(
+        langchain_llama3_tools.Llama3JsonToolOutputParser(formats=formats).formats, tuple[FormatName, ...] | None
+    )
+    langchain_llama3_tools.Llama3ToolMiddleware(formats="all", lenient=True, repair=True, starts_reasoning=True)
     return langchain_llama3_tools.Llama3ToolModel(
         llm,
         tools_in=tools_in,
@@ -115,6 +120,8 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
         on_invalid=on_invalid,
         on_unknown_tool=on_unknown_tool,
         coerce_arguments=False,
+        formats=formats,
+        split_reasoning=True,
         id_factory=lambda: "call_1",
     )
 
@@ -141,6 +148,8 @@ def arguments_that_did_not_fit_in_langchain(message: AIMessage) -> tuple[str, st
     coerced: list[CoercedArguments] = message.response_metadata["coerced_arguments"]
     assert_type(coerced[0]["changes"][0]["path"], str)
     assert_type(coerced[0]["problems"][0]["message"], str)
+    assert_type(coerced[0].get("deviations"), list[str] | None)
+    assert_type(coerced[0].get("repaired_from"), str | None)
     misfits: list[MisfitCall] = message.response_metadata["misfit_arguments"]
     assert_type(misfits[0]["problems"], list[str])
     return coerced[0]["written"], misfits[0]["id"]
