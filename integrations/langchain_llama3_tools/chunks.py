@@ -100,7 +100,7 @@ class MessageChunks:
         fields = preserved_fields(chunk)
         if chunk.additional_kwargs.get(REASONING_CONTENT):
             self._reader.begin()
-            fields["additional_kwargs"] = self._thoughts.sent(chunk.additional_kwargs)
+            fields["additional_kwargs"] = self._thoughts.sent(fields["additional_kwargs"])
         if self._is_native:
             yield from self._passed_on(chunk, fields, is_news=is_news)
             return

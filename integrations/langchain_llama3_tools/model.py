@@ -319,11 +319,12 @@ class _Turn:
             prompt = render_tool_prompt(converted, prompt_format=model.prompt_format, tool_choice=choice)
             messages = put_tools(messages, prompt, model.tools_in)
         self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
-        extractors = Extractors(model, converted, formats_asked_for(model.prompt_format, model.formats))
+        names = [tool["function"]["name"] for tool in converted]
+        extractors = Extractors(model, converted, formats_asked_for(model.prompt_format, model.formats, tools=names))
         declared = extractors.tools or {}
-        names = declared if model.on_unknown_tool == "text" else None
+        counted = declared if model.on_unknown_tool == "text" else None
         self._extractors = extractors if may_call else extractors.without_calls or extractors
-        self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, names)
+        self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, counted)
         self._native_calls = NativeCalls(model.id_factory, declared if model.coerce_arguments else {})
         self._chunks = MessageChunks(self._extractors, self._invalid_calls, self._native_calls)
         self._blocks = V1Blocks() if model.output_version == "v1" else None

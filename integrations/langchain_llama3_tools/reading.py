@@ -89,5 +89,9 @@ class _WithoutCalls(Extractors):
     def __init__(self, options: ReadingOptions) -> None:
         super().__init__(options, ())
 
+    @cached_property
+    def without_calls(self) -> Extractors:
+        return self
+
     def _made(self, *, starts_reasoning: bool) -> Extractor:
         return Extractor(tools=(), formats=("tool",), split_reasoning=True, starts_reasoning=starts_reasoning)

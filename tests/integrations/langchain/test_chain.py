@@ -161,6 +161,7 @@ class TestSerialization:
             {"tools": []},
             {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
             {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
+            {"formats": ["json", "pythonic"], "lenient": True, "split_reasoning": True, "starts_reasoning": True},
         ],
     )
     def test_it_goes_round(self, options: dict[str, Any]) -> None:
