@@ -18,6 +18,7 @@ TAGS = [
     ("functioncall", "<functioncall\n", ">"),
     ("functioncall", "<function_call>", "</function_call>"),
     ("function", "<function>", "</function>"),
+    ("tool", "<tool-use>", "</tool-use>"),
 ]
 """The formats, and how they begin and end."""
 

@@ -81,6 +81,13 @@ def test_other_keys_are_read_inside_of_whatever_holds_calls(opening: str, closin
     assert (call.name, call.format, call.deviations) == ("search", format_, (_name("tool"), _arguments("args")))
 
 
+def test_an_envelope_with_arguments_beside_the_functions_in_a_tag():
+    calls = ", ".join(f'{{"id": "pending", "function": {{"name": "{name}"}}, "parameters": {{}}}}' for name in "fg")
+    extraction = extract_in_every_chunking(f'<tool-use>{{"tool_calls": [{calls}]}}</tool-use>', lenient=True)
+    assert [(call.name, call.deviations) for call in extraction.tool_calls] == [("f", (BESIDE,)), ("g", (BESIDE,))]
+    assert extraction.content is None
+
+
 @pytest.mark.parametrize(
     ("text", "name", "arguments"),
     [

@@ -149,7 +149,7 @@ def _tag(
     return WireFormat(name, Marker.any_of(map(Marker.of, closings)), read)
 
 
-TOOL = _tag("tool", ("<tool>", "</tool>"))
+TOOL = _tag("tool", ("<tool>", "</tool>"), ("<tool-use>", "</tool-use>"))  # the latter: groq/groq-typescript issue 103
 TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"))
 PYTHON_START = _tag("python_start", ("<|python_start|>", "<|python_end|>"), dissolved=IsToken)
 
