@@ -46,7 +46,8 @@ def test_what_is_written_is_what_the_extractor_reads(prompt_format: PromptFormat
     kwargs = {"text": 'a "quoted" } <|eot_id|> ö', "n": 2**70}
     message = assistant(TextBlock(text="Both."), call("1"), call("2", "now", {}), call("3", "note", kwargs))
     [(_, text)] = shown([message], prompt_format=prompt_format)
-    extraction = extract(text or "", formats="all")
+    declared = [{"name": name, "parameters": {"type": "object"}} for name in ("get_weather", "now", "note")]
+    extraction = extract(text or "", tools=declared)
     assert extraction.content == "Both."
     assert [(found.name, found.arguments) for found in extraction.tool_calls] == [
         ("get_weather", {"city": "Paris"}),
