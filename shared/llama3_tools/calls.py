@@ -53,6 +53,8 @@ class CallReader:
     """Makes arguments fit, by the name of their tool; `None`: they stay as the model wrote them."""
     lenient: bool = False
     """Whether variants that no manual has are calls, too."""
+    repair: Callable[[str], object] | None = None
+    """Gives the value that malformed JSON was meant to be; `None`: what is malformed is text."""
 
     def read(self, text: str, pos: int, offset: int, scope: Scope, *, checked: bool = False) -> ReadJson | None:
         """Read the object or the array at `text[pos]`; `None` where it is not plainly one.

@@ -10,6 +10,7 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
+from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
@@ -124,7 +125,14 @@ class Extractor:
         if tools is not None and options.coerce_arguments:
             coercers = {name: Coercer(tool.arguments_schema) for name, tool in tools.items()}
         self._options = options
-        self._calls = CallReader(tools, options.on_unknown_tool, options.id_factory, coercers, lenient=options.lenient)
+        self._calls = CallReader(
+            tools,
+            options.on_unknown_tool,
+            options.id_factory,
+            coercers,
+            lenient=options.lenient,
+            repair=load_repair() if options.repair else None,
+        )
         self._choice = Choice(
             asked_for=options.formats,
             declared=None if tools is None else tuple(tools),

@@ -47,6 +47,8 @@ class Scan(NamedTuple):
     """Where the search goes on (rule 6): at that last token, or after the value."""
     has_key: bool
     """Whether a key was seen: without one, a brace or bracket is prose."""
+    is_settled: bool = False
+    """Whether it had been certain before its end that it is no call, so that the text may have been released."""
 
 
 class _Next(Enum):
@@ -232,7 +234,7 @@ class _Scanner:
         return self._scan(self.hopeless if is_too_deep else Refusal(reason, detail), resume)
 
     def _scan(self, refusal: Refusal | None, resume: int) -> Scan:
-        return Scan(refusal, self.end, resume, self.has_key)
+        return Scan(refusal, self.end, resume, self.has_key, self.hopeless is not None)
 
     def _attempted_name(self) -> str | None:
         return attempted_name(self.source.slice(self.start, self.end))

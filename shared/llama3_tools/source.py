@@ -56,7 +56,19 @@ class _Lineless(str):
 class Source:
     """The output of one model turn, fed in chunks. Offsets count from the start of the output."""
 
-    __slots__ = ("_is_examined", "_json_text", "_kept", "base", "before", "ended", "mark", "open_fences", "pos", "text")
+    __slots__ = (
+        "_is_examined",
+        "_json_text",
+        "_kept",
+        "base",
+        "before",
+        "ended",
+        "mark",
+        "open_fences",
+        "pos",
+        "text",
+        "unrepairable",
+    )
 
     def __init__(self) -> None:
         self.text = ""
@@ -70,6 +82,8 @@ class Source:
         self.ended = False
         self.open_fences: set[str] = set()
         """The opening fences whose inside is being read as if it stood bare."""
+        self.unrepairable = range(0)
+        """The offsets of malformed JSON that a repair was last tried for in vain."""
         self._kept: list[str] = []
         self._json_text: _Lineless | None = None
         self._is_examined = False

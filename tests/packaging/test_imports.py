@@ -85,3 +85,10 @@ def test_a_suite_without_pyyaml_names_the_extra() -> None:
     program += "from llama3_tools import MissingExtraError\nfrom llama3_tools.acceptance import load_suite\ntry:\n"
     program += "    load_suite('suite.yaml')\nexcept MissingExtraError as error:\n    print(error)\n"
     assert "'llama3-tools[acceptance]'" in run(program)
+
+
+def test_repair_without_its_library_names_the_extra() -> None:
+    program = BLOCK.format(blocked="json_repair")
+    program += "from llama3_tools import Extractor, MissingExtraError\nExtractor(tools=[])\ntry:\n"
+    program += "    Extractor(tools=[], repair=True)\nexcept MissingExtraError as error:\n    print(error)\n"
+    assert "'llama3-tools[repair]'" in run(program)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_tokens, skip_white_space
 from llama3_tools.json_scan import Refusal, Scan, read_object
+from llama3_tools.repair import RepairedObject, read_repaired_object
 from llama3_tools.shapes import WrittenCall
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection, RejectionReason
@@ -33,10 +35,11 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
         yield from skip_white_space(source)
     if not source.text.startswith("{", source.pos):
         return IsText(behind)  # prose that mentions the tag
-    arguments = yield from read_object(source, calls_only=bool(candidate.scope.wrappers))
+    arguments = yield from _read_arguments(source, candidate, name)
     if isinstance(arguments, Scan):
         refusal = arguments.refusal
         return IsText(arguments.resume, refusal and Rejection((start, arguments.end), *refusal._replace(name=name)))
+    parsed, repaired_from = arguments
     yield from skip_tokens(source, candidate)
     closing = yield from _read_closing(source, (_CLOSING, *_OTHER_CLOSINGS) if is_lenient else (_CLOSING,))
     if closing is None:
@@ -46,11 +49,20 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
     if not scope.wrappers:
         scope = scope._replace(format="function")
     deviations = _deviations(f"{_OPENING}{tag['head']}NAME{tail}", closing)
-    written = WrittenCall(name, arguments.value, arguments.json, deviations)
+    written = WrittenCall(name, parsed.value, parsed.json, deviations)
     outcome = candidate.calls.named([(written, span)], scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
-    return IsCall(outcome)
+    return IsCall([replace(call, repaired_from=repaired_from) for call in outcome if not isinstance(call, str)])
+
+
+def _read_arguments(source: Source, candidate: Candidate, name: str) -> Reading[RepairedObject | Scan]:
+    start, calls = source.offset, candidate.calls
+    read = yield from read_object(source, calls_only=bool(candidate.scope.wrappers))
+    if not isinstance(read, Scan):
+        return RepairedObject(read, None)
+    repaired = (yield from read_repaired_object(source, start, read, calls)) if name in (calls.tools or ()) else None
+    return repaired or read
 
 
 def _read_closing(source: Source, closings: tuple[str, ...]) -> Reading[str | None]:

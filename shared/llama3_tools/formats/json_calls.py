@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.json_scan import Refusal, scan_value
+from llama3_tools.repair import read_repaired
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
 
@@ -20,6 +23,9 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     else:
         judge = calls.judge(scope) if source.text.startswith("[", source.pos) else None
         scan = yield from scan_value(source, judge, calls_only=bool(scope.wrappers))
+        repaired = yield from read_repaired(source, start, scan, calls, scope)
+        if repaired is not None:
+            return IsCall(repaired)
         if not scan.has_key:  # prose with a brace or a bracket in it
             return IsText(scan.resume)
         if scan.refusal is not None:
@@ -35,12 +41,16 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
 _OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z"), _read_json)
+# With repair, a key may have other quotes or none.
+_MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z"))
 JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z"), _read_json)
 
 
 def json_object(choice: Choice) -> WireFormat | None:
     """Give the format of objects. Inside a wrapper they are read whatever was asked for."""
-    return _OBJECT if choice.is_inside or choice.reads("json") else None
+    if not (choice.is_inside or choice.reads("json")):
+        return None
+    return _MALFORMED_OBJECT if choice.repair else _OBJECT
 
 
 def json_array(choice: Choice) -> WireFormat | None:

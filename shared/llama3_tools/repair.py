@@ -1,0 +1,156 @@
+"""Malformed calls, repaired where that is asked for (rule 6): closed, of a declared tool, and beyond doubt.
+
+`json_repair` says what the model meant, and the tokens of `broken_json` say what it wrote. Only where the two agree,
+value by value, there is a call: a repair that drops something, makes something up or puts it elsewhere is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from llama3_tools.broken_json import Kind, Rewritten, Token, rewrite, scan_broken
+from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.errors import MissingExtraError
+from llama3_tools.json_scan import Scan
+from llama3_tools.json_text import JsonObject, key_twice, parse_object, parse_objects, same_json
+from llama3_tools.source import Reading, Source
+from llama3_tools.values import RejectionReason
+
+__all__ = ["Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
+
+Repair: TypeAlias = Callable[[str], object]
+"""Gives the value that malformed JSON was meant to be."""
+
+_FIRST_KEYS = frozenset(
+    {"name", "type", "id", "function", "parameters", "arguments"} | {"tool_call", "tool_calls", "message", "content"}
+)
+"""What a malformed object begins with if it is to be a call, or an envelope. Any other one is soon text again. With
+`lenient` it begins with anything."""
+
+_CODE_BEFORE = re.compile(r"\w\Z|[=(]\s*\Z|\b(?:return|yield)\s\Z")
+"""What stands before an object of JavaScript or a dict of Python: an assignment, an argument."""
+
+_SLOW, _MOST_SLOW = '"{}[]', 64
+"""What the library takes quadratic time for where it stands within strings, and how often it may stand there."""
+
+_STRICT_BEGINNING = re.compile(r"\[?\s*\{\s*\"")
+
+_NOT_JSON = (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
+"""What may be repaired. In `"a': 1}` a string opens that never ends: that looks cut off, and is closed all the same."""
+
+
+class RepairedObject(NamedTuple):
+    """An object, and the text that it was repaired from, if it needed repair."""
+
+    parsed: JsonObject
+    repaired_from: str | None
+
+
+def load_repair() -> Repair:
+    """Import the library that repairs.
+
+    >>> load_repair()("{'a': [True, 1,]}")
+    {'a': [True, 1]}
+
+    Raises:
+        MissingExtraError: `json-repair` is not installed (extra `repair`).
+    """
+    try:
+        from json_repair import loads  # noqa: PLC0415 (the extra)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "json_repair":
+            raise
+        raise MissingExtraError("repair=True needs json-repair: pip install 'llama3-tools[repair]'") from error
+    return lambda text: loads(text, skip_json_loads=True)
+
+
+def read_repaired(source: Source, start: int, scan: Scan, calls: CallReader, scope: Scope) -> Reading[Parts | None]:
+    """Read the calls of an object or array that is not JSON; `None` where it is not repaired.
+
+    Args:
+        source: where to read. Where nothing is repaired, it stands anywhere afterwards.
+        start: the offset of the brace or bracket.
+        scan: what was found there.
+        calls: decides what is a call, and has what repairs.
+        scope: what is around.
+    """
+    is_code = not scope.wrappers and _CODE_BEFORE.search(source.before) is not None
+    read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
+    tools = calls.tools or {}
+    if read is None or (is_code and not _STRICT_BEGINNING.match(read.text)) or tools.keys().isdisjoint(read.strings):
+        return None
+    rewritten = _repaired(read, calls)
+    found = rewritten and replace(calls, on_unknown_tool="text").read(rewritten.json, 0, 0, scope)
+    if not rewritten or not found or not isinstance(found.outcome, list) or not found.outcome:
+        return None
+    source.unrepairable = range(0)
+    return [
+        part if isinstance(part, str) else replace(part, span=rewritten.spans[part.span[0]], repaired_from=read.text)
+        for part in found.outcome
+    ]
+
+
+def read_repaired_object(source: Source, start: int, scan: Scan, calls: CallReader) -> Reading[RepairedObject | None]:
+    """Read an object that is not JSON, whatever its keys; `None` where it is not repaired.
+
+    The arguments are those of `read_repaired`.
+    """
+    read = yield from _read(source, start, scan, calls, None)
+    rewritten = read and _repaired(read, calls)
+    parsed = rewritten and parse_object(rewritten.json, 0)
+    if not read or not parsed:
+        return None
+    source.unrepairable = range(0)
+    return RepairedObject(parsed, read.text)
+
+
+class _Read(NamedTuple):
+    """What was read to where it closes."""
+
+    text: str
+    tokens: list[Token]
+    strings: list[str]
+    """What stands between the quotes of its strings."""
+
+
+def _read(
+    source: Source, start: int, scan: Scan, calls: CallReader, first_keys: frozenset[str] | None
+) -> Reading[_Read | None]:
+    """Read to where it closes, and hold it for unrepairable: nothing in it is tried again, so the work is linear."""
+    is_open = scan.refusal is not None and scan.refusal.reason in _NOT_JSON and not scan.is_settled
+    if calls.repair is None or start in source.unrepairable or not is_open:
+        return None
+    source.rewind(start)
+    tokens = yield from scan_broken(source, first_keys)
+    source.unrepairable = range(start, source.offset)
+    if tokens is None:
+        return None
+    text = source.slice(start, source.offset)
+    strings = [text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING]
+    return _Read(text, tokens, strings)
+
+
+def _repaired(read: _Read, calls: CallReader) -> Rewritten | None:
+    is_slow = sum(string.count(char) for string in read.strings for char in _SLOW) > _MOST_SLOW
+    if calls.repair is None or is_slow:
+        return None
+    try:
+        rewritten = rewrite(read.text, read.tokens)
+        meant = calls.repair(rewritten.readable)
+    except Exception:  # noqa: BLE001  # what the library stumbles over, whatever the error, is not repaired
+        return None
+    return rewritten if _agree(rewritten.json, meant) else None
+
+
+def _agree(written: str, meant: object) -> bool:
+    """Tell whether JSON is what was meant."""
+    if key_twice(written, 0, len(written)):
+        return False
+    if written.startswith("{"):
+        parsed = parse_object(written, 0)
+        return parsed is not None and same_json(parsed.value, meant)
+    items = parse_objects(written, 0)
+    return items is not None and same_json([item.value for item in items], meant)
