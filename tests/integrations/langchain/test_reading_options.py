@@ -1,0 +1,212 @@
+"""What is read beside the forms that models are asked for: chosen forms, lenient ones, and repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.tools import tool
+
+from chunkings import chunkings
+from integrations.langchain.agents import (
+    PARIS,
+    agent_on,
+    call,
+    get_weather,
+    in_every_way,
+    serving,
+    shown,
+)
+from integrations.langchain.scripted import ScriptedChatModel, as_text_chunks, counted_ids, fields, streamed, summed
+from integrations.langchain.test_package import import_with
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+
+
+@tool
+def wait(days: int) -> str:
+    """Wait."""
+    return f"waited {days!r}"
+
+
+LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
+BROKEN = """{"name": "get_weather", "parameters": {'city': 'Paris'}}"""
+CUT_OFF = """{"name": "get_weather", "parameters": {'city': 'Par"""
+
+
+def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+    return Llama3JsonToolOutputParser(**{"tools": [get_weather, wait], "id_factory": counted_ids(), **options})
+
+
+def bound(output: str, **options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+    llm = ScriptedChatModel(chunks=as_text_chunks([output[:9], output[9:]]))
+    return Llama3ToolModel(llm, id_factory=counted_ids(), **options).bind_tools([get_weather, wait])
+
+
+def model(**options: Any) -> Llama3ToolModel:  # noqa: ANN401 (any option)
+    return Llama3ToolModel(ScriptedChatModel(chunks=[]), **options)
+
+
+class TestWhatIsChecked:
+    """When the object is made, and not with a model's first answer."""
+
+    @pytest.mark.parametrize("make", [parser, model, Llama3ToolMiddleware])
+    @pytest.mark.parametrize(
+        ("formats", "words"), [("yaml", "not 'yaml'"), (["json", "yaml"], "not 'yaml'"), ((), "not an empty list")]
+    )
+    def test_formats(self, make: Callable[..., object], formats: object, words: str) -> None:
+        with pytest.raises(ValueError, match=rf'formats are "all", or a list of json.*; {words}'):
+            make(formats=formats)
+
+    def test_a_repair_goes_by_tools(self) -> None:
+        with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
+            parser(tools=None, repair=True)
+        made = parser(repair=True)
+        with pytest.raises(ValueError, match="give tools, too"):
+            made.tools = None
+
+    @pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])
+    def test_the_strict_format_takes_no_other(self, option: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match="strict=True reads one form"):
+            parser(strict=True, **option)
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            "Llama3JsonToolOutputParser(tools=[], repair=True)",
+            "Llama3ToolModel(FakeListChatModel(responses=[]), repair=True)",
+            "Llama3ToolMiddleware(repair=True)",
+        ],
+    )
+    def test_without_its_extra_the_error_names_it(self, made: str) -> None:
+        imports = "from langchain_llama3_tools import *; from langchain_core.language_models import FakeListChatModel"
+        printed = import_with("json_repair", statement=f"{imports}; {made}")
+        assert printed.startswith("MissingExtraError ")
+        assert "llama3-tools[repair]" in printed
+
+
+class TestFormats:
+    PYTHONIC = "[get_weather(city='Paris')]"
+    TAGGED = '<function=get_weather>{"city": "Paris"}</function>'
+
+    @pytest.mark.parametrize(
+        ("formats", "read"),
+        [(None, "abc"), ("all", "abc"), ("json", "a"), (["pythonic", "function"], "bc"), (iter(["pythonic"]), "b")],
+    )
+    def test_the_parser_reads_those_that_it_is_given(self, formats: Any, read: str) -> None:  # noqa: ANN401
+        made = parser(formats=formats)
+        for name, output in {"a": PARIS, "b": self.PYTHONIC, "c": self.TAGGED}.items():
+            for message in (made.invoke(output), summed(streamed(made, list(output)))):
+                assert bool(message.tool_calls) == (name in read)
+                assert message.content == ("" if name in read else output)
+
+    @pytest.mark.parametrize(
+        ("prompt_format", "formats", "read"),
+        [
+            ("json", None, "abc"),
+            ("json", ["pythonic"], "ab"),
+            ("function", ["json"], "ac"),
+            ("pythonic", ["pythonic"], "b"),
+            ("pythonic", "json", "ab"),
+        ],
+    )
+    def test_the_model_reads_them_beside_that_of_the_prompt(self, prompt_format: str, formats: Any, read: str) -> None:  # noqa: ANN401
+        for name, output in {"a": PARIS, "b": self.PYTHONIC, "c": self.TAGGED}.items():
+            message = bound(output, prompt_format=prompt_format, formats=formats).invoke("Hi")
+            assert bool(message.tool_calls) == (name in read)
+
+    def test_a_pythonic_prompt_asks_for_code_only_where_a_tool_runs_it(self) -> None:
+        output = "<|python_tag|>print(1)<|eom_id|>"
+        assert bound(output, prompt_format="pythonic").invoke("Hi").tool_calls == []
+        runs_code = {"name": "code_interpreter", "parameters": {"properties": {"code": {"type": "string"}}}}
+        llm = ScriptedChatModel(chunks=as_text_chunks([output]))
+        message = Llama3ToolModel(llm, prompt_format="pythonic").bind_tools([runs_code]).invoke("Hi")
+        assert [made["args"] for made in message.tool_calls] == [{"code": "print(1)"}]
+
+    def test_a_cache_tells_models_apart_by_them(self) -> None:
+        made = [
+            model(),
+            *(model(**{name: True}) for name in ("lenient", "repair", "split_reasoning", "starts_reasoning")),
+            model(formats="json"),
+            model(formats="all"),
+        ]
+        assert len({one._get_llm_string() for one in made}) == len(made)  # noqa: SLF001 (what a cache asks)
+
+
+class TestLenient:
+    def test_what_deviates_is_told(self) -> None:
+        for pieces in chunkings(f"Sure. {LENIENT} {PARIS}"):
+            message = parser(lenient=True).invoke("".join(pieces))
+            assert [made["args"] for made in message.tool_calls] == [{"city": "Paris"}, {"city": "Paris"}]
+            [told] = message.response_metadata["coerced_arguments"]
+            assert (told["id"], told["name"], told["changes"], told["problems"]) == ("call_0", "get_weather", [], [])
+            assert [sentence for sentence in told["deviations"] if "args" in sentence]
+            assert "repaired_from" not in told
+            chunks = as_text_chunks(pieces)
+            summed_up = summed(streamed(parser(lenient=True), chunks))
+            assert fields(summed_up) == fields(parser(lenient=True).invoke(summed(chunks)))
+
+    def test_by_default_it_is_text(self) -> None:
+        assert parser().invoke(LENIENT).content == LENIENT
+        assert parser(lenient=True).invoke(PARIS).response_metadata == {}
+
+    def test_beside_what_is_made_to_fit(self) -> None:
+        output = '{"name": "wait", "args": {"days": "3"}}'
+        message = parser(lenient=True, coerce_arguments=True).invoke(output)
+        [told] = message.response_metadata["coerced_arguments"]
+        assert (len(told["changes"]), len(told["deviations"]), message.tool_calls[0]["args"]) == (1, 1, {"days": 3})
+
+    async def test_through_the_model_in_every_way_to_ask(self) -> None:
+        assert bound(LENIENT).invoke("Hi").tool_calls == []
+        expected = bound(LENIENT, lenient=True).invoke("Hi")
+        assert expected.tool_calls[0]["args"] == {"city": "Paris"}
+        for message in (
+            await bound(LENIENT, lenient=True).ainvoke("Hi"),
+            summed(bound(LENIENT, lenient=True).stream("Hi")),
+            summed([chunk async for chunk in bound(LENIENT, lenient=True).astream("Hi")]),
+        ):
+            assert message.tool_calls == expected.tool_calls
+            assert message.response_metadata == expected.response_metadata
+
+    @in_every_way
+    def test_in_agents(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+        with serving(LENIENT, "It is sunny.") as server:
+            messages = run(agent_on(server, lenient=True))["messages"]
+        assert shown(messages)[1:] == [("ai", [{"city": "Paris"}]), ("tool", "sunny in Paris"), ("ai", "It is sunny.")]
+
+
+class TestRepair:
+    def test_what_the_model_wrote_is_told(self) -> None:
+        output = f"Sure. {BROKEN} {PARIS}"
+        for pieces in chunkings(output):
+            message = parser(repair=True).invoke("".join(pieces))
+            assert message.content == "Sure."
+            assert [made["args"] for made in message.tool_calls] == [{"city": "Paris"}, {"city": "Paris"}]
+            [told] = message.response_metadata["coerced_arguments"]
+            assert (told["id"], told["repaired_from"], "deviations" in told) == ("call_0", BROKEN, False)
+            chunks = as_text_chunks(pieces)
+            summed_up = summed(streamed(parser(repair=True), chunks))
+            assert fields(summed_up) == fields(parser(repair=True).invoke(summed(chunks)))
+
+    def test_by_default_it_is_text_and_what_is_cut_off_always(self) -> None:
+        for made, output in ((parser(), BROKEN), (parser(repair=True), CUT_OFF)):
+            for message in (made.invoke(output), summed(streamed(made, list(output)))):
+                assert (message.content, message.tool_calls) == (output, [])
+                assert [invalid["name"] for invalid in message.invalid_tool_calls] == ["get_weather"]
+
+    def test_arguments_are_made_to_fit(self) -> None:
+        message = parser(repair=True, coerce_arguments=True).invoke("""{"name": "wait", 'parameters': {'days': '3'}}""")
+        [told] = message.response_metadata["coerced_arguments"]
+        assert (message.tool_calls[0]["args"], len(told["changes"])) == ({"days": 3}, 1)
+
+    @in_every_way
+    def test_in_agents_it_takes_no_turn_of_the_model(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+        with serving(BROKEN, "It is sunny.") as server:
+            messages = run(agent_on(server, repair=True))["messages"]
+        assert shown(messages)[1:] == [("ai", [{"city": "Paris"}]), ("tool", "sunny in Paris"), ("ai", "It is sunny.")]
+        assert messages[1].response_metadata["coerced_arguments"][0]["repaired_from"] == BROKEN
+
+    def test_what_cannot_be_is_still_sent_back(self) -> None:
+        with serving(CUT_OFF, call("get_weather", city="Paris"), "It is sunny.") as server:
+            messages = agent_on(server, repair=True).invoke({"messages": [("user", "Hi")]})["messages"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
