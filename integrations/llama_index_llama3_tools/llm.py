@@ -58,6 +58,9 @@ class Llama3ToolLLM(ToolLLMOptions):
     >>> response = llm.chat_with_tools(tools, answer)
     >>> llm.get_tool_calls_from_response(response)[0].tool_kwargs
     {'city': 'Rome'}
+    >>> thinking = Llama3ToolLLM(MockLLM(), split_reasoning=True)
+    >>> thinking.chat_with_tools(tools, f"<think>Hm.</think>{answer}").message.blocks[0].content
+    'Hm.'
 
     Args:
         llm: the LLM that answers; one for chats or one that completes text.

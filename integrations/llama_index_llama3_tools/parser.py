@@ -45,6 +45,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     >>> output = parser.parse('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
     >>> output.text, output.tool_calls[0].tool_name, output.tool_calls[0].tool_kwargs
     ('Let me check.', 'get_weather', {'city': 'Paris'})
+    >>> output = Llama3JsonToolOutputParser(split_reasoning=True).parse("<think>A greeting.</think>Hello!")
+    >>> output.reasoning, output.text
+    ('A greeting.', 'Hello!')
 
     Args:
         tools: the tools that may be called: LlamaIndex tools, `ToolMetadata`, functions, OpenAI tool dicts. Without

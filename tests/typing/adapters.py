@@ -84,6 +84,7 @@ def the_parts_of_a_llama_index_output(output: Llama3ToolOutput) -> None:
     assert_type(output.text, str)
     assert_type(output.tool_calls, list[ToolSelection])
     assert_type(output.errors, list[FailedToolCall])
+    assert_type(output.reasoning, str | None)
     assert_type(output.extraction, Extraction)
     assert_type(output.to_chat_message(), ChatMessage)
 
@@ -195,6 +196,19 @@ async def the_ways_to_ask_a_llama_index_llm(
     return llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
 
 
+def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> None:
+    llama_index_llama3_tools.Llama3JsonToolOutputParser(
+        tools, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+    )
+    llama_index_llama3_tools.Llama3ReActOutputParser(
+        tools, formats=["json"], lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+    )
+    model = llama_index_llama3_tools.Llama3ToolLLM(
+        llm, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+    )
+    assert_type(model.formats, tuple[FormatName, ...] | None)
+
+
 def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:
     parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_malformed="raise", coerce_arguments=True)
     try:
@@ -235,3 +249,4 @@ def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, tool_mode="never")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3JsonToolOutputParser(formats=["xml"])  # type: ignore[list-item]
