@@ -7,15 +7,14 @@ The values are written out as JSON on the way, so that every number keeps its di
 from __future__ import annotations
 
 import json
-import math
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.python_scalars import is_unicode, number_in_json, unescaped
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason, shortened
 
@@ -66,20 +65,11 @@ _PREFIXES = {
     **dict.fromkeys(("t", "tr", "rt"), "a t-string"),
 }
 _NUMBER_BODY = re.compile(r"[\w.]*")
-_DIGITS = r"[0-9](?:_?[0-9])*"
-_DECIMAL = re.compile(r"0(?:_?0)*|[1-9](?:_?[0-9])*")
-_OTHER_BASE = re.compile(r"0(?:[xX](?:_?[0-9a-fA-F]){1,256}|[oO](?:_?[0-7]){1,256}|[bB](?:_?[01]){1,256})")
-_FLOAT = re.compile(rf"(?=\.?[0-9])({_DIGITS})?(?:\.({_DIGITS})?)?(?:[eE]([+-]?{_DIGITS}))?")
 _ANY_CHAR = r"\\[\s\S]"
 _STRING_BODY = {  # by the quote that ends it; bounded, as `re` keeps a record of each repetition
     **{quote: re.compile(rf"(?:[^{quote}\\\n\r]+|{_ANY_CHAR}){{0,4096}}") for quote in "'\""},
     **{quote * 3: re.compile(rf"(?:[^{quote}\\]+|{_ANY_CHAR}){{0,4096}}") for quote in "'\""},
 }
-_ESCAPE = re.compile(
-    r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^{}]{1,100})\}|([\s\S]))"
-)
-_ESCAPED = {"\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n"}
-_ESCAPED |= {"r": "\r", "t": "\t", "v": "\v"}
 
 
 @dataclass(slots=True)
@@ -322,7 +312,7 @@ class _Reader:
             body += source.text[source.pos]
             source.pos += 1
             body += yield from read_run(source, _NUMBER_BODY)
-        number = _number_in_json(body.lower())
+        number = number_in_json(body.lower())
         if number is None:
             raise self._no_literal(start, f"{shortened(sign + body)!r}, no number that JSON has")
         self._begin_value()
@@ -349,13 +339,16 @@ class _Reader:
                 yield None
         text = source.slice(start, source.offset)
         source.pos += len(quote)
-        decoded = json.dumps(text if is_raw else _unescaped(text), ensure_ascii=False)[1:-1]
+        try:
+            decoded = json.dumps(text if is_raw else unescaped(text), ensure_ascii=False)[1:-1]
+        except ValueError as error:
+            raise _BrokenError(str(error)) from None
         if is_joined:
             self.pieces.pop()
         else:
             self._begin_value()
             self.pieces.append('"')
-        if not _is_unicode(decoded):
+        if not is_unicode(decoded):
             raise _BrokenError(f"half a surrogate pair in the string at offset {start}")
         expected = self.expected
         self._end_value(decoded, '"', is_string=True)
@@ -375,47 +368,3 @@ class _Reader:
                 source.pos += 1
                 return quote
             yield None
-
-
-def _number_in_json(body: str) -> str | None:
-    """Write a number of Python's as JSON has it; `None` where there is none."""
-    if _DECIMAL.fullmatch(body):
-        return body.replace("_", "").lstrip("0") or "0"
-    if _OTHER_BASE.fullmatch(body):
-        return str(int(body, 0))
-    match = _FLOAT.fullmatch(body)
-    if match is None or ("." not in body and "e" not in body) or math.isinf(float(body)):
-        return None
-    whole, fraction, exponent = ((part or "").replace("_", "") for part in match.groups())
-    written = f"{whole.lstrip('0') or '0'}.{fraction or '0'}" if "." in body else whole.lstrip("0") or "0"
-    return f"{written}e{exponent}" if exponent else written
-
-
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text
-    text = _ESCAPE.sub(_unescape, text)
-    try:  # two halves of a pair, written as two escapes, are one character as in JSON
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-    except UnicodeDecodeError:
-        raise _BrokenError("half a surrogate pair in a string") from None
-
-
-def _unescape(match: re.Match[str]) -> str:
-    octal, x, u, long_u, name, char = match.groups()
-    if char is not None:
-        if char in "xuUN":
-            raise _BrokenError(f"an escape that Python does not have in a string: {match[0]}")
-        return _ESCAPED.get(char, match[0])
-    try:
-        return unicodedata.lookup(name) if name else chr(int(octal or x or u or long_u, 8 if octal else 16))
-    except (KeyError, ValueError, OverflowError):
-        raise _BrokenError(f"an escape that names no character: {match[0]}") from None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

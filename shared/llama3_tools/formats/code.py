@@ -18,6 +18,7 @@ from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.wrappers import PYTHON_START, skip_white_space
 from llama3_tools.json_scan import Refusal
+from llama3_tools.python_scalars import is_unicode
 from llama3_tools.shapes import WrittenCall
 from llama3_tools.source import Reading, Source
 from llama3_tools.tools import Tool
@@ -177,11 +178,9 @@ def _refuse(body: _Body) -> Refusal | None:
     open_ = None if body.is_closed else "an open fence" if body.is_fenced else what_is_open(body.code)
     if open_:
         return Refusal(RejectionReason.TRUNCATED, f"the output ends inside the code: {open_}", _TOOL)
-    try:
-        body.code.encode()
-    except UnicodeEncodeError:
-        return Refusal(RejectionReason.MALFORMED, "half a surrogate pair in the code", _TOOL)
-    return None
+    if is_unicode(body.code):
+        return None
+    return Refusal(RejectionReason.MALFORMED, "half a surrogate pair in the code", _TOOL)
 
 
 def _call(code: str, tool: Tool | None) -> WrittenCall:
