@@ -30,6 +30,7 @@ EXPORTS = {
         "OpenAIToolCall",
         "ProblemReason",
         "PromptFormat",
+        "ReasoningDelta",
         "Rejection",
         "RejectionReason",
         "ResponseFormatError",
