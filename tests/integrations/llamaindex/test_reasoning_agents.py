@@ -15,13 +15,14 @@ from llama_index.core.workflow import Context, JsonSerializer
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM, chunkings
-from integrations.llamaindex.test_reasoning import parser, parts, said, thought
+from integrations.llamaindex.test_reasoning import OUTPUTS, parser, parts, said, thought
 from integrations.llamaindex.test_servers import native, native_llm, native_stream, piece
 from integrations.llamaindex.trips import SOON, Planner, asked, write
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN, REACT_AGENTS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ReActChatFormatter, Llama3ReActOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.history import flatten_messages
+from llama_index_llama3_tools.reasoning import reasoning_of
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
@@ -48,6 +49,16 @@ class TestTheLLM:
         ]
         if way.startswith("streamed"):
             assert (said(responses), thought(responses)) == ("Sure.", f"{write(SOON)}?")
+
+    @pytest.mark.parametrize("output", OUTPUTS)
+    @pytest.mark.parametrize("retries", [0, 1])
+    def test_however_the_output_is_cut(self, output: str, retries: int) -> None:
+        for chunks in chunkings(OUTPUTS[output]):
+            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True, max_parse_retries=retries)
+            responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True))
+            whole = llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True).message
+            assert parts(responses[-1].message) == parts(whole)
+            assert (said(responses), thought(responses)) == (whole.content or "", reasoning_of(whole))
 
     @each_way
     async def test_by_default_it_is_text(self, way: str) -> None:
