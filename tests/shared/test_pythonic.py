@@ -192,6 +192,7 @@ def test_digits_are_kept_as_they_were_written():
         "a='x\ny'",
         r"a='\x4'",
         r"a='\ud83d'",
+        "a='\ud83d'",
         r"a='\N{no such name}'",
         r"a='\U00110000'",
         "a={1: 2}",
