@@ -14,13 +14,14 @@ from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads, reads_of
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
+from llama3_tools.formats.wrappers import PYTHON_START
 from llama3_tools.source import Source
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.values import Extraction, Span
 
 __all__ = ["Piece", "PieceExtractor", "PieceKind", "Pieces"]
 
-_TOKEN = re.compile(TOKEN_PATTERN)
+_TOKEN = re.compile(rf"{TOKEN_PATTERN}|{PYTHON_START.marker.whole}")  # which is a token where it is no wrapper
 _SPACE_AND_TOKENS = re.compile(rf"(?:\s|{_TOKEN.pattern})*")
 _DELIMITER = re.compile(rf"(?:;{_SPACE_AND_TOKENS.pattern})?")
 _DELIMITERS = re.compile(rf"(?:[\s;,]|{_TOKEN.pattern})*")
@@ -83,17 +84,19 @@ class PieceExtractor(Extractor):
 
     def pieces(self, text: str) -> Pieces:
         """Take one whole model output apart, and cut it into pieces. Reasoning is shown in its place, as content."""
-        stream = _Recording(self._calls, reads_of(self._choice._replace(split_reasoning=False)))
+        reads = reads_of(self._choice._replace(split_reasoning=False))
+        stream = _Recording(self._calls, reads)
         stream.feed(text)
         stream.flush()
         extraction = stream.extraction
-        unsearched = [span for span in stream.unsearched if not _TOKEN.fullmatch(text, *span)]
+        thought = stream.unsearched[:1] if reads.first is not None else []
+        unsearched = thought + [span for span in stream.unsearched if not _TOKEN.fullmatch(text, *span)]
         quoted = [
             (start, end)
             for start, end in unsearched
             if text.startswith(("<", "`", "~"), start) and self.extract(text[start + 1 : end]).tools_called
         ]
-        solid = sorted(end for _, end in [*unsearched, *(rejection.span for rejection in extraction.rejections)])
+        solid = [*unsearched, *(rejection.span for rejection in extraction.rejections)]
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
 
@@ -148,19 +151,20 @@ def _cut(text: str, extraction: Extraction, quoted: list[Span], regions: Iterabl
             yield Piece(kind, text[at:end])
 
 
-def _regions(text: str, dropped: list[Span], solid: list[int]) -> Iterator[_Region]:
+def _regions(text: str, dropped: list[Span], solid: list[Span]) -> Iterator[_Region]:
     """Give what was kept and what was not, in order.
 
     Args:
         text: the output.
         dropped: where calls and their wrappers stood.
-        solid: where rejections and quotations end. Nothing is removed inside them.
+        solid: where rejections and quotations stand. Nothing is removed inside them.
     """
     at = 0
+    starts, ends = {start for start, _ in solid}, sorted(end for _, end in solid)
     for start, end in [*dropped, (len(text), len(text))]:
-        kept_start = _without_head(text, at, start, dropped)
-        before = bisect_right(solid, start)
-        floor = max(kept_start, solid[before - 1]) if before else kept_start
+        kept_start = at if at in starts else _without_head(text, at, start, dropped)
+        before = bisect_right(ends, start)
+        floor = max(kept_start, ends[before - 1]) if before else kept_start
         kept_end = _without_tail(text, floor, start, keep_space=not dropped)
         yield at, kept_start, PieceKind.REMOVED
         yield kept_start, kept_end, PieceKind.TEXT

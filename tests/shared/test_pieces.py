@@ -58,12 +58,21 @@ CASES = [
     ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["<|eot_id|>')]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
+    ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_each_piece_says_what_became_of_it(text: str, expected: list[tuple[PieceKind, str]]) -> None:
     assert [(piece.kind, piece.text) for piece in PieceExtractor().pieces(text).pieces] == expected
+
+
+def test_a_token_in_a_thought_with_which_the_output_begins_stays():
+    pieces = PieceExtractor(starts_reasoning=True).pieces("<|eot_id|></think>Ah.<|eot_id|>").pieces
+    assert [(piece.kind, piece.text) for piece in pieces] == [
+        (TEXT, "<|eot_id|></think>Ah."),
+        (REMOVED, "<|eot_id|>"),
+    ]
 
 
 def content_of(pieces: tuple[Piece, ...]) -> str | None:
