@@ -273,6 +273,14 @@ FORMS = (
     # Hermes 2 Pro and Hermes 2 Theta (NousResearch); Llama-3-Groq-Tool-Use (Groq), which counts its calls.
     *(Form(f"hermes{name}", _in_tag(_object(_hermes, style))) for name, style in _JSON_STYLES.items()),
     Form("groq", _in_tag(_object(lambda call: {"id": 0, **call._asdict()})), edges=(_HEADER, "<|eot_id|>")),
+    # Finetunes in ChatML, and what they write instead of `<tool_call>`.
+    Form("chatml", _in_tag(_object(_hermes)), edges=("<|im_start|>assistant\n", "<|im_end|>\n")),
+    Form("chatml alone", _object(_hermes), delimiters=(), around=("<|im_start|>\n", "\n<|im_end|>")),
+    *(
+        Form(f"hermes {tag}", _object(_hermes), around=(f"<{tag}>\n", f"\n</{tag}>"))
+        for tag in ("tools", "functioncall", "function_call")
+    ),
+    Form("functioncall", _object(_hermes), delimiters=(), around=("<functioncall ", ">")),
     # What the 8B writes around them.
     Form("fence", _object(_named), around=("\n```json\n", "\n```\n")),
 )

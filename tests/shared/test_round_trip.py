@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from chunkings import cut, read
-from generated_calls import ANY, ANY_NAME, GeneratedCall, any_string, generate
+from generated_calls import ANY, ANY_NAME, NAMES, GeneratedCall, any_string, generate
 from llama3_tools import Extractor, Tool, parse_response
 from llama3_tools.json_writing import write_json
 from templates import FORMS, Form
@@ -96,3 +96,19 @@ def test_a_response_in_the_strict_format_reads_back(multiple: bool):
         extraction = parse_response(text, multiple=multiple)
         assert shown((found.name, found.arguments) for found in extraction.tool_calls) == shown(calls), ascii(text)
         assert extraction.content == (message.strip() or None), ascii(text)
+
+
+@pytest.mark.parametrize("around", [("<|python_tag|>", "<|eom_id|>"), ("<|python_start|>", "<|python_end|><|eot|>")])
+def test_code_reads_back(around: tuple[str, str]):
+    """Written as meta-llama/llama-models has it, llama3_1/prompt_format.md, "Code interpreter"; tokens end it."""
+    seeded = random.Random(around[0])  # noqa: S311 - the same code every time
+    extractor = Extractor(tools=[{"name": "code_interpreter"}, *map(Tool, NAMES)])
+    for call in generate(ANY, CALLS):
+        code = f"given = {call.arguments!r}\n\nfor each in given:\n    print(each)".replace("<|", "<\\x7c")
+        prose = seeded.choice(PROSE)
+        text = f"{prose}{seeded.choice(GAPS)}{around[0]}{code}{around[1]}"
+        extraction = extractor.extract(text)
+        (found,) = extraction.tool_calls
+        assert (found.name, found.arguments, found.format) == ("code_interpreter", {"code": code}, "code")
+        assert (extraction.content, extraction.rejections) == (prose or None, ())
+        assert read(chunks_of(text, seeded), extractor)[1] == extraction, ascii(text)
