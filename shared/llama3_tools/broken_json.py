@@ -58,6 +58,7 @@ _NEXT_KEY = _Pattern.of(
 _BEHIND_QUOTE = _Pattern.of(rf"{_SPACE}([^ \t\n\r])", rf"{_SPACE}\Z")
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 _BODY = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
+_CERTAIN_STRING = re.compile(r'"[^"\\]*(?:\\["\\/bfnrtu][^"\\]*)*"')
 
 _NO_STRING = ":+%."
 """What follows a quote in code: in `"a": 1` that is missing a quote before, in `"a" + "b"`, in `"a".upper()`."""
@@ -95,7 +96,7 @@ class Rewritten(NamedTuple):
     json: str
     """All of it as JSON, numbers as they were written."""
     readable: str
-    """What the model wrote, but for keys and strings in single quotes, which are written as in JSON."""
+    """What the model wrote; but keys are written as in JSON, and so are strings, unless quotes or escapes are odd."""
     spans: dict[int, Span]
     """Where the object at an index of `json` stands in the output."""
 
@@ -134,9 +135,9 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
             readable += [text[copied : begin - start], written]
             copied = end - start
         elif kind is Kind.STRING:
-            is_single = written.startswith("'")
+            is_certain = written.startswith("'") or _CERTAIN_STRING.fullmatch(written)
             written = json.dumps(_unquoted(written), ensure_ascii=False)
-            if is_single:
+            if is_certain:
                 readable += [text[copied : begin - start], written]
                 copied = end - start
         elif kind is Kind.CLOSING:

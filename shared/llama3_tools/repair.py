@@ -15,7 +15,7 @@ from llama3_tools.broken_json import Kind, Rewritten, Token, rewrite, scan_broke
 from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.json_scan import Scan
-from llama3_tools.json_text import JsonObject, key_twice, parse_object, parse_objects, same_json
+from llama3_tools.json_text import MAX_DEPTH, JsonObject, key_twice, parse_object, same_json
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason
 
@@ -30,13 +30,11 @@ _FIRST_KEYS = frozenset(
 """What a malformed object begins with if it is to be a call, or an envelope. Any other one is soon text again. With
 `lenient` it begins with anything."""
 
-_CODE_BEFORE = re.compile(r"\w\Z|[=(]\s*\Z|\b(?:return|yield)\s\Z")
-"""What stands before an object of JavaScript or a dict of Python: an assignment, an argument."""
+_INSIDE = re.compile(r"\w\Z|[=(\[{]\s*\Z|[\"']\s*:\s*\Z|[{,]\s*\w+\s*:\s*\Z|\b(?:return|yield)\s\Z|(?P<comma>,)\s*\Z")
+"""What stands before a part of something else: of code, of an object that is no call, of a list."""
 
 _SLOW, _MOST_SLOW = '"{}[]', 64
 """What the library takes quadratic time for where it stands within strings, and how often it may stand there."""
-
-_STRICT_BEGINNING = re.compile(r"\[?\s*\{\s*\"")
 
 _NOT_JSON = (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
 """What may be repaired. In `"a': 1}` a string opens that never ends: that looks cut off, and is closed all the same."""
@@ -67,7 +65,9 @@ def load_repair() -> Repair:
     return lambda text: loads(text, skip_json_loads=True)
 
 
-def read_repaired(source: Source, start: int, scan: Scan, calls: CallReader, scope: Scope) -> Reading[Parts | None]:
+def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
+    source: Source, start: int, scan: Scan, calls: CallReader, scope: Scope, *, is_after_call: bool
+) -> Reading[Parts | None]:
     """Read the calls of an object or array that is not JSON; `None` where it is not repaired.
 
     Args:
@@ -76,20 +76,23 @@ def read_repaired(source: Source, start: int, scan: Scan, calls: CallReader, sco
         scan: what was found there.
         calls: decides what is a call, and has what repairs.
         scope: what is around.
+        is_after_call: whether nothing but delimiters stands between it and the call before.
     """
-    is_code = not scope.wrappers and _CODE_BEFORE.search(source.before) is not None
+    before = None if scope.wrappers else _INSIDE.search(source.before)
+    is_part = before is not None and not (is_after_call and before["comma"])
     read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
     tools = calls.tools or {}
-    if read is None or (is_code and not _STRICT_BEGINNING.match(read.text)) or tools.keys().isdisjoint(read.strings):
+    if read is None or is_part or tools.keys().isdisjoint(read.strings):
         return None
     rewritten = _repaired(read, calls)
     found = rewritten and replace(calls, on_unknown_tool="text").read(rewritten.json, 0, 0, scope)
-    if not rewritten or not found or not isinstance(found.outcome, list) or not found.outcome:
+    parts = found.outcome if found and isinstance(found.outcome, list) else []
+    if not rewritten or all(isinstance(part, str) for part in parts):
         return None
     source.unrepairable = range(0)
     return [
         part if isinstance(part, str) else replace(part, span=rewritten.spans[part.span[0]], repaired_from=read.text)
-        for part in found.outcome
+        for part in parts
     ]
 
 
@@ -139,18 +142,24 @@ def _repaired(read: _Read, calls: CallReader) -> Rewritten | None:
         return None
     try:
         rewritten = rewrite(read.text, read.tokens)
-        meant = calls.repair(rewritten.readable)
+        agree = _agree(rewritten.json, calls.repair(rewritten.readable))
     except Exception:  # noqa: BLE001  # what the library stumbles over, whatever the error, is not repaired
         return None
-    return rewritten if _agree(rewritten.json, meant) else None
+    return rewritten if agree else None
 
 
 def _agree(written: str, meant: object) -> bool:
     """Tell whether JSON is what was meant."""
     if key_twice(written, 0, len(written)):
         return False
-    if written.startswith("{"):
-        parsed = parse_object(written, 0)
-        return parsed is not None and same_json(parsed.value, meant)
-    items = parse_objects(written, 0)
-    return items is not None and same_json([item.value for item in items], meant)
+    parsed = parse_object(f'{{"": {written}}}', 0, levels=MAX_DEPTH + 1)
+    return parsed is not None and same_json(_trimmed(parsed.value[""]), _trimmed(meant))
+
+
+def _trimmed(value: object) -> object:
+    """Give a value without the line breaks at the end of its strings, which the library drops."""
+    if isinstance(value, dict):
+        return {key: _trimmed(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_trimmed(item) for item in value]
+    return value.rstrip("\n") if isinstance(value, str) else value

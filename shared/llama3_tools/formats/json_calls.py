@@ -23,7 +23,7 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     else:
         judge = calls.judge(scope) if source.text.startswith("[", source.pos) else None
         scan = yield from scan_value(source, judge, calls_only=bool(scope.wrappers))
-        repaired = yield from read_repaired(source, start, scan, calls, scope)
+        repaired = yield from read_repaired(source, start, scan, calls, scope, is_after_call=candidate.is_after_call)
         if repaired is not None:
             return IsCall(repaired)
         if not scan.has_key:  # prose with a brace or a bracket in it

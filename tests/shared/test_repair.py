@@ -1,0 +1,322 @@
+"""Repair of malformed calls, `repair=True` (rule 6): of what is closed and beyond doubt, and of nothing else."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import count
+from typing import Any
+
+import pytest
+
+from chunkings import extract_in_every_chunking, read
+from llama3_tools import Extractor, TextDelta, ToolCall, extract
+from llama3_tools.broken_json import MAX_LENGTH
+from steps import steps_of
+
+TOOLS = [{"name": "f"}, {"name": "g", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}]
+GOOD = '{"name": "g", "parameters": {}}'
+
+REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
+    "quotes of two kinds around a key": ("{\"name\":\"f\",\"parameters':{'city':'New York'}}", {"city": "New York"}),
+    "single quotes": ("{'name': 'f', 'parameters': {'city': 'Paris'}}", {"city": "Paris"}),
+    "an apostrophe in single quotes": ("{'name': 'f', 'parameters': {'q': 'it's \"5\"'}}", {"q": 'it\'s "5"'}),
+    "single quotes, escaped": (r"{'name': 'f', 'parameters': {'q': 'it\'s'}}", {"q": "it's"}),
+    "keys without quotes": ('{name: "f", parameters: {city: "Paris", b: 1}}', {"city": "Paris", "b": 1}),
+    "a key without its first quote": ('{"name": "f", "parameters": {"a": ["x"],floor":""}}', {"a": ["x"], "floor": ""}),
+    "commas at the end": ('{"name": "f", "parameters": {"a": [1, 2,], "b": "x",},}', {"a": [1, 2], "b": "x"}),
+    "no comma": ('{"name": "f" "parameters": {"a": 1 "b": {} "c": "x" "d": 2}}', {"a": 1, "b": {}, "c": "x", "d": 2}),
+    "no colon": ('{"name" "f", "parameters" {"a": "x"}}', {"a": "x"}),
+    "Python's literals": ('{"name": "f", "parameters": {"a": [True, False, None]}}', {"a": [True, False, None]}),
+    "quotes in a string": (
+        '{"name": "f", "parameters": {"command": "echo "hi" > flag.txt", "n": 1}}',
+        {"command": 'echo "hi" > flag.txt', "n": 1},
+    ),
+    "quotes at the end of a string": ('{"name": "f", "parameters": {"q": "say "hi""}}', {"q": 'say "hi"'}),
+    "an escape of Python's": (
+        r'{"name": "f", "parameters": {"code": "print(open(\'a.txt\').read())"}}',
+        {"code": "print(open('a.txt').read())"},
+    ),
+    "escapes that are none": (
+        r'{"name": "f", "parameters": {"command": "find -exec ls {} \;", "re": "\d+\n\u00e9"}}',
+        {"command": r"find -exec ls {} \;", "re": "\\d+\n\u00e9"},
+    ),
+    "a comment": ('{"name": "f", /* "why" } */ "parameters": {"a": 1 // one {\n, # two\n "b": 2}}', {"a": 1, "b": 2}),
+    "line breaks and tabs in a string": ('{"name": "f", "parameters": {"q": "one\n\ttwo\n"}}', {"q": "one\n\ttwo\n"}),
+    "an escaped slash beside it": (r'{"name": "f", "parameters": {"url": "a:\/\/b",}}', {"url": "a://b"}),
+    "arguments in a string": (r"""{'name': 'f', 'parameters': "{\"a\": 1}"}""", {"a": 1}),
+    "numbers": (
+        "{'name': 'f', 'parameters': {'a': -1.10e+2, 'b': %s}}" % ("7" * 40),
+        {"a": -110.0, "b": int("7" * 40)},
+    ),
+    "the shape of the 1B": ("{'type': 'function', 'function': 'f', 'parameters': {'a': 1}}", {"a": 1}),
+    "OpenAI's shape": (
+        "{'type': 'function', 'function': {'name': 'f', 'arguments': {'a': {'b': []}}}}",
+        {"a": {"b": []}},
+    ),
+    "white space": ("{\n  'name' : 'f' ,\n  'parameters' : { 'a' : 1\n}\n}", {"a": 1}),
+}
+
+AS_WITHOUT = {
+    # Cut off, or not closed: a brace is missing, and what follows is no part of the call.
+    "a missing brace": "{'name': 'f', 'parameters': {'a': 'x'}",
+    "a missing brace, and text": "{'name': 'f', 'parameters': {'a': 'x'} and more.",
+    "a missing quote": '{"name": "f", "parameters": {"a": "x, "b": "y"}}',
+    "a missing quote at the end": '{"name": "f", "parameters": {"command": "a "b" || echo "0"}}',
+    "a missing quote in single quotes": "{'name': 'f', 'parameters': {'a': 'x}}",
+    "a wrong bracket": "{'name': 'f', 'parameters': {'a': [1}}}",
+    "an open comment": "{'name': 'f', /* 'parameters': {}}",
+    # Not a call of a declared tool.
+    "an unknown tool": "{'name': 'rm', 'parameters': {'path': '/'}}",
+    "no name": "{'type': 'f', 'parameters': {}}",
+    "no arguments that it needs": "{'name': 'f', 'parameters': 'x'}",
+    "a schema": "{'name': 'f', 'description': 'x', 'parameters': {'type': 'object', 'properties': {}}}",
+    "a message alone": "{'message': 'f', 'tool_call': None}",
+    "a wrapper that nobody has": "{'query': {'name': 'f', 'parameters': {}}}",
+    "an array with something else": "[{'name': 'f', 'parameters': {}}, 1]",
+    "an array with another object": "[{'name': 'f', 'parameters': {}}, {'a': 1}]",
+    "an array with no more hope": "[1, {'name': 'f', 'parameters': {}}, oops]",
+    "an envelope with two": "{'tool_call': {'name': 'f', 'parameters': {}}, 'tool_calls': []}",
+    # Values that would have to be made up.
+    "a variable": '{"name": "f", "parameters": {"a": oops}}',
+    "a placeholder": '{"name": "f", "parameters": {"a": <slope>}}',
+    "an expression": '{"name": "f", "parameters": {"p": 1/6}}',
+    "a concatenation": '{"name": "f", "parameters": {"a": "x" + "y"}}',
+    "a method": '{"name": "f", "parameters": {"a": "x".upper()}}',
+    "a missing value": '{"name": "f", "parameters": {"a": }}',
+    "NaN": '{"name": "f", "parameters": {"a": NaN}}',
+    "a number that overflows": "{'name': 'f', 'parameters': {'a': 1e999}}",
+    "a leading zero": '{"name": "f", "parameters": {"a": 01}}',
+    "a leading plus": '{"name": "f", "parameters": {"a": +1}}',
+    "a hexadecimal number": '{"name": "f", "parameters": {"a": 0x1F}}',
+    "an ellipsis": '{"name": "f", "parameters": {"a": [1, ...]}}',
+    "three quotes": '{"name": "f", "parameters": {"a": """x"""}}',
+    "two commas": '{"name": "f", "parameters": {"a": [1,, 2]}}',
+    "half a surrogate pair": r"{'name': 'f', 'parameters': {'a': '\ud83d'}}",
+    "half a surrogate pair in a key": r"{'name': 'f', 'parameters': {'\ud83d': 1}}",
+    "a raw half of a surrogate pair": "{'name': 'f', 'parameters': {'a': '\ud83d'}}",
+    "a key that stands twice": "{'name': 'f', 'parameters': {'a': 1}, 'parameters': {'a': 2}}",
+    "a key that stands twice below": "{'name': 'f', 'parameters': {'a': {'b': 1, 'b': 2}}}",
+    # Where a string ends is anybody's guess.
+    "JSON in a string": '{"name": "f", "parameters": {"c": "curl -d \'{"command": "jq", "args": "x"}\' http"}}',
+    "an odd quote": '{"name": "f", "parameters": {"c": "5" wide"}}',
+    "an odd quote, escaped": r'{"name": "f", "parameters": {"c": "[\"cover\]", "d": 1}}',
+    "quotes and commas": '{"name": "f", "parameters": {"c": "print("a", "b")"}}',
+    "quotes around a brace": '{"name": "f", "parameters": {"c": "{"a"}"}}',
+    "a quote behind the end": '{"name": "f", "parameters": {"c": "echo "a" > "}}" now"}}',
+    # Too much of it.
+    "too long": "{'name': 'f', 'parameters': {'a': '%s'}}" % ("x" * MAX_LENGTH),
+    "too deep": "{'name': 'f', 'parameters': {'a': %s}}" % ("[" * 127 + "]" * 127),
+    "too many quotes": '{"name": "f", "parameters": {"a": "%s"}}' % ('a "b" c ' * 40),
+    # Prose, code and data with braces.
+    "prose": "Use {name} and {'name'}, {name: 'f'}, {name and f}, { 'x' } or {}.",
+    "a dict in Python": "tool = {'name': 'f', 'parameters': {'a': 1}}",
+    "an argument in Python": "print({'name': 'f', 'parameters': {'a': 1}})",
+    "a dict that is returned": "    return {'name': 'f', 'parameters': {'a': 1}}",
+    "an object in JavaScript": 'const call = {name: "f", parameters: {a: 1}};',
+    "a set": "{'name', 'f'}",
+    "another dict": "{'city': 'Paris', 'tool': 'f', 'name': 'f', 'parameters': {}}",
+    "CSS": "a {name: f; color: red} b { content: 'f' }",
+    "JavaScript": "function f() {name = 'f'; return {content: 'f'};}",
+    "LaTeX": r"\frac{name}{id} and {type}",
+    "a listing": "```python\ncall = {'name': 'f', 'parameters': {}}\n```",
+    "thought": "<think>{'name': 'f', 'parameters': {}}</think>",
+}
+
+
+@pytest.mark.parametrize(("text", "arguments"), REPAIRED.values(), ids=REPAIRED.keys())
+def test_what_is_closed_and_beyond_doubt_is_repaired(text: str, arguments: dict[str, Any]):
+    output = f"One moment: {text} Done; {GOOD} now."
+    first, second = extract_in_every_chunking(output, tools=TOOLS, repair=True).tool_calls
+    assert (first.name, first.arguments, json.loads(first.arguments_json)) == ("f", arguments, arguments)
+    assert output[slice(*first.span)] == first.repaired_from == text
+    assert (second.name, second.repaired_from) == ("g", None)
+    alone = extract_in_every_chunking(text, tools=TOOLS, repair=True)
+    assert (alone.content, len(alone.tool_calls), alone.rejections) == (None, 1, ())
+    assert repr(alone.tool_calls[0]).endswith(f"json 0:{len(text)} repaired>")
+
+
+@pytest.mark.parametrize("text", [text for text, _ in REPAIRED.values()], ids=REPAIRED.keys())
+def test_it_is_text_unless_repair_is_asked_for(text: str):
+    assert extract(text, tools=TOOLS).content == text
+
+
+@pytest.mark.parametrize("text", [text for text, _ in REPAIRED.values()], ids=REPAIRED.keys())
+def test_rule_7_what_is_cut_off_is_never_repaired(text: str):
+    extractor = Extractor(tools=TOOLS, repair=True)
+    for end in range(len(text)):
+        assert extractor.extract(text[:end]).content == text[:end]
+
+
+@pytest.mark.parametrize("text", [text for text, _ in REPAIRED.values()], ids=REPAIRED.keys())
+def test_what_was_repaired_needs_no_repair(text: str):
+    (call,) = extract(text, tools=TOOLS, repair=True).tool_calls
+    written = json.dumps({"name": call.name, "parameters": json.loads(call.arguments_json)})
+    (again,) = extract(written, tools=TOOLS, repair=True).tool_calls
+    assert (again.arguments, again.repaired_from) == (call.arguments, None)
+
+
+@pytest.mark.parametrize("text", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
+def test_anything_else_is_as_without_repair(text: str):
+    assert extract_in_every_chunking(text, tools=TOOLS, repair=True) == extract(text, tools=TOOLS)
+
+
+@pytest.mark.parametrize("text", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
+def test_rule_6_it_hides_no_call_that_follows(text: str):
+    for output in (f"{text}\n{GOOD}", f"{text}\n\n{GOOD} and {GOOD}"):
+        expected = extract(output, tools=TOOLS)
+        assert extract(output, tools=TOOLS, repair=True).tool_calls == expected.tool_calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A call left open, then valid ones: the 8B's commonest broken shape.
+        f'{{"name": "f", "parameters": {{"query": "F-0001; {GOOD}; {GOOD}',
+        f'{{"name": "f", "parameters": {{"query": "F-0001", {GOOD}; {GOOD}}}',
+        f'{{"name": "f", "parameters": {{"a": True}}; {GOOD}; {GOOD}}}',
+        f"{{'name': 'f', 'parameters': {{'a': 1, {GOOD}; {GOOD}",
+        f"{{'name': 'f', 'parameters': {{'a': 'x; {GOOD}; {GOOD}",
+    ],
+)
+def test_rule_6_a_broken_call_swallows_none_behind_it(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS, repair=True)
+    assert [call.name for call in extraction.tool_calls] == ["g", "g"]
+    assert extraction == extract(text, tools=TOOLS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'a': {'name': 'g', 'parameters': {}}}",
+        "{'a': 1, b: [{'name': 'g', 'parameters': {}}]}",
+        "{'a': [1, {'name': 'g', 'parameters': {}}], 'b': oops}",
+        "{ {'name': 'g', 'parameters': {}} }",
+        "{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}, oops}}",
+        "[{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}, oops]",
+        "{'name': 'rm', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}",
+    ],
+)
+def test_rule_6_an_object_within_is_never_promoted(text: str):
+    assert not extract_in_every_chunking(text, tools=TOOLS, repair=True).tools_called
+
+
+MALFORMED = "{'name': 'f', 'parameters': {'a': 1}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "format_", "content"),
+    [
+        (f"<tool_call>{MALFORMED}</tool_call> Done.", "tool_call", "Done."),
+        (f"<tool_call>\n{MALFORMED}\n{GOOD}", "tool_call", None),
+        (f"```json\n{MALFORMED}\n```", "fence", None),
+        (f"<|python_tag|>{MALFORMED}<|eom_id|>", "json", None),
+        (f"{GOOD}; {MALFORMED}; {GOOD}", "json", None),
+        (f"[{MALFORMED}, {GOOD}] Done.", "json", "Done."),
+        (f"{{'message': 'Hm.', 'tool_call': {MALFORMED}}} Done.", "envelope", "Hm. Done."),
+        (f"{{'content': None, 'tool_calls': [{MALFORMED}, {GOOD}]}}", "envelope", None),
+        (f"<tool_call>{MALFORMED} and prose</tool_call>", "json", "<tool_call> and prose</tool_call>"),
+        (f"{{'a': {{'b': 1}}, oops}} {MALFORMED}", "json", "{'a': {'b': 1}, oops}"),
+    ],
+)
+def test_it_is_repaired_wherever_a_call_may_stand(text: str, format_: str, content: str | None):
+    extraction = extract_in_every_chunking(text, tools=TOOLS, repair=True)
+    assert extraction.content == content
+    (call,) = (call for call in extraction.tool_calls if call.name == "f")
+    assert (call.arguments, call.format, text[slice(*call.span)]) == ({"a": 1}, format_, MALFORMED)
+    assert MALFORMED in str(call.repaired_from)
+    assert len(extraction.tool_calls) == 1 + text.count(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("<function=f>{'a': 1,}</function> Done.", "f"),
+        ("<function=f>{a: 1}", "f"),
+        ("<function=rm>{'a': 1}</function>", ""),
+        ("<function=f>{'a': oops}</function>", ""),
+        ("<function=f>{'a': 1}</tool>", ""),
+        ("<function=f>{'a': 1", ""),
+    ],
+)
+def test_of_a_function_tag_the_arguments_are_repaired(text: str, names: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call")
+    assert [(call.name, call.arguments) for call in extraction.tool_calls] == [(name, {"a": 1}) for name in names]
+    assert all(call.repaired_from == text[text.index("{") : text.index("}") + 1] for call in extraction.tool_calls)
+
+
+def test_between_backticks_it_is_quoted():
+    extraction = extract_in_every_chunking(f"Write `{MALFORMED}` to call f.", tools=TOOLS, repair=True)
+    assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
+
+
+def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through():
+    text = "{'name': 'rm', 'parameters': {}}"
+    assert not extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call").tools_called
+
+
+def test_it_adds_up_with_lenient_and_coercion():
+    text = "{'args': {'days': '3'}, 'tool_name': 'g'}"
+    assert not extract_in_every_chunking(text, tools=TOOLS, repair=True).tools_called
+    (call,) = extract_in_every_chunking(text, tools=TOOLS, repair=True, lenient=True, coerce_arguments=True).tool_calls
+    assert (call.arguments, call.arguments_json, call.repaired_from) == ({"days": 3}, '{"days":"3"}', text)
+    assert call.deviations
+
+
+def test_numbers_keep_their_digits():
+    (call,) = extract("{'name': 'f', 'parameters': {'rate': 1.10}}", tools=TOOLS, repair=True).tool_calls
+    assert call.arguments_json == '{"rate":1.10}'
+
+
+def test_an_id_is_made_for_a_call_alone():
+    numbers = count(1)
+    extractor = Extractor(tools=TOOLS, repair=True, on_unknown_tool="call", id_factory=lambda: f"id{next(numbers)}")
+    text = f"{{'name': 'rm', 'parameters': {{}}}} {MALFORMED}"
+    assert [call.id for call in extractor.extract(text).tool_calls] == ["id1"]
+
+
+def test_a_call_comes_once_it_is_closed_and_prose_flows():
+    stream = Extractor(tools=TOOLS, repair=True).stream()
+    assert stream.feed("Use {x} or {'x': 1} or {name} {name") == [TextDelta("Use {x} or {'x': 1} or {name}")]
+    assert stream.feed(": 'f', 'parameters': {'q': 'x'}") == []
+    (event,) = stream.feed("}")
+    assert isinstance(getattr(event, "tool_call", None), ToolCall)
+    assert stream.feed(' {"name": "f", "parameters": {"a": oops') == [
+        TextDelta(' {"name": "f", "parameters": {"a": oops')
+    ]
+
+
+def test_an_extractor_that_repairs_can_be_pickled():
+    extractor = pickle.loads(pickle.dumps(Extractor(tools=TOOLS, repair=True, id_factory=str)))  # noqa: S301
+    assert extractor.extract(MALFORMED).tools_called
+
+
+def test_repair_is_for_declared_tools():
+    with pytest.raises(ValueError, match="give tools"):
+        Extractor(repair=True)
+
+
+@pytest.mark.parametrize("chunk", [0, 1, 7])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        '{"name":\'',
+        "{'name': 'f', 'a': [{",
+        "{'name': 'f', 'parameters': {'a': \"",
+        "{'name': 'f', /* ",
+        '{"name": "f" "f" ',
+        "{'name': 'f', 'parameters': {'a': oops}} ",
+        "[{'name': 'f', ",
+        f"{MALFORMED} ",
+        '{"name": "f", "parameters\':{',
+    ],
+)
+def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
+    extractor = Extractor(tools=TOOLS, repair=True, id_factory=str)
+
+    def steps(length: int) -> int:
+        text = piece * (length // len(piece))
+        chunks = [text[at : at + chunk] for at in range(0, len(text), chunk)] if chunk else [text]
+        return steps_of(lambda: read(chunks, extractor))
+
+    assert steps(4 * MAX_LENGTH) < 2.5 * steps(2 * MAX_LENGTH)
