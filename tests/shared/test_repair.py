@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from itertools import count
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking, read
 from llama3_tools import Extractor, TextDelta, ToolCall, extract
@@ -294,6 +297,57 @@ def test_an_extractor_that_repairs_can_be_pickled():
 def test_repair_is_for_declared_tools():
     with pytest.raises(ValueError, match="give tools"):
         Extractor(repair=True)
+
+
+PIECES = [
+    *(
+        "{'name': 'f', 'parameters': {",
+        '{"name": "g", "parameters": {',
+        "{",
+        "}",
+        "}}",
+        "[",
+        "]",
+        ",",
+        ":",
+        '"',
+        "'",
+        '"a": ',
+    ),
+    *(
+        "'b': ",
+        "c: ",
+        '"x"',
+        "'y'",
+        "1",
+        "True",
+        "None",
+        "nul",
+        " ",
+        "\n",
+        "/* c */",
+        "#",
+        "//",
+        "\\'",
+        "\\d",
+        "\\u00e9",
+        "it's",
+    ),
+    *("say", "-", "<tool_call>", "</tool_call>", "<function=f>", "```json\n", "\n```", "\ud83d", "é", MALFORMED, GOOD),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
+@settings(max_examples=300)
+def test_nothing_is_made_up_and_every_chunking_gives_the_same(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS, repair=True)
+    for call in extraction.tool_calls:
+        original = call.repaired_from
+        if original is not None:
+            assert original in text
+            written = re.findall(r"\w+", call.arguments_json.replace("\\n", " "))
+            meant = original.replace(r"\u00e9", "é").replace("True", "true").replace("None", "null")
+            assert all(word in meant for word in written)
 
 
 @pytest.mark.parametrize("chunk", [0, 1, 7])
