@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
 from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects
-from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call
+from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
 from llama3_tools.tools import Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
@@ -67,6 +67,10 @@ class CallReader:
             checked: the text at `pos` is known to be one strict JSON value.
         """
         if text.startswith("{", pos):
+            plain = read_plain_call(text, pos)
+            if plain is not None and self._may_be_called(plain[0].name):
+                written, end = plain
+                return ReadJson([self._make(written, (pos + offset, end + offset), scope)], end)
             parsed = parse_object(text, pos, checked=checked)
             if parsed is None:
                 return None
@@ -151,6 +155,9 @@ class CallReader:
     def _find(self, parsed: JsonObject, scope: Scope) -> WrittenCall | Refusal:
         found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers, lenient=self.lenient)
         return found if isinstance(found, Refusal) else self._unknown(found) or found
+
+    def _may_be_called(self, name: str) -> bool:
+        return self.tools is None or name in self.tools or self.on_unknown_tool == "call"
 
     def _unknown(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
         if self.tools is None or written.name in self.tools or (is_meant and self.on_unknown_tool == "call"):

@@ -163,10 +163,9 @@ class Extractor:
             TypeError: `text` is not a `str`.
         """
         require_str(text, "extract() takes the model's output as a str")
-        stream = self.stream()
-        stream.feed(text)
-        stream.flush()
-        return stream.extraction
+        if self._reads.are_not_in(text):
+            return Extraction(text)
+        return self.stream().read_whole(text)
 
     def stream(self) -> ExtractionStream:
         """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time."""

@@ -149,10 +149,16 @@ class Source:
 
     def settle(self, end: int) -> str:
         """Give the text from the mark to an offset that was read, and move the mark there."""
-        if end <= self.mark:
+        start = self.mark
+        if end <= start:
             return ""
-        text = self.slice(self.mark, end)
-        self._move_mark(end, text)
+        if self._kept:
+            text = self.slice(start, end)
+            self._move_mark(end, text)
+        else:
+            text = self.text[start - self.base : end - self.base]
+            self.before = (text if len(text) >= _LOOK_BACK else self.before + text)[-_LOOK_BACK:]
+            self.mark = end
         return text
 
     def drop(self, end: int) -> None:
@@ -178,4 +184,4 @@ def _has_lone_surrogate(text: str) -> bool:
             text.encode()
         except UnicodeEncodeError:
             return True
-    return "\\u" in text and _LONE_ESCAPE.search(text) is not None
+    return "\\" in text and "\\u" in text and _LONE_ESCAPE.search(text) is not None

@@ -86,6 +86,16 @@ class ExtractionStream:
         if self._extraction is not None:
             raise StreamStateError("flush() twice: the turn is over; call Extractor.stream() for the next one")
         self._require_alive()
+        self._extraction = self._end()
+        return self._content.take_events()
+
+    def read_whole(self, text: str) -> Extraction:
+        """Take a whole output, on a stream that was given nothing yet, and end the turn."""
+        self._source.feed(text)
+        self._extraction = extraction = self._end()
+        return extraction
+
+    def _end(self) -> Extraction:
         self._source.ended = True
         self._is_reading = True
         for _ in self._machine:  # pragma: no cover  # it does not wait once the output has ended
@@ -94,8 +104,7 @@ class ExtractionStream:
         content = self._content
         content.end()
         calls, rejections = tuple(content.tool_calls), tuple(self._rejections)
-        self._extraction = Extraction(content.content, calls, rejections, content.all_reasoning)
-        return content.take_events()
+        return Extraction(content.content, calls, rejections, content.all_reasoning)
 
     @property
     def extraction(self) -> Extraction:

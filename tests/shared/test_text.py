@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkings import extract_in_every_chunking
+from llama3_tools import Extractor
 
 A, B = '{"name": "a", "parameters": {}}', '{"name": "b", "parameters": {}}'
 HEADER = "<|start_header_id|>assistant<|end_header_id|>"
@@ -124,3 +125,23 @@ def test_rule_10_each_protocol_token_goes_at_the_edges_and_next_to_a_call_and_st
 )
 def test_rule_10_protocol_tokens_at_the_edges(text: str, content: str | None):
     assert extract_in_every_chunking(text).content == content
+
+
+@pytest.mark.parametrize("length", [*range(480, 560), *range(1480, 1560, 7), 3584, 10_000, 100_000])
+@pytest.mark.parametrize(
+    "call",
+    ['{"name": "f", "parameters": {}}', "<function=f>{}</function>", "\nf(a=1)\n", "[f(a=1)]", "~~~\n[f()]\n~~~"],
+)
+def test_a_call_is_found_behind_prose_of_any_length(length: int, call: str):
+    """Long text is searched in steps, and a call can begin at the end of one."""
+    extractor = Extractor(tools=[{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}])
+    text = f"{'x' * length}\n{call}"
+    extraction = extractor.extract(text)
+    assert [found.name for found in extraction.tool_calls] == ["f"]
+    assert extraction.content == "x" * length
+    stream = extractor.stream()
+    cut = len(text) - len(call) + 2
+    stream.feed(text[:cut])
+    stream.feed(text[cut:])
+    stream.flush()
+    assert stream.extraction == extraction

@@ -59,6 +59,10 @@ class Reads(NamedTuple):
     first: WireFormat | None
     """What the output begins with, without a marker."""
 
+    def are_not_in(self, text: str) -> bool:
+        """Tell whether a whole output holds no beginning of any format: then it is content as it stands (rule 5)."""
+        return self.first is None and self.bare.find(text, 0) < 0
+
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     """Check the names of formats.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from llama3_tools.calls import CallReader, Parts, Scope
@@ -25,6 +26,9 @@ __all__ = [
     "always",
     "where_read",
 ]
+
+_LONG = 512
+"""From how many characters on text is searched in steps."""
 
 _PROSE_LIKE = frozenset({"pythonic", "code"})
 """What prose could be mistaken for: read only for declared tools, or where it is asked for by name (rule 11)."""
@@ -70,13 +74,15 @@ class Marker(NamedTuple):
 
     whole: str
     partial: str
+    heads: tuple[str, ...]
+    """The literal texts with which the alternatives begin."""
 
     @staticmethod
     def of(head: str, name: str = "", tail: str = "") -> Marker:
         r"""Make the patterns of literal text, or of a name between two literals.
 
         >>> Marker.of("<a>")
-        Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z')
+        Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z', heads=('<a>',))
 
         Args:
             head: the literal text at the start.
@@ -87,13 +93,13 @@ class Marker(NamedTuple):
         partial = rf"{_beginnings(head)}\Z"
         if name:
             partial = rf"{re.escape(head)}{name}(?:{_beginnings(tail)})?\Z|{partial}"
-        return Marker(whole, partial)
+        return Marker(whole, partial, (head,))
 
     @staticmethod
     def any_of(markers: Iterable[Marker]) -> Marker:
         """Make the patterns of several markers that mean the same."""
-        whole, partial = zip(*markers, strict=True)
-        return Marker("|".join(whole), "|".join(partial))
+        whole, partial, heads = zip(*markers, strict=True)
+        return Marker("|".join(whole), "|".join(partial), tuple(chain.from_iterable(heads)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +161,41 @@ def where_read(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:
 class Openings:
     """The beginnings of a set of wire formats, to be looked for together."""
 
-    __slots__ = ("_any", "_formats", "_partial", "_whole")
+    __slots__ = ("_any", "_formats", "_heads", "_longest_head", "_partial", "_whole")
 
     def __init__(self, formats: Iterable[WireFormat]) -> None:
         self._formats = tuple(formats)
-        self._whole = re.compile("|".join(f"({format_.marker.whole})" for format_ in self._formats))
-        self._partial = re.compile("|".join(format_.marker.partial for format_ in self._formats))
+        markers = [format_.marker for format_ in self._formats]
+        self._whole = re.compile("|".join(f"({marker.whole})" for marker in markers))
+        self._partial = re.compile("|".join(marker.partial for marker in markers))
         # Without a group around an alternative, `re` runs to their first characters in C.
-        self._any = re.compile("|".join(part for format_ in self._formats for part in format_.marker))
+        self._any = re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
+        heads = [head for marker in markers for head in marker.heads]
+        self._heads = tuple(dict.fromkeys(head if head[0].isalnum() else head[0] for head in heads))
+        self._longest_head = max(map(len, heads))
 
     def find(self, text: str, pos: int) -> int:
         """Give the index of the next place at which a format begins, or may begin at the end of the text; or -1."""
+        if len(text) - pos > _LONG:
+            pos = self._skip(text, pos)
         match = self._any.search(text, pos)
         return match.start() if match else -1
+
+    def _skip(self, text: str, pos: int) -> int:
+        """Step over text that holds no head of a format: `str.find` is a hundred times as fast as a pattern.
+
+        Each step is longer than the one before, so that no text is searched in vain again and again.
+        """
+        end = len(text) - self._longest_head  # behind it, one may be cut off
+        length = _LONG
+        while pos < end:
+            step = min(pos + length, end)
+            for head in self._heads:
+                if text.find(head, pos, step + len(head) - 1) >= 0:
+                    return pos
+            pos = step
+            length *= 2
+        return pos
 
     def match(self, text: str, pos: int) -> tuple[WireFormat, str] | None:
         """Give the format that begins at `text[pos]`, and its marker as it stands there."""

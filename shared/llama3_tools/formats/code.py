@@ -168,7 +168,7 @@ def _ends(fence: str) -> Openings:
     ends = [PROTOCOL_TOKEN, PYTHON_START]
     if fence:
         line = r"\n[ \t]{0,8}"
-        marker = Marker(f"{line}{fence}", rf"\n(?:[ \t]{{0,8}}{fence[0]}{{0,{len(fence) - 1}}})?\Z")
+        marker = Marker(f"{line}{fence}", rf"\n(?:[ \t]{{0,8}}{fence[0]}{{0,{len(fence) - 1}}})?\Z", ("\n",))
         ends.append(WireFormat(_FENCE_END, marker, PROTOCOL_TOKEN.read))
     return Openings(ends)
 

@@ -118,7 +118,7 @@ def _read_rule(source: Source, char: str) -> Reading[Outcome]:
 
 def _marker(char: str) -> Marker:
     whole = rf"{char}{char}{{{_LONGEST}}}|{char}{char}{{{_SHORTEST - 1},{_LONGEST - 1}}}(?!{char}|\Z)"
-    return Marker(whole, rf"{char}{char}{{0,{_LONGEST - 1}}}\Z")
+    return Marker(whole, rf"{char}{char}{{0,{_LONGEST - 1}}}\Z", (char,))
 
 
 FENCE = WireFormat("fence", Marker.any_of(map(_marker, "`~")), _read_fence)

@@ -90,6 +90,7 @@ _ANY_SPELLING = WireFormat(
     Marker(
         rf"{_OPENING}(?:[=.]{_NAME}(?:[>=]|(?= ?\{{))|\({_NAME}\))",
         rf"{Marker.of(_OPENING).partial}|{_OPENING}[=.(](?:{_NAME} ?)?\Z",
+        (_OPENING,),
     ),
     _read_function_tag,
 )

@@ -40,10 +40,10 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
 
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
-_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z"), _read_json)
+_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z", ("{",)), _read_json)
 # With repair, a key may have other quotes or none.
-_MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z"))
-JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z"), _read_json)
+_MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z", ("{",)))
+JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json)
 
 
 def json_object(choice: Choice) -> WireFormat | None:

@@ -293,7 +293,7 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
     return f"{{{', '.join(members)}}}"
 
 
-_BRACKET = Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9-]|[^\W\d]|\Z))", r"\[\Z")
+_BRACKET = Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9-]|[^\W\d]|\Z))", r"\[\Z", ("[",))
 
 
 def pythonic_list(choice: Choice) -> WireFormat | None:
