@@ -1,204 +1,107 @@
-"""What holds for every text, put together from the pieces that calls, wrappers and their breakages are made of.
+"""What holds for every output, however it is read: outputs are put together from fragments, or are noise.
 
-- Nothing raises, and every chunking gives the same events and the same extraction.
-- A call is in the text where its span says, spans are in order and do not overlap, and what is there is the call.
-- Text out is text in without calls, wrappers, protocol tokens and delimiters: nothing lost, nothing twice.
-- For every beginning of a text, the calls are the first calls of the whole (a wrapper or quotation still open aside).
+`invariants.py` says what holds, a function each, and the fuzzers hold other outputs to the same. Beside that:
+
+- Nothing raises.
+- Without a call, nothing goes but protocol tokens.
+- Any call that JSON can write is read back.
 - The two JSON readers agree: what the fast one accepts, the exact one accepts, with the same end.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
+import random
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkings import chunkings, extract_in_every_chunking, read
-from llama3_tools import Extractor, ToolCall, extract
+import invariants
+from chunkings import chunkings, cut, extract_in_every_chunking, read
+from fragments import FRAGMENTS, READINGS
+from llama3_tools import Extractor
+from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.json_scan import scan_value
 from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object
 from llama3_tools.source import Source, run_to_end
 
-WHOLE = [
-    '{"name":"f","parameters":{"q":"x"}}',
-    '{"name": "g", "arguments": "{\\"a\\": 1}"}',
-    '{"type":"function","function":"h","parameters":{}}',
-    '{"type":"function","function":{"name":"i","arguments":{}}}',
-    '{"tool_name":"t","parameters":{}}',
-    '{"tool":"u","args":{"q":"x"}}',
-    '{"a": 1}',
-    "{}",
-    "[]",
-    "[1]",
-    "[{}, ",
-]
-BROKEN = [
-    '{"name":"f","parameters":{"q":"',
-    '{"name":',
-    '{"x":',
-    '{"a" b',
-    '["x",',
-    '[{"name":',
-    "{",
-    "}",
-    "[",
-    "]",
-    '"',
-    "\\",
-    "\\u00e9",
-    "\\ud83d",
-    "tru",
-    "null",
-    "-",
-    "12",
-    "1e9",
-    "1e999",
-]
-WRAPPERS = [
-    "<tool>",
-    "</tool>",
-    "<tool_call>",
-    "</tool_call>",
-    "<tools>",
-    "</tools>",
-    "<functioncall>",
-    "</functioncall>",
-    "<functioncall ",
-    ">",
-    "<function=f>",
-    "<function=f=",
-    "<function(f)",
-    "<function>",
-    "</function>",
-    "```",
-    "```json\n",
-    "```js\n",
-    "\n```\n",
-    "\n~~~\n",
-    "\n~~~json\n",
-]
-TOKENS = [
-    "<|python_tag|>",
-    "<|python_start|>",
-    "<|python_end|>",
-    "<|eot_id|>",
-    "<|start_header_id|>assistant<|end_header_id|>",
-    "<|im_start|>",
-    "<|im_start|>assistant\n",
-    "<|im_end|>",
-]
-PROSE = [
-    "Hello",
-    "é",
-    "\U0001f600",
-    "\ud800",
-    " ",
-    "\n",
-    "\t",
-    "; ",
-    ",",
-    "`",
-    "<",
-    "</",
-    "<t",
-    "<|",
-    "<b>",
-    "assist",
-    "<think>",
-    "</think>",
-]
+outputs = st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join)
+readings = st.sampled_from(list(READINGS))
+noise = st.text(alphabet="{}[]()\"\\':;,= \n`~<>|/abcdefntu_1.-é\ud800", max_size=60)
 
-outputs = st.lists(st.sampled_from([*WHOLE * 3, *BROKEN, *WRAPPERS, *TOKENS, *PROSE]), max_size=12).map("".join)
 
-_VANISHES = re.compile(
-    r"[\s;,>]|</?(?:tool(?:_call|s)?|function(?:call)?)>|<function=f>|<functioncall(?!>)"
-    r"|<\|(?:python_tag|python_start|python_end|eot_id|im_end)\|>|<\|im_start\|>(?:assistant\b)?"
-    r"|<\|start_header_id\|>assistant<\|end_header_id\|>|(?:`|~){3,}|json|python"
+CALL = '{"name":"f","parameters":{"q":1}}'
+
+_TOKEN = re.compile(rf"{TOKEN_PATTERN}|<\|python_start\|>")
+
+
+@given(readings, outputs | noise, st.randoms(use_true_random=False))
+@settings(max_examples=400)
+def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Random):
+    invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
+    places = range(1, len(output))
+    few = sorted(seeded.sample(places, min(len(places), 3)))
+    invariants.every_chunking_is_one_shot(cut(output, few), READINGS[reading])
+
+
+@given(readings, outputs | noise)
+@settings(max_examples=400)
+def test_nothing_is_lost_and_nothing_is_there_twice(reading: str, output: str):
+    invariants.nothing_is_lost(output, READINGS[reading])
+
+
+@given(readings, outputs)
+@settings(max_examples=400)
+def test_a_call_stands_where_its_span_says_and_reads_the_same_there(reading: str, output: str):
+    invariants.calls_stand_where_they_say(output, READINGS[reading])
+
+
+@given(readings, outputs)
+def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(reading: str, output: str):
+    invariants.calls_come_when_they_are_complete(list(output[:160]), READINGS[reading])
+
+
+@given(readings, outputs)
+@settings(max_examples=400)
+def test_rejections_stand_in_order_and_apart_from_the_calls(reading: str, output: str):
+    invariants.rejections_stand_in_order(output, READINGS[reading])
+
+
+@given(readings, outputs)
+@settings(max_examples=400)
+def test_the_content_holds_no_call_that_was_not_rejected(reading: str, output: str):
+    invariants.content_holds_no_other_call(output, READINGS[reading])
+
+
+@given(st.sampled_from(["default", "tools", "all formats", "lenient", "repaired"]), outputs | noise)
+@settings(max_examples=400)
+def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
+    extraction = READINGS[reading].extract(output)
+    if not extraction.tools_called and '"tool_call' not in output:
+        assert _TOKEN.sub("", extraction.content or "") == _TOKEN.sub("", output)
+
+
+@pytest.mark.parametrize("fragment", sorted(set(FRAGMENTS)), ids=ascii)
+def test_a_fragment_before_and_behind_a_call_is_read_in_every_chunking(fragment: str):
+    for output in (f"{fragment}{CALL}", f"{CALL}{fragment}{CALL}"):
+        for options in ({}, {"formats": "all", "lenient": True, "split_reasoning": True}):
+            extract_in_every_chunking(output, **options)
+
+
+@pytest.mark.parametrize(
+    ("output", "content"),
+    [
+        (f'{{"name": "g", {CALL} "parameters": {{}}}}', '{"name": "g", "parameters": {}}'),
+        (f"{CALL}\n~~~js\n{CALL}\n~~~", f"~~~js\n{CALL}\n~~~"),
+    ],
 )
-_OPEN_AT_THE_END = re.compile(r"(?:<[/|]?[a-z_|]*|[`~]+)\Z")
-
-
-@given(outputs)
-def test_every_chunking_gives_the_same(output: str):
-    extract_in_every_chunking(output)
-
-
-@given(outputs)
-def test_every_chunking_gives_the_same_leniently(output: str):
-    extract_in_every_chunking(output, lenient=True)
-
-
-@given(st.text(alphabet='{}[]"\\:;, \n`~<>|/abcdefntu_1.-é\ud800', max_size=60))
-def test_noise_is_the_same_in_every_chunking(output: str):
-    extract_in_every_chunking(output)
-
-
-@given(outputs)
-def test_a_call_is_where_its_span_says(output: str):
-    end = 0
-    for call in extract(output).tool_calls:
-        start, stop = call.span
-        assert end <= start < stop <= len(output)
-        end = stop
-        written = output[start:stop]
-        assert call.name in written
-        assert written[0] + written[-1] in ("{}", "<>", "<}")
-        assert call.arguments_json in written or json.dumps(call.arguments_json)[1:-1] in written
-        assert json.loads(call.arguments_json) == call.arguments
-
-
-def _remains(text: str) -> str:
-    return _VANISHES.sub("", _VANISHES.sub("", text))
-
-
-@given(outputs)
-def test_nothing_is_lost_and_nothing_is_there_twice(output: str):
-    extraction = extract(output)
-    pieces, end = [], 0
-    for call in extraction.tool_calls:
-        pieces.append(output[end : call.span[0]])
-        end = call.span[1]
-    rest = " ".join([*pieces, output[end:]])
-    closed = _OPEN_AT_THE_END.sub("", rest)  # the closing of a wrapper may be cut off (rule 9)
-    assert _remains(extraction.content or "") in (_remains(rest), _remains(closed))
-
-
-@given(outputs)
-def test_without_a_call_only_protocol_tokens_go(output: str):
-    extraction = extract(output)
-    if not extraction.tools_called:
-        tokens = re.compile(
-            r"<\|im_start\|>(?:assistant\b)?(?:\n)?|<\|(?:start_header_id\|>assistant<\|end_header_id|[a-z_]+)\|>"
-        )
-        assert tokens.sub("", extraction.content or "") == tokens.sub("", output)
-
-
-@given(outputs)
-@settings(max_examples=50)
-def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(output: str):
-    def calls(text: str) -> list[ToolCall]:
-        return list(extract(text).tool_calls)
-
-    whole = calls(output)
-    for end in range(len(output)):
-        beginning = output[:end]
-        is_open = re.search(r"<tool|<function|<\|python_start|```|~~~|`\s?(?:[{\[<]|\Z)", beginning)
-        if not is_open:
-            found = calls(beginning)
-            assert found == whole[: len(found)], beginning
-
-
-@given(outputs)
-def test_what_is_rejected_lies_in_order_and_apart_from_the_calls(output: str):
-    extraction = extract(output)
-    spans = sorted(value.span for value in (*extraction.rejections, *extraction.tool_calls))
-    bare = [call for call in extraction.tool_calls if call.format == "json"]
-    if len(bare) == len(extraction.tool_calls):
-        assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
-    assert all(0 <= start < end <= len(output) for start, end in spans)
+def test_content_is_not_to_be_read_again_where_a_call_was_taken_out(output: str, content: str):
+    """What stood around a call is one text then, and its lines begin elsewhere."""
+    extraction = extract_in_every_chunking(output)
+    assert extraction.tool_calls[0].arguments == {"q": 1}
+    assert extraction.content == content
 
 
 json_values = st.recursive(

@@ -1,0 +1,162 @@
+"""What holds for every output, however it is read. Each function says one thing, and fails where it does not hold.
+
+The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from chunkings import read
+from llama3_tools import ReasoningDelta, ToolCall, ToolCallReady
+from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
+from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
+
+__all__ = [
+    "calls_come_when_they_are_complete",
+    "calls_stand_where_they_say",
+    "content_holds_no_other_call",
+    "every_chunking_is_one_shot",
+    "nothing_is_lost",
+    "rejections_stand_in_order",
+]
+
+_FENCE = r"(?:`{3,}|~{3,})[ \t]*(?:json|tool_call|python3?|py)?(?:[ \t{][^\n]*(?=\n))?"
+_TAG = r"</?(?:tool(?:_call|s)?|function(?:_?call)?)>|<functioncall(?=\s)|>"
+_CUT_OFF = r"(?:<[/|]?[a-z_|]*|[`~]+)\Z"
+_VANISHES = re.compile(rf"(?:[\s;,\[\]]|{TOKEN_PATTERN}|<\|python_start\|>|{_TAG}|{_FENCE}|{_CUT_OFF})*", re.IGNORECASE)
+_ENVELOPE = re.compile(r'"tool_calls?"')
+
+
+def every_chunking_is_one_shot(chunks: Sequence[str], extractor: PieceExtractor) -> None:
+    """Streaming gives what one shot gives, whatever the chunks, and events that add up to it."""
+    text = "".join(chunks)
+    extraction = extractor.extract(text)
+    whole, _ = read([text], extractor)
+    flow, streamed = read(chunks, extractor)
+    assert flow == whole
+    assert streamed == extraction
+    assert [part for part in flow if isinstance(part, ToolCall)] == list(extraction.tool_calls)
+    content = "".join(part for part in flow if isinstance(part, str))
+    is_cut = extraction.tool_calls or extraction.reasoning is not None or _ENVELOPE.search(text)
+    assert content == (extraction.content or "") or (is_cut and content.lstrip() == (extraction.content or ""))
+    assert "".join(part.text for part in flow if isinstance(part, ReasoningDelta)) == (extraction.reasoning or "")
+
+
+def nothing_is_lost(text: str, extractor: PieceExtractor) -> None:
+    """Content, calls, wrappers, protocol tokens and delimiters are the text: nothing lost, nothing twice."""
+    whole = extractor.pieces(text)
+    pieces, extraction = whole.pieces, whole.extraction
+    assert "".join(piece.text for piece in pieces) == text
+    spans = [call.span for call in extraction.tool_calls]
+    assert [piece.text for piece in pieces if piece.kind is PieceKind.CALL] == [text[slice(*span)] for span in spans]
+    if _ENVELOPE.search(text):  # whose message is content, and stands within what is removed
+        return
+    assert (_content_of(pieces) or "").strip() == (extraction.content or "").strip()
+    lost = [piece.text for piece in _removed(pieces) if not _VANISHES.fullmatch(piece.text)]
+    assert not lost
+
+
+def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
+    """A call is in the text exactly where its span says, and what stands there is that call."""
+    end = 0
+    for call in extractor.extract(text).tool_calls:
+        start, stop = call.span
+        assert end <= start < stop <= len(text)
+        end = stop
+        written = text[start:stop]
+        assert call.repaired_from in (None, written)
+        assert json.loads(call.arguments_json) == call.arguments or call.changes
+        alone = (extractor.extract(form).tool_calls for form in _standing(written))
+        assert any([_meaning(one) for one in found] == [_meaning(call)] for found in alone), call
+
+
+def calls_come_when_they_are_complete(chunks: Sequence[str], extractor: PieceExtractor) -> None:
+    """The calls of every beginning are the first calls of the whole, but for what only the end can tell.
+
+    That is whether an open wrapper holds more, what stands behind a backtick, and whether a line of code goes on.
+    """
+    whole = extractor.extract("".join(chunks)).tool_calls
+    known = [_what(call) for call in whole]
+    stream, sent, beginning = extractor.stream(), 0, ""
+    for chunk in chunks:
+        sent += sum(isinstance(event, ToolCallReady) for event in stream.feed(chunk))
+        beginning += chunk
+        found = extractor.extract(beginning).tool_calls
+        assert found[:sent] == whole[:sent]
+        early = [call for call in found[sent:] if not (_what(call) in known or _may_wait(call, beginning))]
+        assert not early, beginning
+
+
+def rejections_stand_in_order(text: str, extractor: PieceExtractor) -> None:
+    """Rejections are in the text, in its order, apart from each other and from calls that stand bare."""
+    extraction = extractor.extract(text)
+    end = 0
+    for rejection in extraction.rejections:
+        start, stop = rejection.span
+        assert end <= start < stop <= len(text)
+        end = stop
+        for call in extraction.tool_calls:
+            assert call.span[1] <= start or stop <= call.span[0] or call.format not in {"json", "envelope"}
+
+
+def content_holds_no_other_call(text: str, extractor: PieceExtractor) -> None:
+    """Where nothing was taken out but protocol tokens, the content holds no call that was not rejected before.
+
+    Where a call or a thought was, what stood around it is one text now, which may read as a call.
+    """
+    extraction = extractor.extract(text)
+    if extraction.tools_called or extraction.reasoning is not None:
+        return
+    content = extraction.content or ""
+    rejected = [text[slice(*rejection.span)] for rejection in extraction.rejections]
+    for call in extractor.extract(content).tool_calls:
+        written = content[slice(*call.span)]
+        assert any(one in written or written in one for one in rejected), (call, rejected)
+
+
+def _standing(written: str) -> Iterator[str]:
+    """Give the text of a call with what may have to stand around it."""
+    for before in ("", "</think>"):
+        yield f"{before}{written}"
+        yield f"{before}<tool>{written}</tool>"
+        yield f"{before}<tool_call>{written}</tool_call>"
+        yield f"{before}\n```json\n{written}\n```"
+        yield f"{before}[{written}]"
+        yield f"{before}<|python_tag|>{written}<|eom_id|>"
+
+
+def _meaning(call: ToolCall) -> tuple[object, ...]:
+    """Give all of a call but where it stood and what stood around it."""
+    return (
+        *(call.name, call.arguments, call.arguments_json, call.changes, call.problems),
+        *(call.deviations, call.repaired_from),
+    )
+
+
+def _what(call: ToolCall) -> tuple[object, ...]:
+    return call.span, call.name, call.arguments
+
+
+def _may_wait(call: ToolCall, beginning: str) -> bool:
+    is_bare = call.format in {"json", "envelope"} and call.repaired_from is None
+    return not is_bare or "`" in beginning[: call.span[0]]
+
+
+def _content_of(pieces: Sequence[Piece]) -> str | None:
+    """Give the content by rule 4: what is text, each segment stripped, the segments joined by one space."""
+    if all(piece.kind is not PieceKind.CALL for piece in pieces):
+        return "".join(piece.text for piece in pieces if piece.kind is not PieceKind.REMOVED)
+    segments = [""]
+    for piece in pieces:
+        if piece.kind in {PieceKind.CALL, PieceKind.REMOVED}:
+            segments.append("")
+        else:
+            segments[-1] += piece.text
+    return " ".join(segment.strip() for segment in segments if segment.strip()) or None
+
+
+def _removed(pieces: Sequence[Piece]) -> list[Piece]:
+    return [piece for piece in pieces if piece.kind is PieceKind.REMOVED]
