@@ -6,12 +6,14 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --quiet
 ARGS ?=
+SECONDS ?= 60
+TARGET ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test test-model check format-check lint types docs clean
+.PHONY: help demo demo-model record test test-model check format-check lint types fuzz docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +43,9 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(PY) -m mypy
+
+fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
+	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict

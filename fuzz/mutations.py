@@ -1,0 +1,131 @@
+"""Changes to inputs that know what they are made of: fragments of outputs, or values of JSON."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+from fragments import FRAGMENTS
+from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
+
+__all__ = ["LONGEST_INPUT", "bytes_of", "mutate_json", "mutate_text", "text_of"]
+
+LONGEST_INPUT = 4096
+"""How many bytes an input has at most."""
+
+_PART = re.compile(r"</?[\w|=.:/()]{1,40}>?|[`~]{3,}\w*|\w+|\s+|[\s\S]")
+_PAIRS = (
+    *(("{", "}"), ("[", "]"), ("(", ")"), ('"', '"'), ("'", "'"), ("'''", "'''"), ("`", "`"), ("``", "``")),
+    *(("<tool_call>", "</tool_call>"), ("<tool>", "</tool>"), ("<functioncall ", ">"), ("<function=f>", "</function>")),
+    *(("```json\n", "\n```"), ("```\n", "\n```"), ("~~~\n", "\n~~~"), ("<think>", "</think>"), ("<!--", "-->")),
+    *(("<|python_tag|>", "<|eom_id|>"), ("<|python_start|>", "<|python_end|>"), ("\n", "\n"), ("\n> ", "\n")),
+    *(('{"name":"f","parameters":', "}"), ('{"q":', "}"), ('{"tool_call":', "}"), ("[f(a=", ")]"), ("[", ", 1]")),
+)
+_LITERALS = (
+    *("a=1", ", ", "b='x'", 'r"\\d"', "'''x\ny'''", "True", "None", "{'k': [1, (2,)]}", "{1, 2}", "0x1F", "1_000"),
+    *(
+        "-1.5e-3",
+        ".5",
+        "5.",
+        "'\\N{DASH}'",
+        "'\\ud83d'",
+        "u'x'",
+        "b'x'",
+        "f'{x}'",
+        "'a' 'b'",
+        "1j",
+        "00",
+        "\\\n",
+        "#\n",
+    ),
+)
+_VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 2.0, 1e300, 10**30, [], {}, ["a"], {"a": 1}, "[1]", "{'a': 1}", '{"a": null}'),
+    *(*WORDS, *REFERENCES, *NAMES, "object", "array", "integer", "number", "string", "boolean", "null", "^a"),
+    *({"type": "integer"}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"items": {"type": "number"}}),
+)
+
+
+def text_of(data: bytes) -> str:
+    """Decode any bytes: halves of surrogate pairs stand for themselves, and what is not UTF-8 for one each."""
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """Encode text so that it can be decoded."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def mutate_text(header: int) -> Callable[[bytes, random.Random], bytes]:
+    """Make what changes text, behind so many bytes that are no text.
+
+    One part or more are taken out, doubled, moved, put in or put between two that belong together.
+    """
+
+    def mutate(data: bytes, seeded: random.Random) -> bytes:
+        head = data[:header].ljust(header, b"\0")
+        if header and seeded.random() < 0.1:
+            head = seeded.randbytes(header)
+        parts = _PART.findall(text_of(data[header:]))
+        for _ in range(seeded.choice((1, 1, 2, 4))):
+            start = seeded.randint(0, len(parts))
+            end = min(start + seeded.choice((0, 1, 1, 2, 8, 32)), len(parts))
+            parts[start:end] = _changed(parts, parts[start:end], seeded, FRAGMENTS if header else _LITERALS)
+        return (head + bytes_of("".join(parts)))[:LONGEST_INPUT]
+
+    return mutate
+
+
+def mutate_json(data: bytes, seeded: random.Random) -> bytes:
+    """Change one value of JSON: a part of it becomes another, goes, comes twice, or is written as text."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = [{"type": "object", "properties": {"a": {}}}, {"a": 1}]
+    for _ in range(seeded.choice((1, 1, 2, 3))):
+        value = _with_other_part(value, seeded)
+    if not (isinstance(value, list) and len(value) == 2):
+        value = [{"properties": {"a": value}}, {"a": value}]
+    written = json.dumps(value).encode()
+    return written if len(written) <= LONGEST_INPUT else data
+
+
+def _changed(parts: list[str], chosen: list[str], seeded: random.Random, fragments: tuple[str, ...]) -> list[str]:
+    way = seeded.randrange(7)
+    if way == 0:
+        return []
+    if way == 1:
+        return chosen * seeded.choice((2, 2, 3, 50))
+    if way == 2:
+        opening, closing = seeded.choice(_PAIRS)
+        return [opening, *chosen, closing]
+    if way == 3:
+        start = seeded.randint(0, len(parts))
+        return [*chosen, *parts[start : start + seeded.randint(1, 16)]]
+    if way == 4:
+        return [chr(seeded.choice((seeded.randrange(0x80), seeded.randrange(0x110000)))), *chosen]
+    return [*chosen, seeded.choice(fragments)] if way == 5 else [seeded.choice(fragments)]
+
+
+def _with_other_part(value: Any, seeded: random.Random) -> Any:
+    """Go down to some part, and put another in its place."""
+    if isinstance(value, (dict, list)) and value and seeded.random() < 0.75:
+        key = seeded.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        return _copied(value, key, _with_other_part(value[key], seeded))
+    if isinstance(value, dict) and seeded.random() < 0.6:
+        return {**value, seeded.choice([*KEYWORDS, *NAMES]): seeded.choice([*_VALUES, value])}
+    if isinstance(value, list) and seeded.random() < 0.6:
+        return [*value, seeded.choice(_VALUES)]
+    return seeded.choice([*_VALUES, json.dumps(value), repr(value), [value], {"a": value}])
+
+
+def _copied(value: Any, key: Any, item: object) -> Any:
+    copied = value.copy()
+    copied[key] = item
+    return copied

@@ -1,0 +1,142 @@
+"""Fuzzes the parts that read what a model writes, each for a while, guided by coverage.
+
+    python fuzz/run.py --seconds 60
+    python fuzz/run.py --target pythonic
+    python fuzz/run.py --replay .cache/fuzz/findings/pythonic-crash-0123abcd
+
+Inputs that reach new code are kept, and the next run goes on from them. The exit status is 1 if there was a finding:
+an exception, something that does not hold, or an input that takes longer than ten seconds. Its input is written to a
+file, which `--replay` runs again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import platform
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(_ROOT / folder) for folder in ("shared", "fuzz", "tests")]
+
+_CACHE = _ROOT / ".cache" / "fuzz"
+_FINDINGS = _CACHE / "findings"
+_NAMES = ("extract", "stream", "pythonic", "coercion", "response")
+_LONGEST_SECONDS = 10
+_EXECUTIONS = re.compile(r"number_of_executed_units:\s*(\d+)")
+_COVERAGE = re.compile(r"cov: (\d+)")
+
+
+class _Run(NamedTuple):
+    """What became of one target."""
+
+    executions: int
+    seconds: float
+    inputs: int
+    """How many inputs are kept, each of which reached something new."""
+    coverage: int
+    findings: list[Path]
+    log: str
+    """What the fuzzer wrote, where it ended otherwise than after its time."""
+
+
+def main(command_line: Sequence[str] | None = None) -> int:
+    """Fuzz, and print a line for each target; give the exit status."""
+    parser = argparse.ArgumentParser(description="Fuzz the parts that read what a model writes.")
+    parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (default: 60)")
+    parser.add_argument("--target", choices=_NAMES, action="append", help="only this one; may be given several times")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="run a finding again, without the fuzzer")
+    parser.add_argument("--within", choices=_NAMES, help=argparse.SUPPRESS)
+    options = parser.parse_args(command_line)
+    if options.replay:
+        return _replay(options.replay, (options.target or [options.replay.name.split("-")[0]])[0])
+    if options.within:
+        _fuzz(options.within, options.seconds)
+    print(f"Python {platform.python_version()}, atheris {version('atheris')}, {platform.machine()}")
+    runs = [_watch(name, options.seconds) for name in options.target or _NAMES]
+    findings = [finding for run in runs for finding in run.findings]
+    failed = any(run.log for run in runs)
+    print(f"{sum(run.executions for run in runs):,} executions, {len(findings)} findings")
+    for finding in findings:
+        print(f"  python fuzz/run.py --replay {finding.relative_to(_ROOT)}")
+    return int(bool(findings) or failed)
+
+
+def _watch(name: str, seconds: int) -> _Run:
+    """Fuzz one target in a process of its own, as a finding ends it."""
+    _FINDINGS.mkdir(parents=True, exist_ok=True)
+    before, started = set(_FINDINGS.iterdir()), time.monotonic()
+    line = [sys.executable, __file__, "--within", name, "--seconds", str(seconds)]
+    done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False, cwd=_ROOT)  # noqa: S603 - ourselves
+    executed = _EXECUTIONS.search(done.stderr)
+    covered = _COVERAGE.findall(done.stderr)
+    run = _Run(
+        executions=int(executed[1]) if executed else 0,
+        seconds=time.monotonic() - started,
+        inputs=len(list((_CACHE / name).iterdir())),
+        coverage=int(covered[-1]) if covered else 0,
+        findings=sorted(set(_FINDINGS.iterdir()) - before),
+        log=(done.stdout + done.stderr)[-4000:] if done.returncode else "",
+    )
+    print(
+        f"{name:10}{run.executions:>12,} executions in {run.seconds:,.0f} s, {run.inputs:,} inputs kept, "
+        f"{run.coverage:,} places reached, {len(run.findings)} findings",
+        flush=True,
+    )
+    if run.log:
+        print(run.log)
+    return run
+
+
+def _fuzz(name: str, seconds: int) -> None:
+    """Fuzz one target. The fuzzer ends the process."""
+    import atheris  # noqa: PLC0415 - of an extra, and not needed to replay
+
+    with atheris.instrument_imports(include=["llama3_tools"]):
+        from mutations import LONGEST_INPUT  # noqa: PLC0415 - instrumented as it is imported
+        from targets import TARGETS  # noqa: PLC0415 - the same
+
+    target, corpus = TARGETS[name], _CACHE / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    for data in target.first_inputs():
+        (corpus / hashlib.sha256(data).hexdigest()[:40]).write_bytes(data)
+
+    def mutate(data: bytes, max_size: int, seed: int) -> bytes:
+        seeded = random.Random(seed)
+        plain: bytes = atheris.Mutate(data, len(data)) if seeded.random() < 0.2 and data else b""
+        return (plain or target.mutate(data, seeded))[:max_size]
+
+    arguments = [
+        sys.argv[0],
+        str(corpus),
+        f"-max_total_time={seconds}",
+        f"-timeout={_LONGEST_SECONDS}",
+        f"-max_len={LONGEST_INPUT}",
+        f"-artifact_prefix={_FINDINGS}/{name}-",
+        "-print_final_stats=1",
+        "-rss_limit_mb=2048",
+        "-verbosity=1",
+    ]
+    atheris.Setup(arguments, target.run, custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+def _replay(finding: Path, name: str) -> int:
+    """Run one input as the fuzzer does: it raises what was found."""
+    from targets import TARGETS  # noqa: PLC0415 - only here
+
+    TARGETS[name].run(finding.read_bytes())
+    print(f"{finding} is no finding any more")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The fuzzers' inputs: the seeds, and what the mutations make of them, a few hundred of each target."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import run
+from mutations import LONGEST_INPUT, bytes_of, text_of
+from targets import TARGETS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_holds_holds_of_each_seed(target: str):
+    seeds = TARGETS[target].first_inputs()
+    assert len(seeds) > 5
+    for seed in seeds:
+        TARGETS[target].run(seed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(target: str):
+    reached = []
+    for _ in range(2):
+        seeded, inputs = random.Random(target), TARGETS[target].first_inputs()  # noqa: S311 - the same inputs
+        for _ in range(200):
+            inputs.append(TARGETS[target].mutate(seeded.choice(inputs), seeded))
+            assert len(inputs[-1]) <= LONGEST_INPUT
+        reached.append(inputs)
+    assert reached[0] == reached[1]
+    assert len(set(reached[0])) > 150
+    for data in reached[0][-200:]:
+        TARGETS[target].run(data)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xfe\xfd", b"\x07\x07", b"[]", b'[{"properties": 1}, {"a": 1}]'])
+def test_any_bytes_are_an_input(target: str, data: bytes):
+    TARGETS[target].run(data)
+    mutated = TARGETS[target].mutate(data, random.Random(1))  # noqa: S311 - the same input
+    TARGETS[target].run(mutated)
+
+
+@pytest.mark.parametrize("text", ["", "é", "\U0001f600", "\udcff"])
+def test_any_text_has_bytes(text: str):
+    assert text_of(bytes_of(text)) == text
+
+
+def test_a_finding_that_was_mended_is_none_any_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    finding = tmp_path / "pythonic-crash-1"
+    finding.write_bytes(b"a=1")
+    assert run.main(["--replay", str(finding)]) == 0
+    assert "no finding any more" in capsys.readouterr().out
