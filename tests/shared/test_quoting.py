@@ -116,9 +116,13 @@ def test_what_is_behind_backticks_waits_no_longer_than_for_those_that_may_close_
         (f"<!- {A} ->", "a", "<!- ->"),
         (f"<tool_call><!-- why -->{A}</tool_call>", "a", "<tool_call><!-- why --> </tool_call>"),
         ('{"name": "a", "parameters": {"x": "<!-- "}}', "a", None),
+        (f"<tool_response>\n{A}\n</tool_response>\n{B}", "b", f"<tool_response>\n{A}\n</tool_response>"),
+        (f"<tool_response><tool_call>{A}</tool_call>", "", f"<tool_response><tool_call>{A}</tool_call>"),
+        (f"It came in a `<tool_response>`. {A}", "a", "It came in a `<tool_response>`."),
+        (f"{A}<tool_response>[a(x=1)]</tool_response>{B}", "ab", "<tool_response>[a(x=1)]</tool_response>"),
     ],
 )
-def test_a_comment_is_not_searched(text: str, names: str, content: str | None):
+def test_what_is_hidden_or_repeated_is_not_searched(text: str, names: str, content: str | None):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert "".join(call.name for call in extraction.tool_calls) == names
     assert extraction.content == content

@@ -11,13 +11,13 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.formats.base import Choice, Openings, WireFormat, always, where_read
 from llama3_tools.formats.code import code
-from llama3_tools.formats.comment import COMMENT
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.formats.function_tag import function_tag
 from llama3_tools.formats.json_calls import json_array, json_object
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.quotation import opened_thought, think
+from llama3_tools.formats.repeated import COMMENT, TOOL_RESPONSE
 from llama3_tools.formats.wrappers import FUNCTION, FUNCTIONCALL, PYTHON_START, TOOL, TOOL_CALL, TOOLS
 
 __all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
@@ -44,6 +44,7 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     always(PYTHON_START),
     always(PROTOCOL_TOKEN),
     always(COMMENT),
+    always(TOOL_RESPONSE),
     think,
     pythonic_line,
 )
