@@ -1,21 +1,28 @@
-"""Time: the best of several runs, on a quiet interpreter, in seconds of the processor."""
+"""Times and memory, and the machine that they are of."""
 
 from __future__ import annotations
 
 import gc
+import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
 
 from llama3_tools import Extractor
 
-__all__ = ["best_of", "chunks_of", "streamed"]
+__all__ = ["best_of", "chunks_of", "machine", "streamed"]
 
 _SHORTEST = 0.002  # seconds: what takes less is repeated, as the clock is coarse
+_VERSIONS = ("llama3-tools", "langchain-core", "llama-index-core", "pydantic", "json-repair", "json_repair")
 
 
 def best_of(run: Callable[[], object], repeats: int) -> float:
-    """Give the time of the fastest of several runs: whatever makes one slower is not the code."""
+    """Give the time of the fastest of several runs, in seconds of the processor.
+
+    What makes another one slower is not the code.
+    """
     number = _number_of_runs(run)
     with _no_collector():
         return min(_timed(run, number) for _ in range(repeats)) / number
@@ -33,6 +40,21 @@ def streamed(extractor: Extractor, chunks: list[str]) -> int:
         stream.feed(chunk)
     stream.flush()
     return len(stream.extraction.tool_calls)
+
+
+def machine() -> dict[str, str]:
+    """Give what the figures depend on: the machine, the interpreter and the versions."""
+    installed = {distribution.name: distribution.version for distribution in metadata.distributions()}
+    versions = {name: installed[name] for name in _VERSIONS if name in installed}
+    return {"processor": _processor(), "system": platform.system(), "Python": platform.python_version(), **versions}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def _number_of_runs(run: Callable[[], object]) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["CALL", "GROWING", "TYPICAL", "Workload", "calls_of"]
+__all__ = ["CALL", "GROWING", "TYPICAL", "Workload"]
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": 3, "units": "metric"}}'
 TYPICAL = (
@@ -15,89 +15,247 @@ TYPICAL = (
 )
 """An output of 200 characters with one call in it."""
 
+_CITY = {"city": {"type": "string"}, "days": {"type": "integer"}}
 _TOOLS = [
-    {
-        "name": "get_weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
-    },
+    {"name": "get_weather", "parameters": {"type": "object", "properties": _CITY}},
+    {"name": "add", "parameters": {"type": "object", "properties": {"numbers": {"type": "array"}}}},
+    {"name": "code_interpreter", "parameters": {"type": "object", "properties": {"code": {"type": "string"}}}},
     {"name": "clock"},
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Outputs of one kind."""
+    """Outputs of one kind: something repeated, and mostly a call behind it."""
 
     name: str
     """What it is called in the table."""
-    make: Callable[[int], str]
-    """Makes an output of about so many characters."""
+    unit: str
+    """What is repeated."""
+    before: str = ""
+    after: str = f"\n{CALL}"
+    closing: str = ""
+    """What closes one unit: it is repeated as often, behind all of them."""
+    calls: int = 0
+    """How many calls are in a unit."""
+    calls_beside: int = 1
+    """How many there are before and after them."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of the extractor that reads it."""
 
+    def make(self, size: int) -> str:
+        """Make an output of about so many characters."""
+        times = self._times(size)
+        return self.before + self.unit * times + self.closing * times + self.after
 
-def calls_of(text: str) -> str:
-    """Give an output that holds so many characters of calls and nothing else: what `json.loads` would have to read."""
-    return "; ".join([CALL] * max(1, len(text) // len(CALL)))
+    def calls_in(self, size: int) -> int:
+        """Give the number of calls in the output that `make` makes."""
+        return self.calls * self._times(size) + self.calls_beside
 
-
-def _repeat(unit: str, *, before: str = "", after: str = "") -> Callable[[int], str]:
-    """Make outputs of a unit repeated, with a call behind it."""
-    return lambda size: before + unit * max(1, size // len(unit)) + after + f"\n{CALL}"
-
-
-def _nested(size: int) -> str:
-    levels = max(1, size // 12)
-    return '{"name": "f", "parameters": ' + '{"a": [' * levels + "]}" * levels + f"}}\n{CALL}"
+    def _times(self, size: int) -> int:
+        return max(1, size // len(self.unit + self.closing))
 
 
-def _wide(size: int) -> str:
-    leaf = '{"a": [1, 2, {"b": "ccccccc"}]}'
-    return '{"name": "f", "parameters": {"all": [' + ",".join([leaf] * max(1, size // len(leaf))) + "]}}"
-
+_BREAK = f" so\n{CALL}"
+"""Ends whatever is open: it would hold the call."""
+_LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
+_STRING = '{"name": "f", "parameters": {"text": "'
+_PYTHONIC = "[get_weather(city='"
+_BROKEN = '{"name": "get_weather", "parameters": {"city": \'Paris\', "days": 3,}}'
+_TAGGED = f"<tool_call>{CALL}</tool_call>"
 
 _WITH_TOOLS = {"tools": _TOOLS}
+_ALL = {"formats": "all", **_WITH_TOOLS}
+_LENIENT = {"lenient": True}
+_REPAIR = {"repair": True, **_WITH_TOOLS}
+_COERCE = {"coerce_arguments": True, **_WITH_TOOLS}
+_THINKING = {"split_reasoning": True}
+_INSIDE = {"starts_reasoning": True, **_THINKING}
 
 GROWING: tuple[Workload, ...] = (
-    Workload("prose", lambda size: "Prose without a brace in it. " * (size // 29)),
-    Workload("prose with braces", _repeat("A set {x, y}, a list [1] and a (pair). ")),
-    Workload("one long string", _repeat("x", before='{"name": "f", "parameters": {"text": "', after='"}}')),
+    # Text.
+    Workload("prose", "Prose without a brace in it. "),
+    Workload("prose with braces", "A set {x, y}, a list [1] and a (pair). "),
+    Workload("white space", " "),
+    Workload("line breaks", "\n"),
+    Workload("white space after a call", " \n", before=CALL, calls_beside=2),
+    Workload("delimiters after a call", " ;,", before=CALL, calls_beside=2),
+    # Strings and values.
+    Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2),
+    Workload("a long string of escapes", r"\n\"\\\u00e9", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2),
+    Workload("a long string of braces", "{}[]", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2),
     Workload(
-        "a long string of escapes", _repeat(r"\n\"\\", before='{"name": "f", "parameters": {"text": "', after='"}}')
+        "wide arguments",
+        f"{_LEAF},",
+        before='{"name": "f", "parameters": {"all": [',
+        after=f"{_LEAF}]}}}}\n{CALL}",
+        calls_beside=2,
     ),
-    Workload("wide arguments", _wide),
-    Workload("nesting beyond every limit", _nested),
-    Workload("open objects", _repeat('{"a":')),
-    Workload("open arrays", _repeat("[")),
-    Workload("open arrays of objects", _repeat('[{"a":')),
-    Workload("open braces", _repeat("{")),
-    Workload("closing braces", _repeat("}]")),
-    Workload("quotes", _repeat('"')),
-    Workload("backslashes", _repeat("\\", before='{"name": "')),
-    Workload("open strings", _repeat('{"name": "f", "parameters": {"text": "abc ')),
-    Workload("calls", _repeat(f"{CALL}; ")),
-    Workload("an array of calls", _repeat(f"{CALL}, ", before="[", after=f"{CALL}]")),
-    Workload("calls with text between", _repeat(f"And now: {CALL} ")),
-    Workload("malformed calls", _repeat('{"name": "f", "parameters": {oops}} ')),
-    Workload("calls of unknown tools", _repeat('{"name": "f", "parameters": {}} '), _WITH_TOOLS),
-    Workload("half tags", _repeat("<tool_")),
-    Workload("open tags", _repeat("<tool_call>")),
-    Workload("open function tags", _repeat("<function=f>{")),
-    Workload("half tokens", _repeat("<|python_")),
-    Workload("tokens", _repeat("<|python_tag|>")),
-    Workload("a fence that never closes", _repeat("print(1)\n", before="```python\n")),
-    Workload("fences that never close", _repeat("```json\n{")),
-    Workload("backticks", _repeat("`")),
-    Workload("open thoughts", _repeat("<think>")),
-    Workload("half-closed thoughts", _repeat("</thin", before="<think>"), {"split_reasoning": True}),
-    Workload("white space", _repeat(" ")),
-    Workload("line breaks after a call", _repeat("\n", before=CALL)),
-    Workload("delimiters after a call", _repeat(" ;,", before=CALL)),
-    Workload("pythonic calls", _repeat("[get_weather(city='Paris', days=3)]\n"), _WITH_TOOLS),
-    Workload("a long pythonic list", _repeat("clock(), ", before="[", after="clock()]"), _WITH_TOOLS),
-    Workload("a long pythonic string", _repeat("x\\'", before="[get_weather(city='", after="')]"), _WITH_TOOLS),
-    Workload("open pythonic calls", _repeat("[get_weather(city="), _WITH_TOOLS),
-    Workload("open pythonic lines", _repeat("get_weather(city=[\n"), _WITH_TOOLS),
-    Workload("names of tools", _repeat("get_weather "), _WITH_TOOLS),
+    Workload(
+        "many keys after the name",
+        '"key": 1, ',
+        before='{"name": "f", "parameters": {"inner": {',
+        after=f'"end": 1}}}}}}\n{CALL}',
+        calls_beside=2,
+    ),
+    Workload(
+        "arguments in a string",
+        r"\"key\": 1, ",
+        before='{"name": "f", "parameters": "{',
+        after=r'\"end\": 1}"}' + f"\n{CALL}",
+        calls_beside=2,
+    ),
+    Workload(
+        "nesting beyond every limit",
+        '{"a": [',
+        before='{"name": "f", "parameters": ',
+        closing="]}",
+        after=f"}}\n{CALL}",
+    ),
+    Workload("arrays nested beyond every limit", "[", closing="]"),
+    # What is open, or closes nothing.
+    Workload("open objects", '{"a":', after=_BREAK),
+    Workload("open objects up to the end", '{"a":', calls_beside=0),
+    Workload("open arrays", "[", after=_BREAK),
+    Workload("open arrays up to the end", "[", calls_beside=0),
+    Workload("open arrays of objects", '[{"a":', after=_BREAK),
+    Workload("open braces", "{"),
+    Workload("closing braces", "}]"),
+    Workload("quotes", '"'),
+    Workload("quotes after a brace", '"', before='{"name": '),
+    Workload("backslashes", "\\", before='{"name": "'),
+    Workload("open strings", '{"name": "f", "parameters": {"text": "abc '),
+    Workload("open calls", '{"name": "f", "parameters": {"text": "abc", '),
+    # Calls.
+    Workload("calls", f"{CALL}; ", calls=1),
+    Workload("calls with text between", f"And now: {CALL} ", calls=1),
+    Workload("an array of calls", f"{CALL}, ", before="[", after=f"{CALL}]\n{CALL}", calls=1, calls_beside=2),
+    Workload(
+        "an envelope of calls",
+        f"{CALL}, ",
+        before='{"message": "Sure.", "tool_calls": [',
+        after=f"{CALL}]}}\n{CALL}",
+        calls=1,
+        calls_beside=2,
+    ),
+    Workload("malformed calls", '{"name": "f", "parameters": {oops}} '),
+    Workload("calls of unknown tools", '{"name": "f", "parameters": {}} ', options=_WITH_TOOLS),
+    Workload("quoted calls", f"`{CALL}` "),
+    Workload(
+        "echoed schemas", '{"name": "f", "description": "F.", "parameters": {"type": "object", "properties": {}}} '
+    ),
+    # Tags.
+    Workload("tagged calls", f"{_TAGGED}\n", calls=1),
+    Workload("function tags", '<function=f>{"a": 1}</function>\n', calls=1),
+    Workload("tags of finetunes", f"<tools>{CALL}</tools>\n<functioncall>{CALL}</functioncall>\n", calls=2),
+    Workload("half tags", "<tool_"),
+    Workload("open tags", "<tool_call>"),
+    Workload("open tags of finetunes", "<tools><functioncall> "),
+    Workload("half function tags", "<function="),
+    Workload("open function tags", "<function=f>{"),
+    Workload("closing tags", "</tool_call>"),
+    Workload("calls in open tags", f"<functioncall> {CALL}\n", calls=1),
+    Workload("many calls in one tag", f"{CALL}\n", before="<tools>", after=f"</tools>\n{CALL}", calls=1),
+    Workload("half tokens", "<|python_"),
+    Workload("tokens", "<|python_tag|>"),
+    Workload("headers", "<|start_header_id|>assistant<|end_header_id|>\n\n"),
+    Workload("half headers", "<|start_header_id|>assistant"),
+    Workload("ChatML", f"<|im_start|>assistant\n{CALL}<|im_end|>\n", calls=1),
+    Workload("half ChatML", "<|im_start|>assis"),
+    # Code.
+    Workload(
+        "code behind a tag",
+        "print(1 < 2)\n",
+        before="<|python_tag|>",
+        after=f"<|eom_id|>\n{CALL}",
+        calls_beside=2,
+        options=_ALL,
+    ),
+    Workload("pieces of code", "<|python_tag|>print(1)<|eom_id|>\n", calls=1, options=_ALL),
+    # Fences, comments, thoughts.
+    Workload("fenced calls", f"```json\n{CALL}\n```\n", calls=1),
+    Workload("calls fenced by tildes", f"~~~json\n{CALL}\n~~~\n", calls=1),
+    Workload("listings", "```python\nprint(1)\n```\n"),
+    Workload("a fence that never closes", "print(1)\n", before="```python\n", calls_beside=0),
+    Workload("fences that never close", "```json\n{"),
+    Workload("tildes that never close", "~~~json\n{"),
+    Workload("half fences of tildes", "\n~~"),
+    Workload("backticks", "`"),
+    Workload("tildes", "~"),
+    Workload("comments", "<!-- x -->"),
+    Workload("open comments", "<!--", calls_beside=0),
+    Workload("half comments", "<!-"),
+    Workload("a long comment", "- ", before="<!--", after=f"-->\n{CALL}"),
+    Workload("thoughts", "<think>x</think>", options=_THINKING),
+    Workload("open thoughts", "<think>", calls_beside=0),
+    Workload("half-closed thoughts", "</thin", before="<think>", calls_beside=0, options=_THINKING),
+    Workload("a long thought", "Is it x? ", after=f"</think>\n{CALL}", options=_INSIDE),
+    Workload("a thought that never closes", "Is it x? ", calls_beside=0, options=_INSIDE),
+    # Pythonic.
+    Workload("pythonic calls", "[get_weather(city='Paris', days=3)]\n", calls=1, options=_WITH_TOOLS),
+    Workload(
+        "a long pythonic list",
+        "clock(), ",
+        before="[",
+        after=f"clock()]\n{CALL}",
+        calls=1,
+        calls_beside=2,
+        options=_WITH_TOOLS,
+    ),
+    Workload(
+        "a long pythonic string",
+        "x\\'",
+        before=_PYTHONIC,
+        after=f"')]\n{CALL}",
+        calls_beside=2,
+        options=_WITH_TOOLS,
+    ),
+    Workload(
+        "nested pythonic lists", "[", before="[add(numbers=", closing="]", after=f")]\n{CALL}", options=_WITH_TOOLS
+    ),
+    Workload("open pythonic calls", "[get_weather(city=", options=_WITH_TOOLS),
+    Workload("open pythonic lines", "get_weather(city=[\n", after=_BREAK, options=_WITH_TOOLS),
+    Workload("open pythonic strings", f"{_PYTHONIC}", options=_WITH_TOOLS),
+    Workload("names of tools", "get_weather ", options=_WITH_TOOLS),
+    Workload("pythonic prose", "[get_weather is a tool] ", options=_ALL),
+    Workload("built-in tools", 'clock.call(query="x")\n', calls=1, options=_ALL),
+    # Lenient.
+    Workload("calls under other keys", '{"tool": "f", "args": {"a": 1}}\n', calls=1, options=_LENIENT),
+    Workload("misspelled tags", '<function=f{"a": 1}<function>\n', calls=1, options=_LENIENT),
+    Workload("open misspelled tags", "<function(f){", options=_LENIENT),
+    Workload("malformed calls, lenient", '{"tool": "f", "args": {oops}} ', options=_LENIENT),
+    # Repairs, coercion.
+    Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
+    Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
+    Workload("open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', options=_REPAIR),
+    Workload("open objects, to repair", '{"name": ', after=_BREAK, options=_REPAIR),
+    Workload(
+        "a string too long to repair",
+        "x",
+        before='{"name": "get_weather", "parameters": {"city": "',
+        after=f'",}}}}\n{CALL}',
+        options=_REPAIR,
+    ),
+    Workload(
+        "a list too long to repair",
+        "1, ",
+        before='{"name": "add", "parameters": {"numbers": [',
+        after=f"]}}}}\n{CALL}",
+        options=_REPAIR,
+    ),
+    Workload(
+        "calls with numbers in strings",
+        '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}\n',
+        calls=1,
+        options=_COERCE,
+    ),
+    Workload(
+        "a long list in a string",
+        "1, ",
+        before='{"name": "add", "parameters": {"numbers": "[',
+        after=f'1]"}}}}\n{CALL}',
+        calls_beside=2,
+        options=_COERCE,
+    ),
 )
-"""What the time must not grow faster on than the output does: each with a call behind it, where one can follow."""
+"""What the time must not grow faster on than the output does."""

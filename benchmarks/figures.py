@@ -1,0 +1,193 @@
+"""What the benchmarks find out, in rows of tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+__all__ = ["Growth", "Overhead", "Ratio", "Row", "changes", "figures_of", "growth_factor", "table", "time_shown"]
+
+_FIRST_WIDTH, _WIDTH = 38, 9
+_NOISE = 0.1
+_COLUMNS = (0, 1, 4, 16, 4096)
+_SHOWN = (0, 4)
+"""The lengths of chunks of which the growth is shown, and of which the time is, too; 0 is the whole output at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row(ABC):
+    """A row of a table."""
+
+    headings: ClassVar[Sequence[str]]
+    name: str
+    """What was measured: no other row of the table has this name."""
+
+    @property
+    @abstractmethod
+    def figures(self) -> Mapping[str, float]:
+        """The figures that are worth a comparison with those of another run: the smaller, the better."""
+
+    @abstractmethod
+    def cells(self) -> Sequence[str]:
+        """Give what stands in the row, under the headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio(Row):
+    """The time that something took, and the least that it could have taken."""
+
+    headings: ClassVar[Sequence[str]] = ("", "characters", "time", "floor", "ratio", "target", "missed by")
+    size: int
+    """In characters."""
+    seconds: float
+    floor: float
+    """In seconds."""
+    target: float | None = None
+    """What the ratio is to be at most."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times the floor it took."""
+        return self.seconds / self.floor
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The ratio: it hardly depends on what else the machine was doing."""
+        return {"ratio": self.ratio}
+
+    def cells(self) -> Sequence[str]:
+        """Give the times and their ratio."""
+        target, missed = "", ""
+        if self.target is not None:
+            target = f"{self.target:.1f}"
+            missed = f"{self.ratio / self.target - 1:.0%}" if self.ratio > self.target else ""
+        size = f"{self.size:,}" if self.size else ""
+        times = time_shown(self.seconds), time_shown(self.floor)
+        return (self.name, size, *times, f"{self.ratio:.2f}", target, missed)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth(Row):
+    """The times of an output, of one twice and of one four times as long, whole and in chunks."""
+
+    headings: ClassVar[Sequence[str]] = (
+        "growth",
+        "whole",
+        "by 1",
+        "by 4",
+        "by 16",
+        "by 4096",
+        "whole, a character",
+        "by 4, a character",
+    )
+    sizes: Mapping[int, Sequence[int]]
+    """The lengths in characters, for each length of chunks; a length of 0 is the whole output at once."""
+    seconds: Mapping[int, Sequence[float]]
+    """The times, in the same order."""
+
+    def factor(self, chunk: int) -> float:
+        """By how much the time grew when the size doubled, the worse of twice; 2 is linear."""
+        return growth_factor(self.sizes[chunk], self.seconds[chunk])
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The times of the longest outputs."""
+        return {f"by {chunk}" if chunk else "whole": times[-1] for chunk, times in self.seconds.items()}
+
+    def cells(self) -> Sequence[str]:
+        """Give the growth for each length of chunks, and what a character took."""
+        factors = (f"{self.factor(chunk):.2f}" if chunk in self.seconds else "" for chunk in _COLUMNS)
+        return (self.name, *factors, *(self._each(chunk) for chunk in _SHOWN))
+
+    def _each(self, chunk: int) -> str:
+        return time_shown(self.seconds[chunk][-1] / self.sizes[chunk][-1]) if chunk in self.seconds else ""
+
+
+def growth_factor(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Give the growth of the time for twice the size, the worst one.
+
+    >>> growth_factor([10, 20, 40], [1.0, 2.0, 5.0])
+    2.5
+    """
+    steps = zip(pairwise(sizes), pairwise(seconds), strict=True)
+    return max(2 * (later / earlier) * (size / larger) for (size, larger), (earlier, later) in steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead(Row):
+    """The time of an adapter, of the framework without it, and of the extractor without either."""
+
+    headings: ClassVar[Sequence[str]] = ("", "framework", "extractor", "all", "the adapter", "per")
+    per: str
+    """What the times are of: a message, a chunk."""
+    framework: float
+    extractor: float
+    seconds: float
+    """In seconds."""
+
+    @property
+    def own(self) -> float:
+        """What the adapter itself takes."""
+        return self.seconds - self.framework - self.extractor
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """What the adapter and the extractor add to the framework."""
+        return {"added": self.seconds - self.framework}
+
+    def cells(self) -> Sequence[str]:
+        """Give the times."""
+        times = (self.framework, self.extractor, self.seconds, self.own)
+        return (self.name, *map(time_shown, times), self.per)
+
+
+def figures_of(measured: Mapping[str, Iterable[Row]]) -> dict[str, float]:
+    """Give the figures that another run is compared with, by the table, the row and what they are."""
+    return {
+        f"{name}: {row.name}, {figure}": value
+        for name, rows in measured.items()
+        for row in rows
+        for figure, value in row.figures.items()
+    }
+
+
+def changes(new: Mapping[str, float], old: Mapping[str, float]) -> Iterator[str]:
+    """Tell which figures changed by more than a tenth, which is noise.
+
+    >>> list(changes({"a": 3.0, "b": 1.0}, {"a": 2.0, "b": 1.05}))
+    ['a: 2, now 3: +50%']
+    """
+    for name, figure in new.items():
+        if name in old and abs(change := figure / old[name] - 1) > _NOISE:
+            yield f"{name}: {old[name]:.3g}, now {figure:.3g}: {change:+.0%}"
+
+
+def table(rows: Iterable[Row]) -> Iterator[str]:
+    """Give the lines of a table in Markdown, each as soon as it is measured."""
+    widths: list[int] = []
+    for row in rows:
+        if not widths:
+            widths = [_FIRST_WIDTH, *(max(_WIDTH, len(heading)) for heading in row.headings[1:])]
+            yield _line(row.headings, widths)
+            yield "|" + "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]) + "|"
+        yield _line(row.cells(), widths)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    return "| " + " | ".join([f"{first[0]:{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]) + " |"
+
+
+def time_shown(seconds: float) -> str:
+    """Show a time in the unit that fits.
+
+    >>> time_shown(0.0000123), time_shown(2)
+    ('12.3 µs', '2.0 s')
+    """
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if abs(seconds) * factor >= 1:
+            return f"{seconds * factor:.1f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"

@@ -1,0 +1,67 @@
+"""Whether the time of any output grows faster than the output does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+from figures import Growth, Row, growth_factor
+from measuring import best_of, chunks_of, streamed
+from workloads import GROWING, Workload
+
+from llama3_tools import Extractor
+
+__all__ = ["MOST_GROWTH", "WHOLE", "faster_than_linear", "grown"]
+
+WHOLE = 0
+"""The length of chunks that stands for the whole output at once."""
+
+MOST_GROWTH = 2 * 1.1
+"""What the time may grow by where the size doubles: 10 % are grace."""
+
+_ATTEMPTS = 6
+
+
+def grown(sizes: Mapping[int, int], repeats: int, named: str = "") -> Iterator[Growth]:
+    """Measure each kind of output, at a size for each length of chunks, at twice and at four times that size."""
+    for workload in (one for one in GROWING if named in one.name):
+        measured = {chunk: _measure(workload, chunk, size, repeats) for chunk, size in sizes.items()}
+        yield Growth(
+            workload.name,
+            {chunk: lengths for chunk, (lengths, _) in measured.items()},
+            {chunk: times for chunk, (_, times) in measured.items()},
+        )
+
+
+def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
+    """Name the outputs whose time grows faster than they do."""
+    for row in rows:
+        factors = {chunk: row.factor(chunk) for chunk in row.seconds} if isinstance(row, Growth) else {}
+        for chunk, factor in factors.items():
+            if factor > MOST_GROWTH:
+                how = f"in chunks of {chunk}" if chunk else "whole"
+                yield f"{row.name!r}, {how}: {factor:.2f} times the time for twice the size"
+
+
+def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:
+    """Measure until the growth is linear, or it is no chance that it is not."""
+    extractor = Extractor(**workload.options)
+    sizes = [size * factor for factor in (1, 2, 4)]
+    texts = [workload.make(size) for size in sizes]
+    found, expected = len(extractor.extract(texts[0]).tool_calls), workload.calls_in(size)
+    if found != expected:
+        raise AssertionError(f"{workload.name}: expected {expected} calls, found {found}")
+    reads = [_reading(extractor, text, chunk) for text in texts]
+    lengths = [len(text) for text in texts]
+    times = [best_of(read, repeats) for read in reads]
+    for _ in range(_ATTEMPTS):
+        if growth_factor(lengths, times) <= MOST_GROWTH:
+            break
+        times = [min(best, best_of(read, repeats)) for best, read in zip(times, reads, strict=True)]
+    return lengths, times
+
+
+def _reading(extractor: Extractor, text: str, chunk: int) -> Callable[[], object]:
+    if chunk == WHOLE:
+        return partial(extractor.extract, text)
+    return partial(streamed, extractor, chunks_of(text, chunk))

@@ -1,0 +1,71 @@
+"""LlamaIndex: parser and LLM with a typical output, against an LLM alone."""
+
+from __future__ import annotations
+
+from llama_index.core.llms import ChatMessage, CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
+from llama_index.core.llms.callbacks import llm_completion_callback
+from llama_index.core.tools import FunctionTool
+from workloads import TYPICAL
+
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
+from runs import CHUNKS, Run, get_weather, read_all, require_one
+
+__all__ = ["RUNS"]
+
+
+class _Scripted(CustomLLM):
+    """An LLM that always answers the same."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata()
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, *_: object, **__: object) -> CompletionResponse:
+        del prompt
+        return CompletionResponse(text=TYPICAL)
+
+    @llm_completion_callback()
+    def stream_complete(self, prompt: str, *_: object, **__: object) -> CompletionResponseGen:
+        del prompt
+        text = ""
+        for chunk in CHUNKS:
+            text += chunk
+            yield CompletionResponse(text=text, delta=chunk)
+
+
+def _runs() -> list[Run]:
+    parser, llm, messages = Llama3JsonToolOutputParser([get_weather]), _Scripted(), [ChatMessage("Hello")]
+    model, tools = Llama3ToolLLM(llm), [FunctionTool.from_defaults(get_weather)]
+    require_one(len(parser.parse(TYPICAL).tool_calls))
+    require_one(len(model.get_tool_calls_from_response(model.chat_with_tools(tools, "Hello"))))
+    return [
+        Run("LlamaIndex: parser.parse", "message", lambda: parser.parse(TYPICAL), lambda: None),
+        Run(
+            "LlamaIndex: parser.promote",
+            "message",
+            lambda: parser.promote(llm.chat(messages)),
+            lambda: llm.chat(messages),
+        ),
+        Run(
+            "LlamaIndex: parser.stream",
+            "chunk",
+            lambda: read_all(parser.stream(llm.stream_chat(messages))),
+            lambda: read_all(llm.stream_chat(messages)),
+        ),
+        Run(
+            "LlamaIndex: llm.chat_with_tools",
+            "message",
+            lambda: model.chat_with_tools(tools, "Hello"),
+            lambda: llm.chat(messages),
+        ),
+        Run(
+            "LlamaIndex: llm.stream_chat_with_tools",
+            "chunk",
+            lambda: read_all(model.stream_chat_with_tools(tools, "Hello")),
+            lambda: read_all(llm.stream_chat(messages)),
+        ),
+    ]
+
+
+RUNS = _runs()

@@ -1,0 +1,94 @@
+"""What a stream needs beside its result: the text that it holds back, never the whole stream once more."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from figures import Row
+from workloads import CALL, Workload
+
+from llama3_tools import Extraction, Extractor
+
+__all__ = ["Memory", "memory_of_streams"]
+
+_CHUNK = 64
+_STRING = '{"name": "f", "parameters": {"text": "'
+_STREAMS = (
+    (Workload("prose", "Prose without a brace in it. "), len(CALL)),
+    (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None),
+    (Workload("many calls", f"{CALL}; ", calls=1), len(CALL)),
+)
+"""Each with the most characters that it has to hold back; `None` is all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Row):
+    """What a stream took."""
+
+    headings: ClassVar[Sequence[str]] = (
+        "memory of a stream",
+        "text",
+        "held back",
+        "result",
+        "beside both",
+        "of the text",
+    )
+    size: int
+    """The length of the text, in bytes."""
+    held: int
+    """The most of it that has to be held back at once, in bytes."""
+    result: int
+    """What is kept once the stream has ended, in bytes."""
+    peak: int
+    """The most that was in use at once, the result among it, in bytes."""
+
+    @property
+    def beside(self) -> int:
+        """What was in use beside the result and what was held back."""
+        return self.peak - self.result - self.held
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """What was in use beside the result and what was held back."""
+        return {"beside": self.beside}
+
+    def cells(self) -> Sequence[str]:
+        """Give the sizes, and what share of the text was in use beside what is needed."""
+        sizes = (f"{size / 1e6:.2f} MB" for size in (self.size, self.held, self.result, self.beside))
+        return (self.name, *sizes, f"{self.beside / self.size:.0%}")
+
+
+def memory_of_streams(size: int) -> Iterator[Memory]:
+    """Measure streams of so many characters."""
+    for workload, held in _STREAMS:
+        text = workload.make(size)
+        result, peak, calls = _measure(text)
+        if calls != workload.calls_in(size):
+            raise AssertionError(f"{workload.name}: expected {workload.calls_in(size)} calls, found {calls}")
+        yield Memory(workload.name, len(text), held or len(text), result, peak)
+
+
+def _measure(text: str) -> tuple[int, int, int]:
+    extractor = Extractor()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        extraction = _read(extractor, text)
+        gc.collect()
+        result, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return result, peak, len(extraction.tool_calls)
+
+
+def _read(extractor: Extractor, text: str) -> Extraction:
+    """Read a stream whose events are taken and forgotten."""
+    stream = extractor.stream()
+    for start in range(0, len(text), _CHUNK):
+        stream.feed(text[start : start + _CHUNK])
+    stream.flush()
+    return stream.extraction

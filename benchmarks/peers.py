@@ -1,0 +1,282 @@
+"""Other packages that read tool calls out of text, on the same outputs.
+
+    python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement; `speed.py` starts these, and ends what hangs
+
+Each is measured where it is installed, in an interpreter of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from figures import Row, time_shown
+from measuring import best_of, chunks_of
+from workloads import CALL, TYPICAL
+
+from llama3_tools import Extractor, extract
+
+__all__ = ["Peer", "Read", "peers"]
+
+_Found = tuple[Sequence[tuple[str, object]], str]
+"""The names and arguments of the calls, and the text around them."""
+_Reader = Callable[[str], _Found]
+
+_REPEATS = 3
+_STARTING = 30.0
+"""Seconds that a peer has for being imported."""
+
+_STREAMED = "10 KB by 4 characters"
+_CHUNK = 4
+
+
+def _call_of(size: int) -> str:
+    return f'{{"name": "f", "parameters": {{"text": "{"x" * size}"}}}}'
+
+
+_BRACES = "A set {x, y}, a list [1] and a (pair). " * 26_000
+OUTPUTS: dict[str, tuple[str, list[str]]] = {
+    "typical": (TYPICAL, [CALL]),
+    "a call alone": (CALL, [CALL]),
+    "two calls": (f"Sure.\n{CALL}; {CALL}", [CALL, CALL]),
+    "a string of 100 KB": (_call_of(100_000), [_call_of(100_000)]),
+    "1 MB of prose with braces": (f"{_BRACES}\n{CALL}", [CALL]),
+    _STREAMED: (_call_of(10_000), [_call_of(10_000)]),
+}
+"""The outputs, with the calls that are in them. The last one comes in chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How a peer read an output."""
+
+    seconds: float | None
+    """`None`: longer than it was given."""
+    is_right: bool
+    """Whether it found the calls that are there, and no other."""
+    text: str
+    """Which text around the calls it gives: all, what is in front, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer(Row):
+    """What a package makes of the outputs."""
+
+    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS, "text around")
+    limit: float
+    """The seconds that it had for each."""
+    reads: Mapping[str, Read]
+    """By output; where it does not stream, there is none for the stream."""
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The times, where it came to an end."""
+        return {output: read.seconds for output, read in self.reads.items() if read.seconds is not None}
+
+    def cells(self) -> Sequence[str]:
+        """Give the time of each output: in brackets where the calls that it found are not those that are there."""
+        return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS), self.reads["typical"].text)
+
+    def _cell(self, read: Read | None) -> str:
+        if read is None:
+            return ""
+        shown = f"> {self.limit:.0f} s" if read.seconds is None else time_shown(read.seconds)
+        return shown if read.is_right else f"({shown})"
+
+
+def peers(limit: float) -> Iterator[Peer]:
+    """Measure the packages that are installed, with so many seconds for each output."""
+    for name, (module, *_) in _PEERS.items():
+        if find_spec(module):
+            outputs = (output for output in OUTPUTS if output != _STREAMED or name in _STREAMS)
+            yield Peer(name, limit, {output: _start(name, output, limit) for output in outputs})
+
+
+def _start(name: str, output: str, limit: float) -> Read:
+    command = [sys.executable, __file__, name, output, str(limit)]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limit + _STARTING
+        )
+    except subprocess.TimeoutExpired:
+        return Read(None, is_right=False, text="none")
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(f"{name} cannot be measured: {' '.join(command)}") from error
+    return Read(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _measure(name: str, output: str, limit: float) -> Read:
+    read = _STREAMS[name]() if output == _STREAMED else _PEERS[name][1]()
+    text, calls = OUTPUTS[output]
+    started = time.process_time()
+    found, content = _attempt(read, text)
+    seconds = time.process_time() - started
+    expected = [(call["name"], call["parameters"]) for call in map(json.loads, calls)]
+    if seconds < limit / (4 * _REPEATS):
+        seconds = best_of(partial(_attempt, read, text), _REPEATS)
+    is_right = list(found) == expected
+    return Read(seconds if seconds < limit else None, is_right, _which(text, calls, content))
+
+
+def _which(text: str, calls: Sequence[str], content: str) -> str:
+    """Tell which of the text around the calls is in a content."""
+    before, _, behind = (part.strip() for part in text.partition(calls[0]))
+    if before not in content:
+        return "none"
+    return "all" if behind in content else "in front"
+
+
+def _attempt(read: _Reader, text: str) -> _Found:
+    """Read a text; a peer that raises has found nothing."""
+    try:
+        return read(text)
+    except Exception:  # noqa: BLE001 - whatever it raises
+        return [], ""
+
+
+def _call(value: Any) -> list[tuple[str, object]]:  # noqa: ANN401 - whatever it found
+    if not isinstance(value, dict) or "name" not in value:
+        return []
+    return [(value["name"], value.get("parameters", value.get("arguments")))]
+
+
+def _llama3_tools() -> _Reader:
+    def read(text: str) -> _Found:
+        extraction = extract(text)
+        return [(call.name, call.arguments) for call in extraction.tool_calls], extraction.content or ""
+
+    return read
+
+
+def _llama3_tools_streaming() -> _Reader:
+    extractor = Extractor()
+
+    def read(text: str) -> _Found:
+        stream = extractor.stream()
+        for chunk in chunks_of(text, _CHUNK):
+            stream.feed(chunk)
+        stream.flush()
+        return [(call.name, call.arguments) for call in stream.extraction.tool_calls], stream.extraction.content or ""
+
+    return read
+
+
+def _agent_tool_parser() -> _Reader:
+    parse = import_module("agent_tool_parser").try_parse_tool_calls
+    return lambda text: ([(call.name, call.args) for call in parse(text)], "")
+
+
+def _beacon() -> _Reader:
+    parse = import_module("beacon").parse_tool_calls
+    return lambda text: ([(call["name"], call["arguments"]) for call in parse(text)], "")
+
+
+def _sglang() -> _Reader:
+    detector, tools = _sglang_detector()
+
+    def read(text: str) -> _Found:
+        result = detector().detect_and_parse(text, tools)
+        return [(call.name, json.loads(call.parameters)) for call in result.calls], result.normal_text
+
+    return read
+
+
+def _sglang_streaming() -> _Reader:
+    detector, tools = _sglang_detector()
+
+    def read(text: str) -> _Found:
+        names, arguments, content, one = [], "", "", detector()
+        for chunk in chunks_of(text, _CHUNK):
+            result = one.parse_streaming_increment(chunk, tools)
+            content += result.normal_text
+            names += [call.name for call in result.calls if call.name]
+            arguments += "".join(call.parameters for call in result.calls)
+        return [(name, json.loads(arguments)) for name in names], content
+
+    return read
+
+
+def _sglang_detector() -> tuple[Any, list[Any]]:
+    protocol = import_module("llm_router_utils.sglang.srt.entrypoints.openai.protocol")
+    detector = import_module("llm_router_utils.sglang.srt.function_call.llama32_detector").Llama32Detector
+    functions = [protocol.Function(name=name, parameters={}) for name in ("get_weather", "f")]
+    return detector, [protocol.Tool(type="function", function=function) for function in functions]
+
+
+def _smolagents() -> _Reader:
+    parse = import_module("smolagents.utils").parse_json_blob
+
+    def read(text: str) -> _Found:
+        value, before = parse(text)
+        return _call(value), before or ""
+
+    return read
+
+
+def _llama_models() -> _Reader:
+    extract = import_module("llama_models.llama3.tool_utils").ToolUtils.maybe_extract_custom_tool_call
+
+    def read(text: str) -> _Found:
+        found = extract(text)
+        return ([(found[0], json.loads(found[1]) if isinstance(found[1], str) else found[1])] if found else []), ""
+
+    return read
+
+
+def _llama_index() -> _Reader:
+    parse = import_module("llama_index.core.output_parsers.utils").parse_json_markdown
+    return lambda text: (_call(parse(text)), "")
+
+
+def _langchain() -> _Reader:
+    parser = import_module("langchain_core.output_parsers").JsonOutputParser()
+    return lambda text: (_call(parser.parse(text)), "")
+
+
+def _json_repair() -> _Reader:
+    repair = import_module("json_repair").repair_json
+
+    def read(text: str) -> _Found:
+        value = repair(text, return_objects=True)
+        return [call for one in (value if isinstance(value, list) else [value]) for call in _call(one)], ""
+
+    return read
+
+
+_PEERS: dict[str, tuple[str, Callable[[], _Reader]]] = {
+    "llama3-tools": ("llama3_tools", _llama3_tools),
+    "agent-tool-parser": ("agent_tool_parser", _agent_tool_parser),
+    "llm-beacon": ("beacon", _beacon),
+    "SGLang's, of llm-router-utils": ("llm_router_utils", _sglang),
+    "smolagents: parse_json_blob": ("smolagents", _smolagents),
+    "llama-models: ToolUtils": ("llama_models", _llama_models),
+    "llama-index-core: parse_json_markdown": ("llama_index", _llama_index),
+    "langchain-core: JsonOutputParser": ("langchain_core", _langchain),
+    "json-repair: repair_json": ("json_repair", _json_repair),
+}
+"""The packages, by what is measured of them: the module that has to be there, and what makes a reader of it."""
+
+_STREAMS: dict[str, Callable[[], _Reader]] = {
+    "llama3-tools": _llama3_tools_streaming,
+    "SGLang's, of llm-router-utils": _sglang_streaming,
+}
+"""What makes readers of those that take chunks."""
+
+
+def main() -> None:
+    """Measure one peer on one output, and print what was found out."""
+    name, output, limit = sys.argv[1:]
+    read = _measure(name, output, float(limit))
+    print(json.dumps(asdict(read)))
+
+
+if __name__ == "__main__":
+    main()
