@@ -30,6 +30,9 @@ _FIRST_KEYS = frozenset(
 """What a malformed object begins with if it is to be a call, or an envelope. Any other one is soon text again. With
 `lenient` it begins with anything."""
 
+_ARGUMENTS = ("parameters", "arguments")
+"""One of them has to be there: what is malformed, and seems to need no arguments, may have them under a broken key."""
+
 _INSIDE = re.compile(r"\w\Z|[=(\[{]\s*\Z|[\"']\s*:\s*\Z|[{,]\s*\w+\s*:\s*\Z|\b(?:return|yield)\s\Z|(?P<comma>,)\s*\Z")
 """What stands before a part of something else: of code, of an object that is no call, of a list."""
 
@@ -85,6 +88,8 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
     read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
     tools = calls.tools or {}
     if read is None or is_part or tools.keys().isdisjoint(read.strings):
+        return None
+    if not calls.lenient and not any(token.key in _ARGUMENTS for token in read.tokens):
         return None
     rewritten = _repaired(read, calls)
     found = rewritten and replace(calls, on_unknown_tool="text").read(rewritten.json, 0, 0, scope)

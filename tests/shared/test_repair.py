@@ -107,6 +107,8 @@ AS_WITHOUT = {
     "quotes and commas": '{"name": "f", "parameters": {"c": "print("a", "b")"}}',
     "quotes around a brace": '{"name": "f", "parameters": {"c": "{"a"}"}}',
     "a quote behind the end": '{"name": "f", "parameters": {"c": "echo "a" > "}}" now"}}',
+    "arguments under a broken key": "{'name': 'f', 'paramet,ers': {'a': 1}}",
+    "a brace in a key": "{'name': 'f', 'a{': {}, 'parameters': {}}",
     # Too much of it.
     "too long": "{'name': 'f', 'parameters': {'a': '%s'}}" % ("x" * MAX_LENGTH),
     "too deep": "{'name': 'f', 'parameters': {'a': %s}}" % ("[" * 127 + "]" * 127),
