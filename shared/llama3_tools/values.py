@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeAlias, TypedDict
 
 from llama3_tools.json_writing import shown, write_json
+from llama3_tools.visible import visible
 
 __all__ = [
     "ArgumentChange",
@@ -149,12 +150,12 @@ class ToolCall:
     """The malformed text that it was repaired from, with `repair`; `None` for what needed no repair."""
 
     def __repr__(self) -> str:
-        """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood."""
+        """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood; no character hides."""
         start, end = self.span
         arguments = _LINE_BREAKS.sub(" ", self.arguments_json)  # which stand outside of its strings
         name = shortened(self.name if self.name.isprintable() else repr(self.name))
         repaired = "" if self.repaired_from is None else " repaired"
-        return f"<ToolCall {name}({shortened(arguments)}) {self.format} {start}:{end}{repaired}>"
+        return f"<ToolCall {name}({visible(shortened(arguments))}) {self.format} {start}:{end}{repaired}>"
 
     @property
     def usable_json(self) -> str:
