@@ -13,7 +13,7 @@ TARGET ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test test-model check format-check lint types fuzz docs clean
+.PHONY: help demo demo-model record test test-model check format-check lint types fuzz bench bench-quick docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ types: $(VENV)/.dev
 
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
+
+bench: $(VENV)/.bench ## Measure how fast outputs are read, ten minutes (ARGS="--json new.json --compare old.json", "--only targets")
+	$(PY) benchmarks/speed.py $(ARGS)
+
+bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output; fails if so
+	$(PY) benchmarks/speed.py --quick $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict

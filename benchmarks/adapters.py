@@ -10,12 +10,11 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
+from adapter_runs import CHUNKS, Run
 from figures import Overhead
+from llama3_tools import Extractor
 from measuring import best_of, streamed
 from workloads import TYPICAL
-
-from llama3_tools import Extractor
-from runs import CHUNKS, Run
 
 __all__ = ["adapters"]
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from figures import Ratio
+from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
 from workloads import CALL, TYPICAL
-
-from llama3_tools import Extractor
 
 __all__ = ["ratios"]
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from figures import Growth, Row, growth_factor
+from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
 from workloads import GROWING, Workload
-
-from llama3_tools import Extractor
 
 __all__ = ["MOST_GROWTH", "WHOLE", "faster_than_linear", "grown"]
 

@@ -8,10 +8,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from workloads import TYPICAL
 
+from adapter_runs import CHUNKS, Run, get_weather, read_all, require_one
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
-from runs import CHUNKS, Run, get_weather, read_all, require_one
+from workloads import TYPICAL
 
 __all__ = ["RUNS"]
 

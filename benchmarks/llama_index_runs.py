@@ -5,10 +5,10 @@ from __future__ import annotations
 from llama_index.core.llms import ChatMessage, CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.tools import FunctionTool
-from workloads import TYPICAL
 
+from adapter_runs import CHUNKS, Run, get_weather, read_all, require_one
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
-from runs import CHUNKS, Run, get_weather, read_all, require_one
+from workloads import TYPICAL
 
 __all__ = ["RUNS"]
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from figures import Row
-from workloads import CALL, Workload
-
 from llama3_tools import Extraction, Extractor
+from workloads import CALL, Workload
 
 __all__ = ["Memory", "memory_of_streams"]
 

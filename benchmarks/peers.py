@@ -19,10 +19,9 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from figures import Row, time_shown
+from llama3_tools import Extractor, extract
 from measuring import best_of, chunks_of
 from workloads import CALL, TYPICAL
-
-from llama3_tools import Extractor, extract
 
 __all__ = ["Peer", "Read", "peers"]
 

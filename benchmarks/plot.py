@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
-from figures import Growth, Ratio
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from figures import Growth, Ratio
 
 __all__ = ["plot"]
 

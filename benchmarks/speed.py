@@ -53,7 +53,7 @@ class Effort:
 _FULL = Effort(
     {WHOLE: 64 * _KIB, 1: 8 * _KIB, 4: 16 * _KIB, 16: 32 * _KIB, 4096: 64 * _KIB}, 1_000_000, 4_000_000, 5, 10
 )
-_QUICK = Effort(dict.fromkeys((WHOLE, 1, 16), 4 * _KIB), 10_000, 100_000, 2, 1)
+_QUICK = Effort(dict.fromkeys((WHOLE, 1, 16), 4 * _KIB), 10_000, 40_000, 2, 1)
 
 SECTIONS: dict[str, Callable[[Effort], Iterable[Row]]] = {
     "targets": lambda effort: ratios(effort.size, effort.repeats),

@@ -1,0 +1,158 @@
+"""The command that measures: what it measures is there, and what it finds out is written down. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adapters import adapters
+from extraction import ratios
+from figures import Growth, Row, figures_of, growth_factor, table
+from growth import WHOLE, faster_than_linear, grown
+from imports import imports
+from llama3_tools import Extractor
+from memory import memory_of_streams
+from peers import OUTPUTS, peers
+from speed import main
+from workloads import GROWING, TYPICAL, Workload
+
+SIZE = 4096
+
+
+def rows(lines: Iterator[str] | list[str]) -> list[list[str]]:
+    """The cells of the rows of tables."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def test_the_typical_output_is_as_long_as_it_says():
+    assert len(TYPICAL) == 200
+
+
+@pytest.mark.parametrize("workload", GROWING, ids=[workload.name for workload in GROWING])
+def test_the_calls_that_are_in_an_output_are_found(workload: Workload):
+    extractor, text = Extractor(**workload.options), workload.make(SIZE)
+    stream = extractor.stream()
+    for start in range(0, len(text), 16):
+        stream.feed(text[start : start + 16])
+    stream.flush()
+    found = len(stream.extraction.tool_calls), len(extractor.extract(text).tool_calls)
+    assert found == (workload.calls_in(SIZE), workload.calls_in(SIZE))
+
+
+def test_no_two_outputs_have_one_name():
+    assert len({workload.name for workload in GROWING}) == len(GROWING)
+
+
+def test_it_prints_the_table_and_writes_it_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    written, tables = tmp_path / "speed.json", tmp_path / "speed.md"
+    options = ["--quick", "--only", "targets", "memory", "--json", str(written), "--tables", str(tables)]
+    with pytest.raises(SystemExit) as stopped:
+        main(options)
+    assert stopped.value.code == 0
+    printed = capsys.readouterr().out
+    assert printed.strip() == tables.read_text(encoding="utf-8").strip()
+    assert [row[0] for row in rows(printed.splitlines())] == [
+        "",
+        "a typical output",
+        "a string of 100 KB",
+        "1 MB of structure",
+        "1 MB of prose",
+        "10 calls",
+        "a typical output, by 4 characters",
+        "memory of a stream",
+        "prose",
+        "one long string",
+        "many calls",
+    ]
+    figures = json.loads(written.read_text(encoding="utf-8"))
+    assert {"processor", "system", "Python", "llama3-tools"} <= figures["machine"].keys()
+    assert [one["name"] for one in figures["memory"]] == ["prose", "one long string", "many calls"]
+    assert len(figures["figures"]) == 9
+
+
+def test_it_tells_what_changed_since_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps({"figures": {"memory: prose, beside": 1, "memory: gone, beside": 1}}), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["--quick", "--only", "memory", "--compare", str(old)])
+    (told,) = [line for line in capsys.readouterr().out.splitlines() if ", now " in line]
+    assert told.startswith("memory: prose, beside: 1, now ")
+
+
+def test_it_draws_the_plot(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    drawn = tmp_path / "speed.svg"
+    with pytest.raises(SystemExit):
+        main(["--quick", "--only", "targets", "growth", "--named", "an array of calls", "--plot", str(drawn)])
+    assert "a typical output" in drawn.read_text(encoding="utf-8")
+
+
+def test_growth_is_measured_whole_and_in_chunks():
+    (row,) = grown({WHOLE: SIZE, 4: SIZE}, 1, "an array of calls")
+    (workload,) = (one for one in GROWING if one.name == row.name)
+    lengths = [len(workload.make(SIZE * factor)) for factor in (1, 2, 4)]
+    assert row.sizes == {WHOLE: lengths, 4: lengths}
+    assert row.factor(WHOLE) > 1
+    assert figures_of({"growth": [row]}).keys() == {
+        "growth: an array of calls, whole",
+        "growth: an array of calls, by 4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        ([1.0, 2.0, 4.0], []),
+        ([1.0, 2.19, 4.3], []),
+        ([1.0, 4.0, 16.0], ["'open braces', in chunks of 4: 4.00 times the time for twice the size"]),
+        ([1.0, 2.0, 4.5], ["'open braces', in chunks of 4: 2.25 times the time for twice the size"]),
+    ],
+)
+def test_what_grows_faster_than_its_output_is_told(seconds: list[float], told: list[str]):
+    row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 1.0, 1.0], 4: seconds})
+    assert list(faster_than_linear([row])) == told
+
+
+def test_growth_is_of_the_lengths_that_there_were():
+    assert growth_factor([10, 30], [1.0, 3.0]) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("kind", ["prose", "one long string", "many calls"])
+def test_a_stream_keeps_no_more_than_twice_its_text_beside_what_it_gives(kind: str):
+    (row,) = (one for one in memory_of_streams(200_000) if one.name == kind)
+    assert row.beside < 2 * row.size
+
+
+def test_what_the_adapters_add_is_measured_for_both_frameworks():
+    measured: list[Row] = list(adapters(1))
+    assert {row.name.partition(":")[0] for row in measured} == {"LangChain", "LlamaIndex"}
+    assert {cell for cells in rows(list(table(measured)))[1:] for cell in cells[-1:]} == {"message", "chunk"}
+
+
+def test_imports_are_measured_against_pydantic_and_the_frameworks():
+    assert [row.name for row in imports(1)] == [
+        "import llama3_tools",
+        "import langchain_llama3_tools",
+        "import llama_index_llama3_tools",
+    ]
+
+
+def test_this_package_reads_right_what_its_peers_are_measured_on():
+    ours = next(iter(peers(60)))
+    assert ours.name == "llama3-tools"
+    assert {name: read.is_right for name, read in ours.reads.items()} == dict.fromkeys(OUTPUTS, True)
+    assert ours.reads["typical"].text == "all"
+
+
+def test_the_targets_are_measured_at_the_sizes_that_they_are_named_for():
+    assert {row.name: row.size for row in ratios(1_000_000, 1)} == {
+        "a typical output": 200,
+        "a string of 100 KB": 100_041,
+        "1 MB of structure": 1_000_039,
+        "1 MB of prose": 999_978,
+        "1,000 calls": 87_998,
+        "a typical output, by 4 characters": 200,
+    }
