@@ -13,7 +13,7 @@ from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
 
 __all__ = ["LONGEST_INPUT", "bytes_of", "mutate_json", "mutate_text", "text_of"]
 
-LONGEST_INPUT = 4096
+LONGEST_INPUT = 1024
 """How many bytes an input has at most."""
 
 _PART = re.compile(r"</?[\w|=.:/()]{1,40}>?|[`~]{3,}\w*|\w+|\s+|[\s\S]")
