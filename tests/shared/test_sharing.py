@@ -1,0 +1,114 @@
+"""One extractor for all: threads, tasks, processes and copies give what one gives alone."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import multiprocessing
+import pickle
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+from chunkings import read
+from fragments import READINGS, TOOLS
+from llama3_tools import Extraction, Extractor, extract
+
+THREADS, TASKS = 32, 1000
+
+OUTPUTS = [
+    output.replace("NUMBER", str(number))
+    for number in range(8)
+    for output in (
+        'One {"name": "f", "parameters": {"q": "NUMBER"}} two <tool_call>{"name": "g", "arguments": {}}</tool_call>',
+        "<think>NUMBER</think> [f(q=NUMBER), g(a='x')]",
+        "{'name': 'f', 'parameters': {'q': NUMBER, 'a': [1,]}} <function=g={\"a\": \"NUMBER\"}",
+        '```json\n{"name": "f", "parameters": {"q": NUMBER, "a": [oops NUMBER',
+        "<|python_tag|>print(NUMBER)<|eom_id|>",
+        "Prose, NUMBER of {them}.",
+    )
+]
+
+
+def streamed(extractor: Extractor, output: str) -> Extraction:
+    return read([output[start : start + 3] for start in range(0, len(output), 3)], extractor)[1]
+
+
+@pytest.mark.parametrize("extractor", READINGS.values(), ids=READINGS)
+def test_threads_share_an_extractor(extractor: Extractor):
+    expected = [extractor.extract(output) for output in OUTPUTS]
+    together = threading.Barrier(THREADS)
+
+    def run(number: int) -> list[bool]:
+        together.wait(timeout=30)
+        rotated = [(index + number) % len(OUTPUTS) for index in range(len(OUTPUTS))]
+        return [
+            (streamed if number % 2 else Extractor.extract)(extractor, OUTPUTS[index]) == expected[index]
+            for index in rotated
+        ]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns within each call
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            results = list(pool.map(run, range(THREADS)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(all(result) for result in results)
+
+
+def test_threads_make_extractors_and_call_the_function_at_once():
+    expected = [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+    together = threading.Barrier(THREADS)
+
+    def run(_: int) -> list[Extraction]:
+        together.wait(timeout=30)
+        return [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert all(found == expected for found in pool.map(run, range(THREADS)))
+
+
+async def test_tasks_share_an_extractor():
+    extractor = READINGS["all"]
+    expected = [extractor.extract(output) for output in OUTPUTS]
+
+    async def run(number: int) -> bool:
+        stream, output = extractor.stream(), OUTPUTS[number % len(OUTPUTS)]
+        for start in range(0, len(output), 5):
+            stream.feed(output[start : start + 5])
+            await asyncio.sleep(0)  # all the others go on
+        stream.flush()
+        return stream.extraction == expected[number % len(OUTPUTS)]
+
+    assert all(await asyncio.gather(*map(run, range(TASKS))))
+
+
+async def test_ids_are_unique_across_threads_and_tasks():
+    output = '{"name": "f", "parameters": {}}' * 4
+
+    async def run() -> list[str]:
+        found = await asyncio.to_thread(extract, output)
+        return [call.id for call in (*found.tool_calls, *extract(output).tool_calls)]
+
+    ids = [one for found in await asyncio.gather(*(run() for _ in range(100))) for one in found]
+    assert len(set(ids)) == len(ids) == 800
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("extractor", READINGS.values(), ids=READINGS)
+def test_a_copy_reads_the_same_whatever_the_options(extractor: Extractor, protocol: int):
+    pickled = pickle.loads(pickle.dumps(extractor, protocol))  # noqa: S301 - our own bytes
+    for other in (pickled, copy.copy(extractor), copy.deepcopy(extractor)):
+        for output in OUTPUTS:
+            assert other.extract(output) == extractor.extract(output)
+            assert streamed(other, output) == extractor.extract(output)
+
+
+def test_processes_take_an_extractor_and_give_extractions_back():
+    extractor = Extractor(tools=TOOLS, coerce_arguments=True, formats="all", lenient=True, split_reasoning=True)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(extractor.extract, OUTPUTS, chunksize=12))
+    assert found == [extractor.extract(output) for output in OUTPUTS]
