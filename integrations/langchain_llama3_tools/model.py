@@ -29,7 +29,15 @@ from langchain_llama3_tools.prompting import (
 )
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import FormatName, Formats, OnUnknownTool, PromptFormat, new_call_id, render_tool_prompt
+from llama3_tools import (
+    FormatName,
+    Formats,
+    OnUnknownTool,
+    PromptFormat,
+    declare_tools,
+    new_call_id,
+    render_tool_prompt,
+)
 from llama3_tools.formats import require_formats
 from llama3_tools.prompts import formats_asked_for
 
@@ -310,18 +318,18 @@ class _Turn:
             kwargs: the request's settings; `tools` and `tool_choice`, as bound, are taken out.
         """
         self.kwargs = dict(kwargs)
-        tools, choice = self.kwargs.pop("tools", None), self.kwargs.pop("tool_choice", None)
-        converted = to_openai_tools(tools or [])
+        given, choice = self.kwargs.pop("tools", None), self.kwargs.pop("tool_choice", None)
+        converted = to_openai_tools(given or [])
+        declared = declare_tools(converted)
+        tools = list(declared.values())  # checked by now, and not once more by all that takes them
         choice = read_tool_choice(choice, converted)
         may_call = bool(converted) and choice != "none"
         self._reads = may_call or model.split_reasoning
         if may_call:
-            prompt = render_tool_prompt(converted, prompt_format=model.prompt_format, tool_choice=choice)
+            prompt = render_tool_prompt(tools, prompt_format=model.prompt_format, tool_choice=choice)
             messages = put_tools(messages, prompt, model.tools_in)
         self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
-        names = [tool["function"]["name"] for tool in converted]
-        extractors = Extractors(model, converted, formats_asked_for(model.prompt_format, model.formats, tools=names))
-        declared = extractors.tools or {}
+        extractors = Extractors(model, tools, formats_asked_for(model.prompt_format, model.formats, tools=declared))
         counted = declared if model.on_unknown_tool == "text" else None
         self._extractors = extractors if may_call else extractors.without_calls or extractors
         self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, counted)

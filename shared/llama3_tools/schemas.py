@@ -88,7 +88,9 @@ def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Give the schemas right inside one, each with its place."""
     for keyword in (*WITH_ONE, *WITH_SEVERAL):
-        below = schema.get(keyword, True)
+        if keyword not in schema:
+            continue
+        below = schema[keyword]
         if isinstance(below, list) and keyword in {"items", *WITH_SEVERAL}:
             yield from ((f"{keyword}[{index}]", item) for index, item in enumerate(below))
         else:
