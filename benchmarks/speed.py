@@ -51,16 +51,26 @@ class Effort:
 
 
 _FULL = Effort(
-    {WHOLE: 64 * _KIB, 1: 8 * _KIB, 4: 16 * _KIB, 16: 32 * _KIB, 4096: 64 * _KIB}, 1_000_000, 4_000_000, 5, 10
+    growth={WHOLE: 32 * _KIB, 1: 8 * _KIB, 4: 8 * _KIB, 16: 16 * _KIB, 4096: 32 * _KIB},
+    size=1_000_000,
+    memory=4_000_000,
+    repeats=5,
+    limit=10,
 )
-_QUICK = Effort(dict.fromkeys((WHOLE, 1, 16), 4 * _KIB), 10_000, 40_000, 2, 1)
+_QUICK = Effort(
+    growth=dict.fromkeys((WHOLE, 1, 16), 4 * _KIB),
+    size=10_000,
+    memory=40_000,
+    repeats=2,
+    limit=1,
+)
 
 SECTIONS: dict[str, Callable[[Effort], Iterable[Row]]] = {
     "targets": lambda effort: ratios(effort.size, effort.repeats),
     "imports": lambda effort: imports(2 * effort.repeats),
     "adapters": lambda effort: adapters(effort.repeats),
     "memory": lambda effort: memory_of_streams(effort.memory),
-    "growth": lambda effort: grown(effort.growth, effort.repeats, effort.named),
+    "growth": lambda effort: grown(effort.growth, min(effort.repeats, 3), effort.named),
     "peers": lambda effort: peers(effort.limit),
 }
 
