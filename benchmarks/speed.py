@@ -51,7 +51,7 @@ class Effort:
 
 
 _FULL = Effort(
-    growth={WHOLE: 32 * _KIB, 1: 8 * _KIB, 4: 8 * _KIB, 16: 16 * _KIB, 4096: 32 * _KIB},
+    growth={WHOLE: 32 * _KIB, 1: 4 * _KIB, 4: 8 * _KIB, 16: 8 * _KIB, 4096: 16 * _KIB},
     size=1_000_000,
     memory=4_000_000,
     repeats=5,
@@ -67,7 +67,7 @@ _QUICK = Effort(
 
 SECTIONS: dict[str, Callable[[Effort], Iterable[Row]]] = {
     "targets": lambda effort: ratios(effort.size, effort.repeats),
-    "imports": lambda effort: imports(2 * effort.repeats),
+    "imports": lambda effort: imports(effort.repeats),
     "adapters": lambda effort: adapters(effort.repeats),
     "memory": lambda effort: memory_of_streams(effort.memory),
     "growth": lambda effort: grown(effort.growth, min(effort.repeats, 3), effort.named),
@@ -81,10 +81,11 @@ def main(command_line: Sequence[str] | None = None) -> None:
     effort = replace(_QUICK if options.quick else _FULL, named=options.named)
     names = options.only or (["growth"] if options.quick else SECTIONS)
     measured: dict[str, list[Row]] = {}
-    lines = []
-    for line in _lines(names, effort, measured):
-        print(line, flush=True)
-        lines.append(line)
+    tables = {"machine": [", ".join(f"{name} {version}" for name, version in machine().items())]}
+    print(*tables["machine"])
+    for name in names:
+        print()
+        tables[name] = list(_printed(table(_kept(SECTIONS[name](effort), measured.setdefault(name, [])))))
     if options.compare:
         old = json.loads(options.compare.read_text(encoding="utf-8"))
         print(*changes(figures_of(measured), old["figures"]), sep="\n")
@@ -92,13 +93,23 @@ def main(command_line: Sequence[str] | None = None) -> None:
         everything = {"machine": machine(), "figures": figures_of(measured)}
         everything |= {name: [asdict(row) for row in rows] for name, rows in measured.items()}
         options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    if options.tables:
-        options.tables.write_text("\n".join(lines).strip() + "\n", encoding="utf-8")
+    if options.page:
+        options.page.write_text(_filled(options.page.read_text(encoding="utf-8"), tables), encoding="utf-8")
     if options.plot:
         _plot(options.plot, measured)
     worse = [line for rows in measured.values() for line in faster_than_linear(rows)]
     print(*worse, sep="\n")
     sys.exit(1 if worse else 0)
+
+
+def _filled(page: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Put tables into a page: each between `<!-- NAME -->` and `<!-- end -->`."""
+    for name, lines in tables.items():
+        begins, found, rest = page.partition(f"<!-- {name} -->\n")
+        _, _, ends = rest.partition("<!-- end -->")
+        if found:
+            page = "\n".join([begins + found, *lines, "", f"<!-- end -->{ends}"])
+    return page
 
 
 def _plot(path: Path, measured: Mapping[str, Iterable[Row]]) -> None:
@@ -114,19 +125,17 @@ def _options(command_line: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="TABLE", help=", ".join(SECTIONS))
     parser.add_argument("--named", default="", metavar="TEXT", help="growth: only of outputs with this in their name")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the versions")
-    parser.add_argument("--tables", type=Path, metavar="FILE", help="write the tables")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the targets and the growth")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with figures that --json wrote")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with what --json wrote")
     return parser.parse_args(command_line)
 
 
-def _lines(names: Iterable[str], effort: Effort, measured: dict[str, list[Row]]) -> Iterator[str]:
-    """Give the lines of all tables, each as soon as it is measured."""
-    yield ", ".join(f"{name} {version}" for name, version in machine().items())
-    for name in names:
-        rows = measured[name] = []
-        yield ""
-        yield from table(_kept(SECTIONS[name](effort), rows))
+def _printed(lines: Iterable[str]) -> Iterator[str]:
+    """Print each line as soon as it is measured."""
+    for line in lines:
+        print(line, flush=True)
+        yield line
 
 
 def _kept(rows: Iterable[Row], kept: list[Row]) -> Iterator[Row]:

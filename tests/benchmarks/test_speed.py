@@ -46,14 +46,16 @@ def test_no_two_outputs_have_one_name():
     assert len({workload.name for workload in GROWING}) == len(GROWING)
 
 
-def test_it_prints_the_table_and_writes_it_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    written, tables = tmp_path / "speed.json", tmp_path / "speed.md"
-    options = ["--quick", "--only", "targets", "memory", "--json", str(written), "--tables", str(tables)]
+def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    written, page = tmp_path / "speed.json", tmp_path / "speed.md"
+    page.write_text("Slow:\n<!-- memory -->\nOld.\n<!-- end -->\nNo more.\n", encoding="utf-8")
+    options = ["--quick", "--only", "targets", "memory", "--json", str(written), "--page", str(page)]
     with pytest.raises(SystemExit) as stopped:
         main(options)
     assert stopped.value.code == 0
     printed = capsys.readouterr().out
-    assert printed.strip() == tables.read_text(encoding="utf-8").strip()
+    table = printed[printed.index("| memory") :].strip()
+    assert page.read_text(encoding="utf-8") == f"Slow:\n<!-- memory -->\n\n{table}\n\n<!-- end -->\nNo more.\n"
     assert [row[0] for row in rows(printed.splitlines())] == [
         "",
         "a typical output",
