@@ -20,6 +20,7 @@ from llama3_tools.errors import (
 )
 from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
 from llama3_tools.formats import FormatName, Formats
+from llama3_tools.limits import Limits
 from llama3_tools.prompts import (
     PromptFormat,
     ToolChoice,
@@ -62,6 +63,7 @@ __all__ = [
     "Extractor",
     "FormatName",
     "Formats",
+    "Limits",
     "Llama3ToolsError",
     "MissingExtraError",
     "OnUnknownTool",

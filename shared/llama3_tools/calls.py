@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
-from llama3_tools.json_text import JsonMember, JsonObject, parse_object, parse_objects
+from llama3_tools.json_text import JsonMember, JsonObject, depth_is_within, parse_object, parse_objects
 from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
 from llama3_tools.tools import Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
@@ -55,6 +55,8 @@ class CallReader:
     """Whether variants that no manual has are calls, too."""
     repair: Callable[[str], object] | None = None
     """Gives the value that malformed JSON was meant to be; `None`: what is malformed is text."""
+    depth: int | None = None
+    """How many levels the arguments may have, if that is less than what is read at all."""
 
     def read(self, text: str, pos: int, offset: int, scope: Scope, *, checked: bool = False) -> ReadJson | None:
         """Read the object or the array at `text[pos]`; `None` where it is not plainly one.
@@ -95,7 +97,7 @@ class CallReader:
             are_meant: whether they are calls for certain, so that one of an unknown tool may be let through.
         """
         calls = list(calls)
-        refused = (self._unknown(written, is_meant=are_meant) for written, _ in calls)
+        refused = (self._refused(written, is_meant=are_meant) for written, _ in calls)
         return next(filter(None, refused), None) or [self._make(written, span, scope) for written, span in calls]
 
     def _refuse_element(self, scope: Scope, text: str, index: int) -> Refusal | None:
@@ -154,15 +156,20 @@ class CallReader:
 
     def _find(self, parsed: JsonObject, scope: Scope) -> WrittenCall | Refusal:
         found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers, lenient=self.lenient)
-        return found if isinstance(found, Refusal) else self._unknown(found) or found
+        return found if isinstance(found, Refusal) else self._refused(found) or found
 
     def _may_be_called(self, name: str) -> bool:
-        return self.tools is None or name in self.tools or self.on_unknown_tool == "call"
+        is_known = self.tools is None or name in self.tools or self.on_unknown_tool == "call"
+        return is_known and self.depth is None
 
-    def _unknown(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
-        if self.tools is None or written.name in self.tools or (is_meant and self.on_unknown_tool == "call"):
-            return None
-        return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(written.name, self.tools), written.name)
+    def _refused(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
+        """Refuse a call of a tool that was not declared, or with arguments that are nested too deep."""
+        name, json = written.name, written.arguments_json
+        if self.tools is not None and name not in self.tools and not (is_meant and self.on_unknown_tool == "call"):
+            return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools), name)
+        if self.depth is not None and not depth_is_within(json, 0, len(json), self.depth):
+            return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {self.depth} levels", name)
+        return None
 
     def _make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
         name, arguments, arguments_json, deviations = written

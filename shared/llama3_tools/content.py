@@ -38,6 +38,7 @@ class Content:
 
     __slots__ = (
         "_fresh",
+        "_has_text",
         "_is_cut",
         "_is_reasoning",
         "_is_stripped",
@@ -49,14 +50,16 @@ class Content:
         "tool_calls",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_kept: bool = True) -> None:
         self.tool_calls: list[ToolCall] = []
         self._is_cut = False
         """Whether something was taken out: a call, an envelope that could have held one, or reasoning."""
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events: text, and what else there is in between."""
-        self._pieces: list[str] = []
-        self._reasoning = Reasoning()
+        self._pieces: list[str] | None = [] if is_kept else None
+        """The text so far, where it is kept: the events have it too."""
+        self._has_text = False
+        self._reasoning = Reasoning(is_kept=is_kept)
         self._is_reasoning = False
         self._is_stripped = False
         """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
@@ -100,7 +103,7 @@ class Content:
         self.begin_call()
         message = message.strip()
         if message:
-            self._emit(f" {message}" if self._pieces else message)
+            self._emit(f" {message}" if self._has_text else message)
 
     def begin_call(self) -> None:
         """End the segment before a call, or before an envelope."""
@@ -128,7 +131,7 @@ class Content:
         if not self._is_cut:
             self._emit("".join(held for held in tail if not isinstance(held, _Token)))
         elif self._place == _DELIMITERS:
-            self._emit((" " if self._pieces else "") + "".join(_stripped(tail)))
+            self._emit((" " if self._has_text else "") + "".join(_stripped(tail)))
 
     def take_events(self) -> list[Event]:
         """Give the events since the last time, neighbouring text in one delta."""
@@ -152,7 +155,9 @@ class Content:
 
     @property
     def content(self) -> str | None:
-        """The content so far (rules 4 and 5)."""
+        """The content so far (rules 4 and 5), or `None` where it is not kept."""
+        if self._pieces is None:
+            return None
         text = "".join(self._pieces)
         return (text.lstrip() or None) if self._is_cut else text
 
@@ -192,7 +197,7 @@ class Content:
             return ""
         if self._place == _START:
             self._tail = [held for held in self._tail if not isinstance(held, _Token)]
-        elif self._place == _DELIMITERS and self._pieces:
+        elif self._place == _DELIMITERS and self._has_text:
             self._tail.insert(0, " ")
         self._place = _PROSE
         return piece
@@ -206,8 +211,10 @@ class Content:
 
     def _emit(self, text: str) -> None:
         if text:
-            self._pieces.append(text)
+            self._has_text = True
             self._fresh.append(text)
+            if self._pieces is not None:
+                self._pieces.append(text)
 
 
 def _stripped(tail: list[str]) -> list[str]:

@@ -10,12 +10,15 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
+from llama3_tools.limits import Limits, require_limits
 from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
 __all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id"]
+
+_LIMITS = Limits()
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
 """What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
@@ -41,6 +44,7 @@ class _Options(NamedTuple):
     repair: bool
     split_reasoning: bool
     starts_reasoning: bool
+    limits: Limits
     id_factory: Callable[[], str]
 
 
@@ -70,6 +74,7 @@ class Extractor:
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
+        limits: Limits = _LIMITS,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         """Configure an extractor.
@@ -88,13 +93,14 @@ class Extractor:
                 The call's `repaired_from` is what the model wrote.
             split_reasoning: whether `<think>…</think>` is split off as `reasoning`, rather than kept in the content.
             starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
+            limits: how deep, how long and how many calls may be. What goes beyond is text.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            TypeError: `tools` is no list of tools, or `id_factory` is no function.
+            TypeError: `tools` is no list of tools, `limits` no `Limits`, or `id_factory` no function.
             ToolDefinitionError: a declaration that cannot be read.
-            ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
-                `coerce_arguments` or `repair` has no `tools` to go by.
+            ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
+                limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
             MissingExtraError: `repair` needs the extra of that name.
         """
         if on_unknown_tool not in get_args(OnUnknownTool):
@@ -115,6 +121,7 @@ class Extractor:
                 repair=repair,
                 split_reasoning=split_reasoning,
                 starts_reasoning=starts_reasoning,
+                limits=require_limits(limits),
                 id_factory=id_factory,
             )
         )
@@ -132,6 +139,7 @@ class Extractor:
             coercers,
             lenient=options.lenient,
             repair=load_repair() if options.repair else None,
+            depth=None if options.limits.depth == _LIMITS.depth else options.limits.depth,
         )
         self._choice = Choice(
             asked_for=options.formats,
@@ -167,9 +175,14 @@ class Extractor:
             return Extraction(text)
         return self.stream().read_whole(text)
 
-    def stream(self) -> ExtractionStream:
-        """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time."""
-        return ExtractionStream(self._calls, self._reads)
+    def stream(self, *, keep_content: bool = True) -> ExtractionStream:
+        """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time.
+
+        Args:
+            keep_content: whether text and reasoning are kept for the extraction at the end. Without, it has `None` for
+                both, the events have them all the same, and prose of any length takes no memory.
+        """
+        return ExtractionStream(self._calls, self._reads, self._options.limits, keep_content=keep_content)
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""
@@ -191,6 +204,7 @@ def extract(  # noqa: PLR0913 (an option each)
     repair: bool = False,
     split_reasoning: bool = False,
     starts_reasoning: bool = False,
+    limits: Limits = _LIMITS,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
@@ -209,17 +223,19 @@ def extract(  # noqa: PLR0913 (an option each)
         repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
         split_reasoning: whether `<think>…</think>` is split off as `reasoning`.
         starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
+        limits: how deep, how long and how many calls may be. What goes beyond is text.
         id_factory: makes the id of each call.
 
     Raises:
-        TypeError: `text` is not a `str`, or `tools` is no list of tools.
+        TypeError: `text` is not a `str`, `tools` is no list of tools, or `limits` no `Limits`.
         ToolDefinitionError: a declaration that cannot be read.
-        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or
-            `coerce_arguments` or `repair` has no `tools` to go by.
+        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
+            limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
         MissingExtraError: `repair` needs the extra of that name.
     """
     is_default = tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id
-    if is_default and not (coerce_arguments or lenient or repair or split_reasoning or starts_reasoning):
+    is_plain = not (coerce_arguments or lenient or repair or split_reasoning or starts_reasoning)
+    if is_default and is_plain and limits is _LIMITS:
         return _DEFAULT.extract(text)
     extractor = Extractor(
         tools=tools,
@@ -230,6 +246,7 @@ def extract(  # noqa: PLR0913 (an option each)
         repair=repair,
         split_reasoning=split_reasoning,
         starts_reasoning=starts_reasoning,
+        limits=limits,
         id_factory=id_factory,
     )
     return extractor.extract(text)

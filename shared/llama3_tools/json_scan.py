@@ -245,12 +245,12 @@ class _Scanner:
             return
         if self.closers == ["]"]:
             if self.expected in _VALUES and char not in "{]":
-                self.hopeless = Refusal(RejectionReason.NOT_A_CALL, "an array of something else than objects")
+                self._give_up(Refusal(RejectionReason.NOT_A_CALL, "an array of something else than objects"))
             elif self.expected in _VALUES:
                 self.element = self.source.offset
         elif len(self.closers) == MAX_DEPTH and char in "{[":
             detail = f"nested deeper than {MAX_DEPTH} levels"
-            self.hopeless = Refusal(RejectionReason.TOO_DEEP, detail, self._attempted_name())
+            self._give_up(Refusal(RejectionReason.TOO_DEEP, detail, self._attempted_name()))
 
     def _read_token(self, char: str) -> Reading[str]:
         """Read a token that may stand here; give what was wrong with it, or nothing."""
@@ -269,8 +269,16 @@ class _Scanner:
     def _judge_element(self) -> None:
         self.has_key = True  # an object in an array is data, not prose
         if self.hopeless is None and self.judge is not None:
-            self.hopeless = self.judge(self.source.slice(self.element, self.end), self.elements)
+            refusal = self.judge(self.source.slice(self.element, self.end), self.elements)
             self.elements += 1
+            if refusal is not None:
+                self._give_up(refusal)
+
+    def _give_up(self, refusal: Refusal) -> None:
+        """Note that the value is no call: from here on it flows, unless a wrapper around holds it."""
+        self.hopeless = refusal
+        if not self.calls_only:
+            self.source.let_go()
 
     def _allowed(self, char: str) -> bool:
         expected = self.expected

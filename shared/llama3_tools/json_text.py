@@ -18,6 +18,7 @@ __all__ = [
     "JsonMember",
     "JsonObject",
     "decode_object",
+    "depth_is_within",
     "key_twice",
     "parse_object",
     "parse_objects",
@@ -119,7 +120,7 @@ def parse_object(text: str, start: int, *, checked: bool = False, levels: int = 
         levels: how many levels of objects and arrays it may have.
     """
     parsed = _members(text, start, _decode_checked if checked else _decode)
-    return parsed if parsed is None or checked or _is_within(text, start, parsed.end, levels) else None
+    return parsed if parsed is None or checked or depth_is_within(text, start, parsed.end, levels) else None
 
 
 def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonObject] | None:
@@ -204,7 +205,7 @@ def decode_object(text: str, start: int, *, levels: int = MAX_DEPTH) -> tuple[di
     ({'a': 1}, 8)
     """
     decoded = _decode(text, start)
-    return decoded if decoded and _is_within(text, start, decoded[1], levels) else None
+    return decoded if decoded and depth_is_within(text, start, decoded[1], levels) else None
 
 
 def skip_json_space(text: str, pos: int) -> int:
@@ -295,8 +296,12 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
     return skip_json_space(text, pos + 1) if text[pos] == "," else pos
 
 
-def _is_within(text: str, start: int, end: int, levels: int) -> bool:
-    """Tell whether strict JSON has at most so many levels of objects and arrays."""
+def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
+    """Tell whether strict JSON has at most so many levels of objects and arrays.
+
+    >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
+    (True, False)
+    """
     if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
         return levels > 0
     # The source's text declines to count, so ask str itself.

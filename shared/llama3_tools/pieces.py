@@ -15,6 +15,7 @@ from llama3_tools.formats import Reads, reads_of
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.formats.wrappers import PYTHON_START
+from llama3_tools.limits import Limits
 from llama3_tools.source import Source
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.values import Extraction, Span
@@ -85,7 +86,7 @@ class PieceExtractor(Extractor):
     def pieces(self, text: str) -> Pieces:
         """Take one whole model output apart, and cut it into pieces. Reasoning is shown in its place, as content."""
         reads = reads_of(self._choice._replace(split_reasoning=False))
-        stream = _Recording(self._calls, reads)
+        stream = _Recording(self._calls, reads, self._options.limits)
         stream.feed(text)
         stream.flush()
         extraction = stream.extraction
@@ -105,8 +106,8 @@ class _Recording(ExtractionStream):
 
     __slots__ = ("dropped", "unsearched")
 
-    def __init__(self, calls: CallReader, reads: Reads) -> None:
-        super().__init__(calls, reads)
+    def __init__(self, calls: CallReader, reads: Reads, limits: Limits) -> None:
+        super().__init__(calls, reads, limits)
         self.dropped: list[Span] = []
         self.unsearched: list[Span] = []
         self._source = _RecordingSource(self.dropped)

@@ -18,10 +18,11 @@ class Reasoning:
     'Paris, then.'
     """
 
-    __slots__ = ("_pieces", "_tail")
+    __slots__ = ("_has_text", "_pieces", "_tail")
 
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
+    def __init__(self, *, is_kept: bool = True) -> None:
+        self._pieces: list[str] | None = [] if is_kept else None
+        self._has_text = False
         self._tail: list[str] | None = None
 
     def begin(self) -> None:
@@ -36,15 +37,17 @@ class Reasoning:
                 self._tail.append(piece)
             return ""
         if self._tail is None:
-            before, written = [_BETWEEN] if self._pieces else [], body.lstrip()
+            before, written = [_BETWEEN] if self._has_text else [], body.lstrip()
         else:
             before, written = self._tail, body
         fresh = "".join((*before, written))
         self._tail = [piece[len(body) :]]
-        self._pieces.append(fresh)
+        self._has_text = True
+        if self._pieces is not None:
+            self._pieces.append(fresh)
         return fresh
 
     @property
     def text(self) -> str | None:
-        """All of it so far, or `None` where there is none."""
-        return "".join(self._pieces) or None
+        """All of it so far, or `None` where there is none, or it is not kept."""
+        return "".join(self._pieces or ()) or None

@@ -63,6 +63,8 @@ class Source:
         "base",
         "before",
         "ended",
+        "furthest",
+        "held_to",
         "mark",
         "open_fences",
         "pos",
@@ -80,6 +82,10 @@ class Source:
         self.before = ""
         """The last few characters before the mark."""
         self.ended = False
+        self.furthest = 0
+        """How far was read, ahead of where reading stands now."""
+        self.held_to: int | None = None
+        """How far was read of what was held back as it might have been a call, once it is not; `None`: it still may."""
         self.open_fences: set[str] = set()
         """The opening fences whose inside is being read as if it stood bare."""
         self.unrepairable = range(0)
@@ -139,6 +145,7 @@ class Source:
 
     def rewind(self, offset: int) -> None:
         """Read on at an offset that was passed before, not before the mark."""
+        self.furthest = max(self.furthest, self.offset)
         if offset < self.base:
             text = self.slice(offset, self.base + len(self.text))
             kept = self.slice(self.mark, offset)
@@ -146,6 +153,21 @@ class Source:
             self.base = offset
             self._set_text(text)
         self.pos = offset - self.base
+
+    def hold(self) -> None:
+        """Begin to read what may be a call."""
+        self.furthest = self.offset
+        self.held_to = None
+
+    def let_go(self) -> None:
+        """Go on reading what is no call: it flows."""
+        if self.held_to is None:
+            self.held_to = max(self.furthest, self.offset)
+
+    def held_back(self, start: int) -> int:
+        """Give how many characters from an offset on were read while they might have been a call."""
+        end = max(self.furthest, self.offset) if self.held_to is None else self.held_to
+        return end - start
 
     def settle(self, end: int) -> str:
         """Give the text from the mark to an offset that was read, and move the mark there."""

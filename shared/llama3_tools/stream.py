@@ -14,6 +14,8 @@ from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
+from llama3_tools.json_scan import attempted_name
+from llama3_tools.limits import Limits
 from llama3_tools.quoting import quoted_by
 from llama3_tools.source import Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
@@ -41,13 +43,24 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_calls", "_content", "_extraction", "_is_reading", "_machine", "_reads", "_rejections", "_source")
+    __slots__ = (
+        "_calls",
+        "_content",
+        "_extraction",
+        "_is_reading",
+        "_limits",
+        "_machine",
+        "_reads",
+        "_rejections",
+        "_source",
+    )
 
-    def __init__(self, calls: CallReader, reads: Reads) -> None:
+    def __init__(self, calls: CallReader, reads: Reads, limits: Limits, *, keep_content: bool = True) -> None:
         self._calls = calls
         self._reads = reads
+        self._limits = limits
         self._source = Source()
-        self._content = Content()
+        self._content = Content(is_kept=keep_content)
         self._rejections: list[Rejection] = []
         self._extraction: Extraction | None = None
         self._is_reading = False
@@ -149,22 +162,9 @@ class ExtractionStream:
         return Candidate(marker, _BARE, self._calls, self._reads.inside, self._content.is_after_call)
 
     def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, None]:
-        """Let a format read, settle what it settles on the way, and file what comes out."""
-        source, reading = self._source, format_.read(self._source, candidate)
-        take = self._content.reasoning if format_.is_reasoning else self._content.text
-        start, before = source.offset, source.before
-        while True:
-            try:
-                settled = next(reading)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                break
-            if settled is not None:
-                take(source.settle(settled))
-            yield
-        if isinstance(outcome, IsCall):
-            quoted = yield from quoted_by(source, before)
-            outcome = _quoted(outcome.parts, (start, source.offset), quoted) if quoted else outcome
+        """Let a format read, and file what comes out."""
+        source, start = self._source, self._source.offset
+        outcome = yield from self._read(format_, candidate)
         if isinstance(outcome, IsText):
             self._reject(outcome.rejection)
             source.rewind(outcome.resume)
@@ -180,12 +180,36 @@ class ExtractionStream:
                 yield from outcome.surplus(source)
                 source.drop(source.offset)
         elif isinstance(outcome, IsReasoning):
-            take(source.settle(outcome.end))
+            self._content.reasoning(source.settle(outcome.end))
             self._content.end_reasoning()
             source.drop(source.offset)
         else:
             source.rewind(outcome.end)
             self._content.token(source.settle(outcome.end))
+
+    def _read(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, Outcome]:
+        """Let a format read, settle what it settles on the way, and give what comes out within the limits."""
+        source, reading = self._source, format_.read(self._source, candidate)
+        take = self._content.reasoning if format_.is_reasoning else self._content.text
+        start, before, most = source.offset, source.before, self._limits.candidate
+        source.hold()
+        while True:
+            try:
+                settled = next(reading)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                break
+            if source.held_back(start) > most:
+                break
+            if settled is not None:
+                take(source.settle(settled))
+            yield
+        if source.held_back(start) > most:
+            return self._too_long(start)
+        if isinstance(outcome, IsCall):
+            quoted = yield from quoted_by(source, before)
+            return _quoted(outcome.parts, (start, source.offset), quoted) if quoted else self._within(outcome, start)
+        return outcome
 
     def _file(self, parts: Parts) -> None:
         self._content.begin_call()
@@ -195,10 +219,31 @@ class ExtractionStream:
             else:
                 self._content.call(part)
 
+    def _too_long(self, start: int) -> IsText:
+        end = start + self._limits.candidate
+        text = self._source.slice(start, end)
+        self._source.unrepairable = range(0)
+        if text[1:].isspace():  # prose with a brace in it
+            return IsText(end)
+        detail = f"longer than {self._limits.candidate} characters"
+        return IsText(end, Rejection((start, end), RejectionReason.TOO_LONG, detail, attempted_name(text)))
+
+    def _within(self, outcome: IsCall, start: int) -> Outcome:
+        """Give the calls if the turn may have so many, or else their text."""
+        calls = [part for part in outcome.parts if not isinstance(part, str)]
+        if len(self._content.tool_calls) + len(calls) <= self._limits.calls:
+            return outcome
+        end, detail = self._source.offset, f"beyond the first {self._limits.calls} calls"
+        return IsText(end, Rejection((start, end), RejectionReason.TOO_MANY, detail, calls[0].name))
+
     def _reject(self, rejection: Rejection | None) -> None:
-        if rejection is not None:
-            self._clip_rejection(rejection.span[0])
-            self._rejections.append(rejection)
+        if rejection is None or len(self._rejections) > self._limits.rejections:
+            return
+        self._clip_rejection(rejection.span[0])
+        if len(self._rejections) == self._limits.rejections:
+            detail = f"beyond the first {self._limits.rejections} rejections, and no others are listed"
+            rejection = replace(rejection, reason=RejectionReason.TOO_MANY, detail=detail)
+        self._rejections.append(rejection)
 
     def _clip_rejection(self, start: int) -> None:
         """End the last rejection before what was found inside its last token (rule 6)."""

@@ -193,7 +193,11 @@ class RejectionReason(str, Enum):
     QUOTED = "quoted"
     """A call directly between backticks, or directly behind the `>` of a blockquote (rule 9)."""
     TOO_DEEP = "too_deep"
-    """Nested deeper than `MAX_DEPTH` levels."""
+    """Nested deeper than 128 levels, or than `Limits.depth` says (rule 14)."""
+    TOO_LONG = "too_long"
+    """Longer than `Limits.candidate` characters (rule 14)."""
+    TOO_MANY = "too_many"
+    """A call beyond the first `Limits.calls`, or the first of the rejections that are not listed (rule 14)."""
 
     def __str__(self) -> str:
         """Give the bare word, as it is written in logs and JSON."""
@@ -207,6 +211,8 @@ _ATTEMPTS = frozenset(
         RejectionReason.INVALID_ARGUMENTS,
         RejectionReason.CONFLICTING_ARGUMENTS,
         RejectionReason.TOO_DEEP,
+        RejectionReason.TOO_LONG,
+        RejectionReason.TOO_MANY,
     }
 )
 

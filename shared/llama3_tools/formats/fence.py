@@ -108,6 +108,7 @@ def _skip_surplus(source: Source, fence: str) -> Generator[None, None, None]:
 def _read_rule(source: Source, char: str) -> Reading[Outcome]:
     """Read a run that is no fence, such as one that is too long."""
     run = re.compile(f"{char}*")
+    source.let_go()
     while True:
         match = run.match(source.text, source.pos)
         source.pos = match.end() if match else source.pos

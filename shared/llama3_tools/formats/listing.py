@@ -30,6 +30,7 @@ def read_listing(source: Source, fence: str, column: int, *, nests: bool) -> Rea
     inner = rf"({line_start})(?=\w)|" if nests else ""
     bound = re.compile(rf"{inner}{line_start}(?=[^\w{fence[0]}])|{line_end}")
     levels = 1
+    source.let_go()
     while True:
         match = bound.search(source.text, source.pos)
         if match:

@@ -14,6 +14,7 @@ _CLOSING = "</think>"
 
 def read_quotation(source: Source, closing: str) -> Reading[Outcome]:
     """Read text up to and with its closing, or to the end of the output."""
+    source.let_go()
     while True:
         found = source.text.find(closing, source.pos)
         if found >= 0:
@@ -58,6 +59,7 @@ def _is_quoted(source: Source) -> bool:
 def _split(source: Source) -> Reading[Outcome]:
     """Read a thought behind its tag, and hold back what may be the beginning of the closing one."""
     source.drop(source.offset)
+    source.let_go()
     while True:
         text = source.text
         found = text.find(_CLOSING, source.pos)

@@ -1,0 +1,48 @@
+"""How much of what a model writes is read as calls: bounds for output that is too much for any turn (rule 14)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from llama3_tools.json_text import MAX_DEPTH
+
+__all__ = ["Limits", "require_limits"]
+
+_LEAST_CANDIDATE = 256
+
+
+class Limits(NamedTuple):
+    """Bounds of one model turn. What goes beyond one is text, and a rejection says so.
+
+    >>> from llama3_tools import extract
+    >>> extract('{"name": "f", "parameters": {"a": [[1]]}}', limits=Limits(depth=2)).rejections[0].reason.value
+    'too_deep'
+    """
+
+    depth: int = MAX_DEPTH - 1
+    """How many levels of objects and arrays the arguments of a call may have, themselves the first; 127 at most."""
+    candidate: int = 4 * 1024 * 1024
+    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more."""
+    calls: int = 1000
+    """How many calls a turn may have."""
+    rejections: int = 1000
+    """How many rejections are listed. One more says that there were others."""
+
+
+def require_limits(limits: Limits) -> Limits:
+    """Check bounds.
+
+    Raises:
+        TypeError: not `Limits` of whole numbers.
+        ValueError: a bound that is too low for any call, or a depth beyond what is read at all.
+    """
+    given: object = limits
+    if not isinstance(given, Limits) or not all(type(limit) is int for limit in given):
+        raise TypeError(f"limits are Limits of whole numbers, such as Limits(calls=10); not {limits!r}")
+    for name, limit in limits._asdict().items():
+        least = _LEAST_CANDIDATE if name == "candidate" else 1
+        if limit < least:
+            raise ValueError(f"limits: {name} is at least {least}, not {limit}")
+    if limits.depth >= MAX_DEPTH:
+        raise ValueError(f"limits: depth is at most {MAX_DEPTH - 1}, not {limits.depth}")
+    return limits
