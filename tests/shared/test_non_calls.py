@@ -52,7 +52,7 @@ def assert_untouched(text: str, **options: Any) -> None:  # noqa: ANN401 - as Ex
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tools": OTHER_TOOLS}, {"formats": "all"}, {"tools": OTHER_TOOLS, "lenient": True}],
+    [{}, {"tools": OTHER_TOOLS}, {"formats": "all"}, {"tools": OTHER_TOOLS, "lenient": True, "repair": True}],
     ids=["any", "declared", "asked", "lenient"],
 )
 def test_it_is_no_call(text: str, options: dict[str, Any]):
@@ -62,7 +62,7 @@ def test_it_is_no_call(text: str, options: dict[str, Any]):
 @pytest.mark.parametrize("text", MENTIONS.values(), ids=MENTIONS)
 def test_to_mention_a_declared_tool_is_not_to_call_it(text: str):
     assert_untouched(text, tools=NAMED_TOOLS)
-    assert_untouched(text, tools=NAMED_TOOLS, lenient=True)
+    assert_untouched(text, tools=NAMED_TOOLS, lenient=True, repair=True)
 
 
 def test_there_are_many_and_each_is_another():
