@@ -22,6 +22,7 @@ EXPORTS = {
         "Extractor",
         "FormatName",
         "Formats",
+        "Limits",
         "Llama3ToolsError",
         "MissingExtraError",
         "OnUnknownTool",

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llama3_tools.pieces import PieceKind, Pieces
-from llama3_tools.values import Extraction, RejectionReason, shortened
+from llama3_tools.values import Extraction, RejectionReason, ToolCall, shortened
 from llama3_tools.visible import visible
 
 __all__ = ["STYLES", "show_pieces"]
@@ -25,6 +25,7 @@ STYLES = {
 """The colour of each kind of piece. Each is also named below the output, for terminals without colours."""
 
 _ADVICE = {
+    RejectionReason.MALFORMED: "if it is closed, and of a tool of --tools, --repair may mend it",
     RejectionReason.TRUNCATED: "let the model write more (max_tokens), or give it more context",
     RejectionReason.MISSING_ARGUMENTS: "a tool that needs no argument has to be declared, with --tools",
     RejectionReason.UNKNOWN_TOOL: "declare it with --tools, or let it through with --on-unknown-tool call",
@@ -32,7 +33,10 @@ _ADVICE = {
     RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
 }
 _QUOTED = "holds what would be a call, but thoughts and listings of code are not searched (rule 9)"
-_NOTHING = "Nothing in it looks like a call: no object with a name and arguments, no tag, no fence that holds one."
+_NOTHING = (
+    "Nothing in it looks like a call: no JSON object with a name and arguments, bare, in a tag or in a fence. "
+    "Pythonic calls and code are read for the tools of --tools only, or with --format; other spellings with --lenient."
+)
 
 
 def show_pieces(screen: Console, name: str, whole: Pieces) -> None:
@@ -71,7 +75,7 @@ def _rows(whole: Pieces) -> Iterator[tuple[PieceKind, str, Text]]:
         if piece.kind is PieceKind.CALL and piece.index is not None:
             call = whole.extraction.tool_calls[piece.index]
             called = visible(f"{call.name} {call.arguments_json}")
-            yield piece.kind, where, Text.assemble(called, (f"  read as {call.format}", "dim"))
+            yield piece.kind, where, Text.assemble(called, (f"  read as {call.format}{_oddities(call)}", "dim"))
         elif piece.kind is PieceKind.REJECTED and piece.index is not None:
             yield piece.kind, where, _why(whole.extraction, piece.index)
         elif piece.kind is PieceKind.QUOTED:
@@ -81,6 +85,12 @@ def _rows(whole: Pieces) -> Iterator[tuple[PieceKind, str, Text]]:
         lines = piece.text.count("\n")
         line += lines
         column = len(piece.text) - piece.text.rfind("\n") if lines else column + len(piece.text)
+
+
+def _oddities(call: ToolCall) -> str:
+    """Say what was lenient about a call, and whether it was repaired."""
+    repaired = () if call.repaired_from is None else ("repaired",)
+    return visible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)))
 
 
 def _why(extraction: Extraction, index: int) -> Text:

@@ -197,3 +197,14 @@ def test_repair_needs_tools() -> None:
     result = extract("--repair", stdin=CALL)
     assert result.exit_code == 2
     assert "--repair is for calls of declared tools: give --tools, too" in result.output
+
+
+def test_what_was_lenient_or_repaired_is_shown(tmp_path: Path) -> None:
+    tools = write(tmp_path, "tools.json", TOOLS)
+    text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"
+    shown = extract("--tools", tools, "--lenient", "--repair", "--show", "--color", "never", stdin=text).stdout
+    assert "read as json, repaired" in " ".join(shown.split())
+    assert "read as function, the tag is written <function(NAME)>{…}" in " ".join(shown.split())
+    assert "--repair may mend it" in " ".join(
+        extract("--show", stdin='{"name": "f", "parameters": {x}}').stdout.split()
+    )
