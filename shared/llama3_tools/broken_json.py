@@ -302,7 +302,7 @@ class _Scanner:
                 escaped, has_odd_escape = escaped + (char == '"'), has_odd_escape or char not in _ESCAPES
                 source.pos, before = source.pos + 2, "\\"
                 continue
-            closes = yield from self._closes()
+            closes = yield from self._closes(is_first=inner % 2 == 0)
             if closes is None:
                 return False
             source.pos += 1
@@ -314,16 +314,22 @@ class _Scanner:
             inner, before = inner + (not is_apostrophe), quote
             self.has_inner_quotes = True
 
-    def _closes(self) -> Reading[bool | None]:
-        """Tell whether the quote here closes its string; `None`: this is no string."""
+    def _closes(self, *, is_first: bool) -> Reading[bool | None]:
+        """Tell whether the quote here closes its string; `None`: this is no string, or there are two side by side.
+
+        Args:
+            is_first: whether it would be the first of a pair, if it stood within the string.
+        """
         behind = yield from self._match(_BEHIND_QUOTE, 1)
         if behind is None or behind[1] in _NO_STRING:
             return None if behind else False
         if behind[1] in (",", self.closers[-1]):
             return True
-        if behind[1] not in _BODY or self.closers[-1] != "}":
+        if behind[1] not in _BODY:
             return False
-        return (yield from self._match(_NEXT_KEY, len(behind[0]))) is not None
+        if self.closers[-1] == "}" and (yield from self._match(_NEXT_KEY, len(behind[0]))):
+            return True
+        return None if is_first else False
 
     def _ends_here(self) -> Reading[bool]:
         """Where quotes within strings had to be told apart, refuse an end that is followed by another quote."""

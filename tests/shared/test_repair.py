@@ -102,6 +102,10 @@ AS_WITHOUT = {
     "a key that stands twice below": "{'name': 'f', 'parameters': {'a': {'b': 1, 'b': 2}}}",
     # Where a string ends is anybody's guess.
     "JSON in a string": '{"name": "f", "parameters": {"c": "curl -d \'{"command": "jq", "args": "x"}\' http"}}',
+    "two strings side by side": "{'name': 'f', 'parameters': {'a': ['x' 'y', 'z']}}",
+    "two strings side by side in an object": "{'name': 'f', 'parameters': {'q': 'a' 'b'}}",
+    "two strings that touch": "{'name': 'f', 'parameters': {'q': 'a''b'}}",
+    "two strings with different quotes": """{'name': 'f', 'parameters': {'q': 'a' "b"}}""",
     "an odd quote": '{"name": "f", "parameters": {"c": "5" wide"}}',
     "an odd quote, escaped": r'{"name": "f", "parameters": {"c": "[\"cover\]", "d": 1}}',
     "quotes and commas": '{"name": "f", "parameters": {"c": "print("a", "b")"}}',
