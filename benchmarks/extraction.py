@@ -17,6 +17,7 @@ from workloads import CALL, TYPICAL
 
 __all__ = ["ratios"]
 
+_MEGABYTE = 1_000_000
 _LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
 _PROSE = "Prose without a brace in it. "
 _CHUNK = 4
@@ -24,18 +25,17 @@ _STREAMING_TARGET = 70.0
 """Which is 1.5 µs a character where the loop takes 21 ns, as it does on the machine of the documentation."""
 
 
-def ratios(size: int, repeats: int) -> Iterator[Ratio]:
-    """Measure the outputs that have a target: the large ones have so many characters, or a tenth."""
-    string = f'{{"name": "f", "parameters": {{"text": "{"x" * (size // 10)}"}}}}'
-    leaves = ",".join([_LEAF] * (size // (len(_LEAF) + 1)))
+def ratios(repeats: int) -> Iterator[Ratio]:
+    """Measure the outputs that have a target."""
+    string = f'{{"name": "f", "parameters": {{"text": "{"x" * 100_000}"}}}}'
+    leaves = ",".join([_LEAF] * (_MEGABYTE // (len(_LEAF) + 1)))
     structure = f'{{"name": "f", "parameters": {{"all": [{leaves}]}}}}'
-    many = size // 1000
     for name, text, calls, target in (
         ("a typical output", TYPICAL, [CALL], 3.0),
         ("a string of 100 KB", string, [string], 1.5),
         ("1 MB of structure", structure, [structure], 1.3),
-        ("1 MB of prose", _PROSE * (size // len(_PROSE)), [], 2.0),
-        (f"{many:,} calls", "; ".join([CALL] * many), [CALL] * many, 3.0),
+        ("1 MB of prose", _PROSE * (_MEGABYTE // len(_PROSE)), [], 2.0),
+        ("1,000 calls", "; ".join([CALL] * 1000), [CALL] * 1000, 3.0),
     ):
         yield _whole(name, text, calls, target, repeats)
     yield _streamed(repeats)

@@ -44,7 +44,7 @@ def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
 
 def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:
     """Measure until the growth is linear, or it is no chance that it is not."""
-    extractor = Extractor(**workload.options)
+    extractor = workload.extractor()
     sizes = [size * factor for factor in (1, 2, 4)]
     texts = [workload.make(size) for size in sizes]
     found, expected = len(extractor.extract(texts[0]).tool_calls), workload.calls_in(size)

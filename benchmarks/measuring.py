@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from llama3_tools import Extractor
+from llama3_tools import Extractor, __version__
 
 __all__ = ["best_of", "chunks_of", "machine", "streamed"]
 
 _SHORTEST = 0.002  # seconds: what takes less is repeated, as the clock is coarse
-_VERSIONS = ("llama3-tools", "langchain-core", "llama-index-core", "pydantic", "json-repair", "json_repair")
+_VERSIONS = (
+    *("langchain-core", "llama-index-core", "pydantic", "json-repair"),
+    *("agent-tool-parser", "llm-beacon", "smolagents", "llama-models", "llm-router-utils"),
+)
 
 
 def best_of(run: Callable[[], object], repeats: int) -> float:
@@ -44,9 +47,10 @@ def streamed(extractor: Extractor, chunks: list[str]) -> int:
 
 def machine() -> dict[str, str]:
     """Give what the figures depend on: the machine, the interpreter and the versions."""
-    installed = {distribution.name: distribution.version for distribution in metadata.distributions()}
+    installed = {one.name.lower().replace("_", "-"): one.version for one in metadata.distributions()}
     versions = {name: installed[name] for name in _VERSIONS if name in installed}
-    return {"processor": _processor(), "system": platform.system(), "Python": platform.python_version(), **versions}
+    this = {"processor": _processor(), "system": platform.system(), "Python": platform.python_version()}
+    return {**this, "llama3-tools": __version__, **versions}
 
 
 def _processor() -> str:

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from figures import Row
-from llama3_tools import Extraction, Extractor
+from llama3_tools import Extraction, ExtractionStream
 from workloads import CALL, Workload
 
 __all__ = ["Memory", "memory_of_streams"]
 
 _CHUNK = 64
+_PROSE = "Prose without a brace in it. "
 _STRING = '{"name": "f", "parameters": {"text": "'
 _STREAMS = (
-    (Workload("prose", "Prose without a brace in it. "), len(CALL)),
-    (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None),
-    (Workload("many calls", f"{CALL}; ", calls=1), len(CALL)),
+    (Workload("prose", _PROSE), len(CALL), True),
+    (Workload("prose that is not kept", _PROSE), len(CALL), False),
+    (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None, True),
+    (Workload("many calls", f"{CALL}; ", calls=1), len(CALL), True),
 )
-"""Each with the most characters that it has to hold back; `None` is all of them."""
+"""Each with the most characters that it has to hold back (`None` is all of them), and whether its content is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +65,20 @@ class Memory(Row):
 
 def memory_of_streams(size: int) -> Iterator[Memory]:
     """Measure streams of so many characters."""
-    for workload, held in _STREAMS:
+    for workload, held, is_kept in _STREAMS:
         text = workload.make(size)
-        result, peak, calls = _measure(text)
+        result, peak, calls = _measure(workload, text, is_kept=is_kept)
         if calls != workload.calls_in(size):
             raise AssertionError(f"{workload.name}: expected {workload.calls_in(size)} calls, found {calls}")
         yield Memory(workload.name, len(text), held or len(text), result, peak)
 
 
-def _measure(text: str) -> tuple[int, int, int]:
-    extractor = Extractor()
+def _measure(workload: Workload, text: str, *, is_kept: bool) -> tuple[int, int, int]:
+    extractor = workload.extractor()
     gc.collect()
     tracemalloc.start()
     try:
-        extraction = _read(extractor, text)
+        extraction = _read(extractor.stream(keep_content=is_kept), text)
         gc.collect()
         result, peak = tracemalloc.get_traced_memory()
     finally:
@@ -84,9 +86,8 @@ def _measure(text: str) -> tuple[int, int, int]:
     return result, peak, len(extraction.tool_calls)
 
 
-def _read(extractor: Extractor, text: str) -> Extraction:
+def _read(stream: ExtractionStream, text: str) -> Extraction:
     """Read a stream whose events are taken and forgotten."""
-    stream = extractor.stream()
     for start in range(0, len(text), _CHUNK):
         stream.feed(text[start : start + _CHUNK])
     stream.flush()

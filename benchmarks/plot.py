@@ -37,9 +37,9 @@ def plot(path: Path, ratios: Sequence[Ratio], grown: Sequence[Growth]) -> None:
 def _draw_ratios(axes: Axes, ratios: Sequence[Ratio]) -> None:
     shares = [one.ratio / (one.target or 1) for one in ratios]
     names = [one.name for one in ratios]
-    bars = axes.barh(names, shares, color=[_MET if share <= 1 else _MISSED for share in shares], height=0.6)
-    labels = [f" {one.ratio:.1f} (target {one.target:.1f})" for one in ratios]
-    axes.bar_label(bars, labels, padding=2, color=_GREY)
+    axes.barh(names, shares, color=[_MET if share <= 1 else _MISSED for share in shares], height=0.6)
+    for place, (one, share) in enumerate(zip(ratios, shares, strict=True)):
+        axes.text(max(share, 1.0), place, f"  {one.ratio:.1f}, target {one.target:.1f}", va="center")
     axes.axvline(1, color=_GREY, linewidth=1, linestyle="--")
     axes.set_xlim(0, max([1.0, *shares]) * 1.6)
     axes.invert_yaxis()

@@ -38,8 +38,6 @@ class Effort:
 
     growth: Mapping[int, int]
     """For each length of chunks, the characters of the shortest output; 0 is the whole output at once."""
-    size: int
-    """The characters of large outputs."""
     memory: int
     """The characters of streams whose memory is measured."""
     repeats: int
@@ -52,21 +50,19 @@ class Effort:
 
 _FULL = Effort(
     growth={WHOLE: 32 * _KIB, 1: 4 * _KIB, 4: 8 * _KIB, 16: 8 * _KIB, 4096: 16 * _KIB},
-    size=1_000_000,
     memory=4_000_000,
     repeats=5,
     limit=10,
 )
 _QUICK = Effort(
     growth=dict.fromkeys((WHOLE, 1, 16), 4 * _KIB),
-    size=10_000,
     memory=40_000,
     repeats=2,
     limit=1,
 )
 
 SECTIONS: dict[str, Callable[[Effort], Iterable[Row]]] = {
-    "targets": lambda effort: ratios(effort.size, effort.repeats),
+    "targets": lambda effort: ratios(effort.repeats),
     "imports": lambda effort: imports(effort.repeats),
     "adapters": lambda effort: adapters(effort.repeats),
     "memory": lambda effort: memory_of_streams(effort.memory),

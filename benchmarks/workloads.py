@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama3_tools import Extractor, Limits
+
 __all__ = ["CALL", "GROWING", "TYPICAL", "Workload"]
+
+_UNLIMITED = Limits(candidate=1_000_000_000, calls=1_000_000_000, rejections=1_000_000_000)
+"""What is bounded cannot grow: the time has to be linear without."""
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": 3, "units": "metric"}}'
 TYPICAL = (
@@ -51,6 +56,10 @@ class Workload:
     def calls_in(self, size: int) -> int:
         """Give the number of calls in the output that `make` makes."""
         return self.calls * self._times(size) + self.calls_beside
+
+    def extractor(self) -> Extractor:
+        """Make the extractor that reads it."""
+        return Extractor(limits=_UNLIMITED, **self.options)
 
     def _times(self, size: int) -> int:
         return max(1, size // len(self.unit + self.closing))
