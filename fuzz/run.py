@@ -92,7 +92,7 @@ def _watch(name: str, seconds: int) -> _Run:
         flush=True,
     )
     if run.log:
-        print(run.log)
+        print(f"It ended with status {done.returncode}:\n{run.log}")
     return run
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llama3_tools import Tool
+from llama3_tools import Limits, Tool
 from llama3_tools.pieces import PieceExtractor
 
 __all__ = ["FRAGMENTS", "READINGS", "TOOLS"]
@@ -138,6 +138,7 @@ READINGS = {
     "repaired": PieceExtractor(tools=TOOLS, repair=True),
     "reasoning": PieceExtractor(split_reasoning=True),
     "begun reasoning": PieceExtractor(split_reasoning=True, starts_reasoning=True),
+    "limited": PieceExtractor(limits=Limits(depth=2, candidate=256, calls=2, rejections=2)),
     "all": PieceExtractor(
         tools=TOOLS, formats="all", coerce_arguments=True, lenient=True, repair=True, split_reasoning=True
     ),

@@ -27,6 +27,7 @@ _FENCE = r"(?:`{3,}|~{3,})[ \t]*(?:json|tool_call|python3?|py)?(?:[ \t{][^\n]*(?
 _TAG = r"</?(?:tool(?:_call|s)?|function(?:_?call)?)>|<functioncall(?=\s)|>"
 _CUT_OFF = r"(?:<[/|]?[a-z_|]*|[`~]+)\Z"
 _VANISHES = re.compile(rf"(?:[\s;,\[\]]|{TOKEN_PATTERN}|<\|python_start\|>|{_TAG}|{_FENCE}|{_CUT_OFF})*", re.IGNORECASE)
+_MAY_BE_OPEN = re.compile(r"`|~~~|<tool|<function|<\|python_start")
 _ENVELOPE = re.compile(r'"tool_calls?"')
 
 
@@ -143,7 +144,7 @@ def _what(call: ToolCall) -> tuple[object, ...]:
 
 def _may_wait(call: ToolCall, beginning: str) -> bool:
     is_bare = call.format in {"json", "envelope"} and call.repaired_from is None
-    return not is_bare or "`" in beginning[: call.span[0]]
+    return not is_bare or _MAY_BE_OPEN.search(beginning, 0, call.span[0]) is not None
 
 
 def _content_of(pieces: Sequence[Piece]) -> str | None:
