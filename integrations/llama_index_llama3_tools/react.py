@@ -10,7 +10,12 @@ from typing import Any
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
-from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ObservationReasoningStep
+from llama_index.core.agent.react.types import (
+    ActionReasoningStep,
+    BaseReasoningStep,
+    ObservationReasoningStep,
+    ResponseReasoningStep,
+)
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.tools import BaseTool
@@ -21,8 +26,10 @@ from llama3_tools import (
     Event,
     Formats,
     OnUnknownTool,
+    ReasoningDelta,
     TextDelta,
     ToolCall,
+    ToolCallReady,
     render_tool_call,
     render_tool_prompt,
 )
@@ -78,7 +85,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
 
     For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
     action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
-    makes of it.
+    makes of it. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
@@ -87,6 +94,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
     >>> parser.parse("Thought: I need the time.\n<|python_tag|>now()").action
     'now'
     >>> parser.parse("Thought: I know that. Answer: It is noon.").response
+    'It is noon.'
+    >>> parser.parse("<think>Answer: One?</think>Thought: I know that. Answer: It is noon.").response
     'It is noon.'
 
     Args:
@@ -99,9 +108,10 @@ class Llama3ReActOutputParser(ReActOutputParser):
         lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
         repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). A step's
             `repaired_from` is what the model wrote.
-        split_reasoning: whether `<think>…</think>` is no part of the step. (`Llama3ToolLLM(split_reasoning=True)` takes
-            it out of the answer before, and keeps it.)
-        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
+        split_reasoning: whether `<think>…</think>` is no part of the step, rather than the beginning of its thought.
+            (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and keeps it.)
+        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not for a
+            `Llama3ToolLLM(split_reasoning=True)`, which leaves none.
 
     Raises:
         TypeError: `tools` is no list of tools.
@@ -126,15 +136,17 @@ class Llama3ReActOutputParser(ReActOutputParser):
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
         is_any = declared is None and formats is None
         meant = formats_asked_for("pythonic", tools=()) if is_any else formats
-        reading = Reading(meant, lenient, repair, starts_reasoning=starts_reasoning and not split_reasoning)
+        # What is thought is no part of what is read, and kept beside it where it is not split off.
+        reading = Reading(meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning)
         self._extractor = reading.reader(declared, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
         self._failing = self._extractor
         if is_any:
             failing = replace(reading, formats=None)
             self._failing = failing.reader(None, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
-        thoughts = Reading(split_reasoning=split_reasoning, starts_reasoning=starts_reasoning)
-        self._thoughts = thoughts.reader_of_reasoning().extractor if split_reasoning else None
+        self._without_calls = reading.reader_of_reasoning().extractor
+        self._keeps_reasoning = not split_reasoning
+        self._starts_reasoning = starts_reasoning
         self._schemas = ToolSchemas(declared or () if coerce_arguments else ())
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
@@ -148,35 +160,46 @@ class Llama3ReActOutputParser(ReActOutputParser):
             MalformedToolCallError: a call is malformed; it is a `ValueError`, on which the agent asks the model again.
             ValueError: the text is no step.
         """
-        if self._thoughts is not None:
-            output = self._thoughts.extract(output).content or ""
-            if not output:
-                raise ValueError("there is no step behind the reasoning")
         stream = self._extractor.stream()
         # A list of tools that nobody declared is one of calls at the start of a line alone, as this one is meant to be.
         events = [*stream.feed(_BEFORE_LIST.sub("\n", output)), *stream.flush()]
-        extraction = stream.extraction
-        if extraction.tool_calls and _is_next(extraction.tool_calls[0], output):
-            call = extraction.tool_calls[0]
-            return self._step(_thought(events), call.name, call.arguments, call)
-        errors = (
-            []
-            if "Answer:" in output or "Action:" in output
-            else failed_tool_calls(output, self._failing.extract(output))
-        )
-        if errors:
-            raise MalformedToolCallError(output, errors)
-        step = super().parse(output, is_streaming)
+        calls = stream.extraction.tool_calls
+        text, reasoning = _before_call(events)
+        if calls and _is_next(calls[0], text):
+            return self._step(_thought(text), reasoning, calls[0].name, calls[0].arguments, calls[0])
+        read = self._without_calls.extract(output)
+        answer, reasoning = read.content or "", read.reasoning or ""
+        if output and not answer:
+            raise ValueError(self._nothing_behind_reasoning(output))
+        if "Answer:" not in answer and "Action:" not in answer:
+            errors = failed_tool_calls(output, self._failing.extract(output))
+            if errors:
+                raise MalformedToolCallError(output, errors)
+        step = super().parse(answer, is_streaming)
         if isinstance(step, ActionReasoningStep):
-            return self._step(step.thought, step.action, step.action_input)
+            return self._step(step.thought, reasoning, step.action, step.action_input)
+        if isinstance(step, ResponseReasoningStep):
+            step.thought = self._with_reasoning(step.thought, reasoning)
         return step
 
+    def _with_reasoning(self, thought: str, reasoning: str) -> str:
+        return f"<think>{reasoning}</think>\n{thought}" if reasoning and self._keeps_reasoning else thought
+
+    def _nothing_behind_reasoning(self, output: str) -> str:
+        nothing = "there is no step behind the reasoning"
+        if not self._starts_reasoning or "</think>" in output:
+            return nothing
+        return (
+            f"{nothing}, which `</think>` never ends (if the reasoning was split off already, as "
+            "Llama3ToolLLM(split_reasoning=True) does it, leave out the parser's starts_reasoning)"
+        )
+
     def _step(
-        self, thought: str, tool: str, arguments: dict[str, Any], call: ToolCall | None = None
+        self, thought: str, reasoning: str, tool: str, arguments: dict[str, Any], call: ToolCall | None = None
     ) -> Llama3CallReasoningStep:
         coercion = self._schemas.coerce(tool, arguments)
         return Llama3CallReasoningStep(
-            thought=thought,
+            thought=self._with_reasoning(thought, reasoning),
             action=tool,
             action_input=coercion.arguments,
             changes=coercion.changes,
@@ -265,12 +288,11 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
         return cls(system_header=header, context=context or "", observation_role=observation_role)
 
 
-def _is_next(call: ToolCall, output: str) -> bool:
+def _is_next(call: ToolCall, before: str) -> bool:
     """Tell whether the call is the step, and nothing in LlamaIndex's form stands before it.
 
     Some models write the whole call behind `Action Input:`.
     """
-    before = output[: call.span[0]]
     return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
 
 
@@ -284,9 +306,13 @@ def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]
     return told
 
 
-def _thought(events: Iterable[Event]) -> str:
-    """Take the text before the first call; what comes behind that, the model made up."""
-    texts = itertools.takewhile(lambda event: isinstance(event, TextDelta), events)
-    before = "".join(event.text for event in texts if isinstance(event, TextDelta))
+def _before_call(events: Iterable[Event]) -> tuple[str, str]:
+    """Give the text and the reasoning before the first call; what comes behind that, the model made up."""
+    before = list(itertools.takewhile(lambda event: not isinstance(event, ToolCallReady), events))
+    text = "".join(event.text for event in before if isinstance(event, TextDelta))
+    return text, "".join(event.text for event in before if isinstance(event, ReasoningDelta))
+
+
+def _thought(before: str) -> str:
     thought = before.rpartition("Thought:")[2].partition("Action:")[0].strip()
     return thought or "I need a tool."

@@ -233,9 +233,46 @@ def test_a_react_step_is_read_behind_the_reasoning(starts: bool) -> None:
         assert read.parse(f"{opening}{output}").get_content() == content
     with pytest.raises(ValueError, match="no step behind the reasoning"):
         read.parse(f"{opening}Hm.</think>\n")
-    if starts:
-        kept = Llama3ReActOutputParser(starts_reasoning=True)
-        assert kept.parse(f"{WEATHER}</think>{TIME}").get_content().endswith(TIME)
+
+
+ACTION = 'Action: get_weather\nAction Input: {"city": "Rome"}'
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+@pytest.mark.parametrize("split", [True, False])
+@pytest.mark.parametrize("starts", [True, False])
+@pytest.mark.parametrize(
+    ("thinks", "writes", "thought", "step"),
+    [
+        (f"I could do\n{ACTION}\nbut no.", "Thought: I know.\nAnswer: Sunny.", "I know.", "Sunny."),
+        (f"{WEATHER}?", "Sunny.", "(Implicit) I can answer without any more tools!", "Sunny."),
+        ('Should I write "Answer:" now? No.', f"Thought: need it.\n{TIME}", "need it.", "get_time"),
+        ("Action Input: no.", TIME, "I need a tool.", "get_time"),
+        ("Answer: 1.", f"Thought: need it.\n{ACTION}", "need it.", "get_weather"),
+        (
+            "Hm.",
+            f"Thought: I know.\nAnswer: Write\n```json\n{WEATHER}\n```",
+            "I know.",
+            f"Write\n```json\n{WEATHER}\n```",
+        ),
+    ],
+)
+def test_what_is_thought_is_no_step(  # noqa: PLR0913 (a table's columns)
+    *, thinks: str, writes: str, thought: str, step: str, starts: bool, split: bool, tools: list[Any] | None
+) -> None:
+    parser = Llama3ReActOutputParser(tools, split_reasoning=split, starts_reasoning=starts)
+    read: Any = parser.parse(f"{'' if starts else '<think>'}{thinks}</think>\n{writes}")
+    assert (read.response if read.is_done else read.action) == step
+    assert read.thought == (thought if split else f"<think>{thinks}</think>\n{thought}")
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_a_react_step_that_is_all_reasoning_is_told_to_have_been_split_off_before(split: bool) -> None:
+    read = Llama3ReActOutputParser(TOOLS, split_reasoning=split, starts_reasoning=True)
+    with pytest.raises(ValueError, match=r"if the reasoning was split off already, .* leave out .*starts_reasoning"):
+        read.parse("Thought: I know.\nAnswer: Noon.")
+    with pytest.raises(ValueError, match=r"behind the reasoning$"):
+        read.parse("Thought: I know.</think>")
 
 
 def test_a_stored_context_keeps_it() -> None:
