@@ -132,6 +132,13 @@ def require_str(value: object, what: str) -> None:
         raise TypeError(f"{what}, got {type(value).__name__}{hint}")
 
 
+def require_bool(**options: object) -> None:
+    """Raise a `TypeError` that names the first of the options that is neither true nor false."""
+    for name, value in options.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False, not {value!r}")
+
+
 def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)
     kind: type[ResponseFormatError],
     problem: ResponseFormatProblem,

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
-from llama3_tools.errors import require_str
+from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
 from llama3_tools.limits import Limits, require_limits
 from llama3_tools.repair import load_repair
@@ -84,7 +84,7 @@ class Extractor:
             on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
                 the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
             formats: the forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code`, and for
-                declared tools these, too.
+                declared tools these, too. `"none"`: no calls; nothing but reasoning is taken out of the text.
             coerce_arguments: whether arguments are made to fit the schema of their tool, as the function of that
                 name does it. What was changed, and what does not fit all the same, is on the call.
             lenient: whether variants that no manual has are read, too: other tags for `<function=NAME>`, other keys for
@@ -97,7 +97,8 @@ class Extractor:
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            TypeError: `tools` is no list of tools, `limits` no `Limits`, or `id_factory` no function.
+            TypeError: `tools` is no list of tools, `formats` no list of names, `limits` no `Limits`, `id_factory` no
+                function, or what is true or false neither.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
                 limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
@@ -107,6 +108,13 @@ class Extractor:
             raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
         if not callable(id_factory):
             raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
+        require_bool(
+            coerce_arguments=coerce_arguments,
+            lenient=lenient,
+            repair=repair,
+            split_reasoning=split_reasoning,
+            starts_reasoning=starts_reasoning,
+        )
         if coerce_arguments and tools is None:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
         if repair and tools is None:
@@ -217,7 +225,7 @@ def extract(  # noqa: PLR0913 (an option each)
         text: what the model wrote.
         tools: the tools that may be called; `None`: any name may be called.
         on_unknown_tool: what becomes of a call of any other name.
-        formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
+        formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: as `Extractor` has it.
         coerce_arguments: whether arguments are made to fit the schema of their tool.
         lenient: whether variants that no manual has are read, too.
         repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
@@ -227,14 +235,14 @@ def extract(  # noqa: PLR0913 (an option each)
         id_factory: makes the id of each call.
 
     Raises:
-        TypeError: `text` is not a `str`, `tools` is no list of tools, or `limits` no `Limits`.
+        TypeError: `text` is not a `str`, or an option of another type than `Extractor` takes.
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
             limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
         MissingExtraError: `repair` needs the extra of that name.
     """
     is_default = tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id
-    is_plain = not (coerce_arguments or lenient or repair or split_reasoning or starts_reasoning)
+    is_plain = coerce_arguments is lenient is repair is split_reasoning is starts_reasoning is False
     if is_default and is_plain and limits is _LIMITS:
         return _DEFAULT.extract(text)
     extractor = Extractor(

@@ -419,7 +419,7 @@ def test_only_the_formats_asked_for_are_read(formats: Any, found: str):  # noqa:
 @pytest.mark.parametrize(("formats", "found"), [(["xml"], "'xml'"), ([], "an empty list"), ("yaml", "'yaml'")])
 def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # noqa: ANN401 - on purpose
     names = ", ".join(get_args(FormatName))
-    with pytest.raises(ValueError, match=f'formats are "all", or a list of {names}; not {found}'):
+    with pytest.raises(ValueError, match=f"formats are out of {names}; not {found}"):
         Extractor(formats=formats)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.formats.base import Choice, Openings, WireFormat, always, where_read
+from llama3_tools.formats.base import Choice, Openings, WireFormat, always, beside_calls, where_read
 from llama3_tools.formats.code import code
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.formats.function_tag import function_tag
@@ -22,12 +22,14 @@ from llama3_tools.formats.wrappers import FUNCTION, FUNCTIONCALL, PYTHON_START, 
 
 __all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
 
-FormatName: TypeAlias = Literal["json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code"]
-"""A form of writing calls, as it can be asked for (rule 11)."""
+FormatName: TypeAlias = Literal[
+    "json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code", "all", "none"
+]
+"""A form of writing calls, as it can be asked for (rule 11); or all of them, or none."""
 
-Formats: TypeAlias = Iterable[FormatName] | Literal["all"] | None
-"""The forms that are read: their names, or `"all"`. `None`: what cannot be mistaken for prose, and where tools are
-declared the rest too, for those."""
+Formats: TypeAlias = Iterable[FormatName] | FormatName | None
+"""The forms that are read: their names, or one. `None`: what cannot be mistaken for prose, and where tools are declared
+the rest too, for those. `"none"`: no call is read at all, and nothing but reasoning is taken out of the text."""
 
 _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     json_object,
@@ -41,8 +43,8 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     function_tag,
     always(FENCE),
     code,
-    always(PYTHON_START),
-    always(PROTOCOL_TOKEN),
+    beside_calls(PYTHON_START),
+    beside_calls(PROTOCOL_TOKEN),
     always(COMMENT),
     always(TOOL_RESPONSE),
     think,
@@ -66,10 +68,10 @@ class Reads(NamedTuple):
 
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
-    """Check the names of formats.
+    """Check the names of formats, and give each of those meant.
 
-    >>> require_formats("json"), require_formats("all")[:2]
-    (('json',), ('json', 'tool_call'))
+    >>> require_formats("json"), require_formats("all")[:2], require_formats(["none"])
+    (('json',), ('json', 'tool_call'), ('none',))
 
     Raises:
         TypeError: not a list of names.
@@ -78,12 +80,15 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     if formats is None:
         return None
     known = get_args(FormatName)
-    names = known if formats == "all" else (formats,) if isinstance(formats, str) else tuple(formats)
+    if not isinstance(formats, Iterable):
+        raise TypeError(f"formats is a name, or a list of names, out of {', '.join(known)}; not {formats!r}")
+    names = (formats,) if isinstance(formats, str) else tuple(formats)
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         what = f"{unknown[0]!r}" if unknown else "an empty list"
-        raise ValueError(f'formats are "all", or a list of {", ".join(known)}; not {what}')
-    return names
+        raise ValueError(f"formats are out of {', '.join(known)}; not {what}")
+    meant = known[:-2] if "all" in names else names
+    return tuple(name for name in meant if name != "none") or ("none",)
 
 
 @lru_cache(maxsize=64)

@@ -24,6 +24,7 @@ __all__ = [
     "Outcome",
     "WireFormat",
     "always",
+    "beside_calls",
     "where_read",
 ]
 
@@ -151,6 +152,11 @@ class Choice(NamedTuple):
 def always(format_: WireFormat) -> Callable[[Choice], WireFormat]:
     """List a format that is read whatever was asked for."""
     return lambda _: format_
+
+
+def beside_calls(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:
+    """List a format that is read unless no calls are."""
+    return lambda choice: None if choice.asked_for == ("none",) else format_
 
 
 def where_read(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:

@@ -48,7 +48,7 @@ JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))",
 
 def json_object(choice: Choice) -> WireFormat | None:
     """Give the format of objects. Inside a wrapper they are read whatever was asked for."""
-    if not (choice.is_inside or choice.reads("json")):
+    if not (choice.reads("json") or (choice.is_inside and choice.asked_for != ("none",))):
         return None
     return _MALFORMED_OBJECT if choice.repair else _OBJECT
 

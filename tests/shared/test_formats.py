@@ -1,0 +1,98 @@
+"""Which forms of calls are read (rule 11), and how the options that say so are checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.chunkings import extract_in_every_chunking
+
+from llama3_tools import Extractor, extract
+from llama3_tools.formats import require_formats
+
+CALL = '{"name": "f", "parameters": {"a": 1}}'
+OUTPUTS = {
+    "json": CALL,
+    "fence": f"```json\n{CALL}\n```",
+    "tool_call": f"<tool_call>{CALL}</tool_call>",
+    "tool": f"<tool>{CALL}</tool>",
+    "tools": f"<tools>[{CALL}]</tools>",
+    "functioncall": f"<functioncall> {CALL}",
+    "function": '<function=f>{"a": 1}</function>',
+    "pythonic": "[f(a=1)]",
+    "line": "f(a=1)",
+    "code": "<|python_tag|>f(1)",
+    "token": f"<|python_tag|>{CALL}<|eom_id|>",
+    "python_start": f"<|python_start|>{CALL}<|python_end|>",
+}
+TOOLS = [{"name": "f", "parameters": {"properties": {"a": {}}}}, {"name": "code_interpreter"}]
+
+
+class TestNone:
+    """With `"none"` no call is read: nothing but reasoning is taken out of the text, to the last character."""
+
+    TEXTS = (
+        *OUTPUTS.values(),
+        'Here:\n```json\n{"message": "Hi", "tool_call": null}\n```\nDone.',
+        '{"message": "Hi", "tool_calls": []}',
+        "<tool_call></tool_call>; <|python_start|>x<|python_end|>",
+        f" <|start_header_id|>assistant<|end_header_id|>\n\nYes; {CALL}; \n<|eot_id|>\n",
+    )
+
+    @pytest.mark.parametrize("options", [{}, {"tools": TOOLS, "lenient": True, "repair": True}])
+    @pytest.mark.parametrize("text", TEXTS)
+    def test_all_is_text(self, text: str, options: dict[str, Any]):
+        extraction = extract_in_every_chunking(text, formats="none", **options)
+        assert (extraction.content, extraction.tool_calls, extraction.rejections) == (text, (), ())
+
+    @pytest.mark.parametrize("text", TEXTS)
+    def test_reasoning_is_split_off(self, text: str):
+        extraction = extract_in_every_chunking(f"<think>{CALL}?</think>{text}", formats="none", split_reasoning=True)
+        assert (extraction.content, extraction.reasoning) == (text.strip(), f"{CALL}?")
+        assert not extraction.tools_called
+
+    def test_the_output_may_begin_inside_reasoning(self):
+        options = {"split_reasoning": True, "starts_reasoning": True, "formats": "none"}
+        extraction = extract_in_every_chunking(f"Is it f?</think> {CALL}", **options)
+        assert (extraction.content, extraction.reasoning) == (CALL, "Is it f?")
+
+    @pytest.mark.parametrize("quotation", ["```python\n{}\n```", "<!-- {} -->", "<tool_response>{}</tool_response>"])
+    def test_reasoning_that_is_quoted_stays(self, quotation: str):
+        text = quotation.format("<think>x</think>")
+        assert extract_in_every_chunking(text, formats="none", split_reasoning=True).content == text
+
+
+class TestTheOption:
+    @pytest.mark.parametrize(
+        ("formats", "names"),
+        [
+            (None, None),
+            ("json", ("json",)),
+            (["code", "json"], ("code", "json")),
+            ("none", ("none",)),
+            (["none"], ("none",)),
+            (("none", "json"), ("json",)),
+        ],
+    )
+    def test_names_one_or_several_formats(self, formats: Any, names: Any):  # noqa: ANN401 - as Extractor takes them
+        assert require_formats(formats) == names
+
+    def test_all_is_each_of_them(self):
+        names = require_formats("all")
+        assert names == require_formats(["all"]) == require_formats(["json", "all", "none"]) == require_formats(names)
+        assert len(names or ()) == 8
+        assert not {"all", "none"} & set(names or ())
+
+    @pytest.mark.parametrize("formats", [1, True, 0.5])
+    def test_takes_nothing_else(self, formats: Any):  # noqa: ANN401 - on purpose
+        with pytest.raises(TypeError, match=rf"formats is a name, or a list of names, out of json, .*; not {formats}"):
+            Extractor(formats=formats)
+
+
+@pytest.mark.parametrize("value", ["no", ["x"], 1, None])
+@pytest.mark.parametrize("option", ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"])
+def test_what_is_true_or_false_is_nothing_else(option: str, value: Any):  # noqa: ANN401 - on purpose
+    for make in (Extractor, lambda **options: extract("Hi", **options)):
+        with pytest.raises(TypeError) as raised:
+            make(tools=[], **{option: value})
+        assert str(raised.value) == f"{option} is True or False, not {value!r}"
