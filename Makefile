@@ -13,7 +13,7 @@ TARGET ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test test-model check format-check lint types fuzz bench bench-quick docs clean
+.PHONY: help demo demo-model record test test-model check format-check lint types matrix fuzz bench bench-quick docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(PY) -m mypy
 
+matrix: $(VENV)/.dev ## Test with each Python that is here, oldest and newest frameworks, and the wheel (ARGS="-s lowest-3.10")
+	$(VENV)/bin/nox $(ARGS)
+
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
@@ -57,7 +60,7 @@ docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or refe
 	$(VENV)/bin/zensical build --clean --strict
 
 clean: ## Remove the environment and everything built
-	rm -rf $(VENV) build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .nox build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):

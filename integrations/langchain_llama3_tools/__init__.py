@@ -22,7 +22,7 @@ except ImportError as error:
     if (error.name or "").partition(".")[0] != "langchain_core":
         raise  # the framework is there, and something that it needs is not
     raise MissingExtraError(
-        "langchain_llama3_tools needs langchain-core 1.0 or newer: pip install 'llama3-tools[langchain]'"
+        "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
 from langchain_llama3_tools.coerced import CoercedArguments

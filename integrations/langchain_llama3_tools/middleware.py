@@ -36,7 +36,7 @@ except ImportError as error:
     if (error.name or "").partition(".")[0] != "langchain":
         raise  # the framework is there, and something that it needs is not
     raise MissingExtraError(
-        "Llama3ToolMiddleware needs langchain 1.0 or newer: pip install 'llama3-tools[langchain-agents]'"
+        "Llama3ToolMiddleware needs langchain 1.3 or newer: pip install 'llama3-tools[langchain-agents]'"
     ) from error
 
 if TYPE_CHECKING:

@@ -396,7 +396,9 @@ class TestAsTheModelInsideGivesIt:
 
     async def test_what_one_that_does_not_stream_tells_beside_its_message_is_in_a_stream_as_well(self) -> None:
         class Telling(BaseChatModel):
-            _llm_type = "telling"
+            @property
+            def _llm_type(self) -> str:
+                return "telling"
 
             def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
                 made = ChatGeneration(message=AIMessage(CALL), generation_info={"finish_reason": "stop"})

@@ -36,7 +36,7 @@ def import_with(
 
 def test_without_the_framework_the_error_names_the_extra() -> None:
     assert import_with("langchain_core") == (
-        "MissingExtraError langchain_llama3_tools needs langchain-core 1.0 or newer: "
+        "MissingExtraError langchain_llama3_tools needs langchain-core 1.4 or newer: "
         "pip install 'llama3-tools[langchain]'"
     )
 
@@ -60,7 +60,7 @@ def test_langchain_itself_is_not_needed() -> None:
 def test_the_middleware_needs_it_and_says_so() -> None:
     asked_for = "from langchain_llama3_tools import Llama3ToolMiddleware"
     assert import_with("langchain", statement=asked_for) == (
-        "MissingExtraError Llama3ToolMiddleware needs langchain 1.0 or newer: "
+        "MissingExtraError Llama3ToolMiddleware needs langchain 1.3 or newer: "
         "pip install 'llama3-tools[langchain-agents]'"
     )
     assert import_with("langgraph", statement=asked_for).startswith(("ImportError ", "ModuleNotFoundError "))

@@ -1,0 +1,87 @@
+"""The matrix: each Python that is here, with the oldest and the newest frameworks; and the distributions, installed.
+
+`make matrix` runs all of it, `make matrix ARGS="--session lowest-3.10"` a part, `.venv/bin/nox --list` lists the parts.
+A Python that is not here is skipped, and the summary at the end says so; nothing fetches one.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2026.10"
+nox.options.default_venv_backend = "uv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False
+os.environ["UV_PYTHON_DOWNLOADS"] = "never"
+# Those of pyenv, also where its `python3.10` stands for another one than was chosen.
+os.environ["PATH"] = os.pathsep.join([*map(str, Path.home().glob(".pyenv/versions/*/bin")), os.environ["PATH"]])
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+
+# What each adapter's tests need: the extras that they test, clients for the endpoints, and where they stand.
+ADAPTERS = {
+    "langchain": (
+        ["langchain", "langchain-agents", "repair", "validation"],
+        ["langchain-classic", "langchain-openai"],
+        ["integrations/langchain_llama3_tools", "tests/integrations/langchain"],
+    ),
+    "llama-index": (
+        ["llama-index", "repair", "validation"],
+        ["llama-index-llms-openai-like"],
+        ["integrations/llama_index_llama3_tools", "tests/integrations/llamaindex"],
+    ),
+}
+# LangChain's own tests of a chat model need a newer langchain-core than its oldest.
+NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
+
+# What a user may install. The other extras are for work on this project.
+EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "repair", "acceptance", "cli"]
+SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic"]
+INSTALLED = "tests/installed.py"
+
+
+def run_tests(session: nox.Session, *arguments: str) -> None:
+    """Say which versions are there, and run tests on as many cores as there are, four at most."""
+    program = f"import sys; sys.path.insert(0, 'tests'); from installed import versions; print(versions({SHOWN}))"
+    session.run("python", "-c", program)
+    workers = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
+    session.run("python", "-m", "pytest", "--quiet", *workers, *arguments, *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def newest(session: nox.Session) -> None:
+    """Test the core and the adapters with the newest packages that may be installed."""
+    clients = [client for _, clients, _ in ADAPTERS.values() for client in clients]
+    extras = "acceptance,cli,langchain-agents,llama-index,repair,test"
+    session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *clients)
+    run_tests(session, "shared", "tests/shared", *(place for _, _, places in ADAPTERS.values() for place in places))
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("adapter", list(ADAPTERS), ids=list(ADAPTERS))
+def lowest(session: nox.Session, adapter: str) -> None:
+    """Test an adapter alone, with the oldest packages that `pyproject.toml` admits, whatever these warn of."""
+    extras, clients, places = ADAPTERS[adapter]
+    oldest = Path(session.create_tmp(), "oldest.txt")
+    oldest.unlink(missing_ok=True)  # else uv prefers what it names
+    asked = [f"--extra={extra}" for extra in extras]
+    python = f"--python={Path(session.bin, 'python')}"
+    compiled = ["--quiet", "--no-header", "--no-annotate", "--resolution=lowest-direct", f"--output-file={oldest}"]
+    session.run("uv", "pip", "compile", python, *compiled, *asked, "pyproject.toml", silent=True)
+    session.install(f"--constraint={oldest}", "--editable", f".[{','.join([*extras, 'test'])}]", *clients)
+    run_tests(session, "-W", "default", f"--ignore={NEWEST_ONLY}", *places)
+
+
+@nox.session
+@nox.parametrize("extra", ["", *EXTRAS, ",".join(EXTRAS)], ids=["plain", *EXTRAS, "all"])
+def wheel(session: nox.Session, extra: str) -> None:
+    """Build the source distribution and the wheel from it; install that with an extra, and try what is there."""
+    built = Path(session.create_tmp(), "dist").resolve()
+    session.run("uv", "build", "--quiet", "--clear", f"--out-dir={built}", silent=True)
+    (file,) = built.glob("*.whl")
+    session.install(f"llama3-tools[{extra}] @ {file.as_uri()}" if extra else str(file))
+    session.run("python", "-I", INSTALLED, *filter(None, extra.split(",")))
