@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
 __all__ = ["NOWHERE", "find_reference", "resolve_reference"]
 
@@ -38,6 +37,8 @@ def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a s
         root: the whole schema.
         reference: the value of its `$ref`.
     """
+    from urllib.parse import unquote  # noqa: PLC0415 (few schemas have references, and it takes long to import)
+
     steps = unquote(reference).split("/") if isinstance(reference, str) else ["?"]
     if steps[0] != "#":
         return NOWHERE
