@@ -79,8 +79,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     Raises:
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
-        ValueError: an option has a value that it does not know, `multiple` comes without `strict`, or
-            `coerce_arguments` or `repair` without `tools`.
+        ValueError: an option has a value that it does not know, `multiple` comes without `strict`, `strict` with
+            `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`.
         MissingExtraError: `repair` needs the extra of that name.
     """
 
@@ -104,6 +104,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             raise ValueError(f"on_malformed must be 'text' or 'raise', got {on_malformed!r}")
         if multiple and not strict:
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
+        if strict and (formats or lenient or repair):
+            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
         declared = None if tools is None else declare_llama_index_tools(tools)
         self._on_malformed = on_malformed
         self._on_unknown_tool = on_unknown_tool

@@ -182,3 +182,11 @@ def test_the_error_can_be_pickled() -> None:
 def test_multiple_is_for_the_strict_format() -> None:
     with pytest.raises(ValueError, match="it takes strict=True"):
         Llama3JsonToolOutputParser(multiple=True)
+
+
+@pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])
+def test_it_takes_no_other_form(option: dict[str, Any]) -> None:
+    with pytest.raises(
+        ValueError, match="strict=True reads one form, as it is: it takes no formats, lenient or repair"
+    ):
+        Llama3JsonToolOutputParser(TOOLS, strict=True, **option)
