@@ -108,6 +108,16 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             name: str | None = None,
         ) -> None: ...
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an option. One that does not fit the others raises, and changes nothing."""
+        before, given = dict(self.__dict__), self.model_fields_set.copy()
+        try:
+            super().__setattr__(name, value)
+        except Exception:  # pydantic has set it by then
+            self.__dict__.update(before)
+            self.model_fields_set.intersection_update(given)
+            raise
+
     @field_validator("tools", mode="before")
     @classmethod
     def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:

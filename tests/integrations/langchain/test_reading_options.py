@@ -64,6 +64,17 @@ class TestWhatIsChecked:
         made = parser(repair=True)
         with pytest.raises(ValueError, match="give tools, too"):
             made.tools = None
+        assert made.invoke(PARIS).tool_calls
+
+    def test_an_option_that_does_not_fit_the_others_changes_nothing(self) -> None:
+        made = Llama3JsonToolOutputParser()
+        for option in ("repair", "coerce_arguments", "multiple"):
+            with pytest.raises(ValueError, match=option):
+                setattr(made, option, True)
+        assert made == Llama3JsonToolOutputParser(id_factory=made.id_factory)
+        assert made.model_fields_set == set()
+        made.lenient = True
+        assert made.lenient
 
     @pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])
     def test_the_strict_format_takes_no_other(self, option: dict[str, Any]) -> None:
