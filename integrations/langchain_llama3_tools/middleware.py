@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
@@ -78,6 +79,8 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     tool: sunny in Paris
     ai: It is sunny in Paris.
 
+    A `Llama3ToolModel` that the agent is given, or that other middleware chose, keeps its own options.
+
     Put it last in the list, so that it finds the model that the others chose; only what looks at each answer in
     `after_model`, such as a limit of model calls, goes behind it, as the others do not see one that is sent back.
     """
@@ -122,7 +125,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            TypeError: `max_repairs` is no number, or `id_factory` cannot be called.
+            TypeError: `max_repairs` is no number, `id_factory` cannot be called, or what is true or false is neither.
             ValueError: `max_repairs` is negative, or another option is none of its words.
             MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`), or `repair` the extra
                 of that name.
@@ -132,7 +135,16 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         require_choice("tool_role", tool_role, get_args(ToolRole))
         require_choice("prompt_format", prompt_format, get_args(PromptFormat))
         formats = require_formats(formats)
-        Extractor(tools=(), on_unknown_tool=on_unknown_tool, repair=repair, id_factory=id_factory)  # which checks them
+        Extractor(  # which checks them
+            tools=(),
+            on_unknown_tool=on_unknown_tool,
+            coerce_arguments=coerce_arguments,
+            lenient=lenient,
+            repair=repair,
+            split_reasoning=split_reasoning,
+            starts_reasoning=starts_reasoning,
+            id_factory=id_factory,
+        )
         if type(max_repairs) is not int:
             raise TypeError(f"max_repairs is a whole number, not {max_repairs!r}")
         if max_repairs < 0:
@@ -205,6 +217,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
 
     def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if isinstance(request.model, Llama3ToolModel):
+            self._warn_of_ignored_options(request.model)
             return request
         if not isinstance(request.model, BaseChatModel):  # of `init_chat_model` with `configurable_fields`, say
             raise TypeError(
@@ -212,6 +225,20 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
                 "such as ChatOpenAI(…), or init_chat_model(…) without configurable fields"
             )
         return request.override(model=Llama3ToolModel(request.model, **self._options))
+
+    def _warn_of_ignored_options(self, model: Llama3ToolModel) -> None:
+        fields = type(model).model_fields
+        ignored = [
+            f"{name}={value!r}"
+            for name, value in self._options.items()
+            if value not in (fields[name].default, getattr(model, name))
+        ]
+        if ignored:
+            warnings.warn(
+                f"the agent's model is a Llama3ToolModel, whose own options count: {', '.join(ignored)} of "
+                "Llama3ToolMiddleware has no effect. Give it to the model",
+                stacklevel=2,
+            )
 
     def _checked(self, response: _Response, request: ModelRequest[Any]) -> _Response:
         model = request.model

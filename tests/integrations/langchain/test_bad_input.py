@@ -246,6 +246,11 @@ class TestOptions:
             ({"max_repairs": "1"}, TypeError, "max_repairs is a whole number, not '1'"),
             ({"max_repairs": True}, TypeError, "max_repairs is a whole number, not True"),
             ({"id_factory": "call_1"}, TypeError, "id_factory is called without arguments for each id"),
+            ({"lenient": None}, TypeError, "lenient is True or False, not None"),
+            ({"split_reasoning": "x"}, TypeError, "split_reasoning is True or False, not 'x'"),
+            ({"starts_reasoning": 1}, TypeError, "starts_reasoning is True or False, not 1"),
+            ({"coerce_arguments": "often"}, TypeError, "coerce_arguments is True or False, not 'often'"),
+            ({"repair": "no"}, TypeError, "repair is True or False, not 'no'"),
             ({"on_invalid": "text"}, TypeError, "unexpected keyword argument 'on_invalid'"),
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -270,6 +271,31 @@ class TestAmongOthers:
             agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware()])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
         assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
+
+    @pytest.mark.parametrize(
+        ("options", "of_the_model", "ignored"),
+        [
+            ({"tools_in": "system", "lenient": True}, {}, "tools_in='system', lenient=True"),
+            ({"formats": "json"}, {"formats": ["tool"]}, r"formats=\('json',\)"),
+            ({"coerce_arguments": False}, {}, "coerce_arguments=False"),
+            ({"split_reasoning": True, "max_repairs": 3}, {"split_reasoning": True}, None),
+            ({}, {"split_reasoning": True, "coerce_arguments": False}, None),
+        ],
+    )
+    @pytest.mark.parametrize("run", [invoked, awaited])
+    def test_options_that_such_a_model_does_not_heed_are_told_of(
+        self, run: Run, options: dict[str, Any], of_the_model: dict[str, Any], ignored: str | None
+    ) -> None:
+        with serving("Sunny.") as server:
+            model = Llama3ToolModel(chat_openai(server), **of_the_model)
+            agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
+            told = (
+                pytest.warns(UserWarning, match=f"own options count: {ignored} of Llama3Tool")
+                if ignored
+                else nullcontext()
+            )
+            with told:
+                assert run(agent)["messages"][-1].text == "Sunny."
 
     def test_without_the_middleware_a_wrapped_model_is_enough(self) -> None:
         with serving(PARIS, "Sunny.") as server:
