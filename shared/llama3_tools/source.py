@@ -65,6 +65,7 @@ class Source:
         "ended",
         "furthest",
         "held_to",
+        "lead",
         "mark",
         "open_fences",
         "pos",
@@ -81,6 +82,8 @@ class Source:
         """The offset from which on nothing is settled yet."""
         self.before = ""
         """The last few characters before the mark."""
+        self.lead = ""
+        """The same, to the last that is no white space; what white space is behind it is one line break or blank."""
         self.ended = False
         self.furthest = 0
         """How far was read, ahead of where reading stands now."""
@@ -179,7 +182,7 @@ class Source:
             self._move_mark(end, text)
         else:
             text = self.text[start - self.base : end - self.base]
-            self.before = (text if len(text) >= _LOOK_BACK else self.before + text)[-_LOOK_BACK:]
+            self._remember(text)
             self.mark = end
         return text
 
@@ -188,11 +191,20 @@ class Source:
         self._move_mark(end, self.slice(max(self.mark, end - _LOOK_BACK), end))
 
     def _move_mark(self, end: int, text: str) -> None:
-        self.before = (self.before + text[-_LOOK_BACK:])[-_LOOK_BACK:]
+        self._remember(text)
         if self._kept:
             rest = self.slice(end, self.base) if end < self.base else ""
             self._kept = [rest] if rest else []
         self.mark = end
+
+    def _remember(self, text: str) -> None:
+        """Take text that the mark moved over to what is remembered."""
+        before, lead = self.before, self.lead
+        self.before = self.lead = (text if len(text) >= _LOOK_BACK else before + text)[-_LOOK_BACK:]
+        if self.lead[-1:].isspace():
+            body = text.rstrip()
+            breaks = "\n" in text[len(body) :] or "\r" in text[len(body) :] or (not body and lead.endswith("\n"))
+            self.lead = ((before + body)[-_LOOK_BACK:] if body else lead.rstrip()) + ("\n" if breaks else " ")
 
     def _set_text(self, text: str) -> None:
         self.text = text

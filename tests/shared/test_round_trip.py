@@ -106,7 +106,8 @@ def test_code_reads_back(around: tuple[str, str]):
     for call in generate(ANY, CALLS):
         code = f"given = {call.arguments!r}\n\nfor each in given:\n    print(each)".replace("<|", "<\\x7c")
         prose = seeded.choice(PROSE)
-        text = f"{prose}{seeded.choice(GAPS)}{around[0]}{code}{around[1]}"
+        gap = seeded.choice(GAPS if prose.endswith((".", "\u2026", "。", ":")) else ("\n", "\n\n"))  # not in a sentence
+        text = f"{prose}{gap}{around[0]}{code}{around[1]}"
         extraction = extractor.extract(text)
         (found,) = extraction.tool_calls
         assert (found.name, found.arguments, found.format) == ("code_interpreter", {"code": code}, "code")

@@ -18,6 +18,7 @@ from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.wrappers import PYTHON_START, skip_white_space
 from llama3_tools.json_scan import Refusal
+from llama3_tools.prose import begins_as_prose, may_begin_as_prose
 from llama3_tools.python_scalars import is_unicode
 from llama3_tools.shapes import WrittenCall
 from llama3_tools.source import Reading, Source
@@ -34,22 +35,17 @@ _PARAMETER = "code"
 _TAG = "<|python_tag|>"
 _MARKER = Marker.any_of((Marker.of(_TAG), PYTHON_START.marker))
 
-_NEVER_CODE = ("{", "<", "`", "~")
-"""What begins JSON, a tag, a token or a fence."""
+_NEVER_CODE = ("{", "<", "`", "~", *":,;)]}/|>=")
+"""What begins JSON, a tag, a token or a fence, and what no code begins with."""
 
 _FENCE = re.compile(r"(`{3,16}|~{3,16})[ \t]{0,8}(?:python3?|py)?[ \t]{0,8}\r?\n", re.IGNORECASE)
 _LONGEST_FENCE_LINE = 48
 _FENCE_END = "fence_end"
 
-_WORD = r"(?:I|\w{3,32})'\w{1,8}|\w{1,32}"
-_TWO_WORDS = re.compile(rf"({_WORD})[ \t]{{1,8}}(\w{{1,32}})(?!\w)")
-_MAY_BE_TWO_WORDS = re.compile(rf"(?:(?:I|\w{{3,32}})'|(?:{_WORD})(?:[ \t]{{1,8}}\w{{0,32}})?)?\Z")
-_BEFORE_A_WORD = {
-    *("assert", "async", "await", "case", "class", "def", "del", "for", "from", "global", "if", "import", "lambda"),
-    *("match", "nonlocal", "not", "raise", "return", "type", "while", "with", "yield", "print", "pip"),
-}
-"""What code can begin with where a word follows: Python's keywords, one that it had, and a command of IPython."""
-_BEHIND_A_WORD = {"and", "if", "in", "is", "not", "or"}
+_BEGINS_SEGMENT = re.compile(r"(?:\A\s*|[\r\n]|(?:\|>|</think>|[.!?:\u2026\u3002\uff01\uff1f\uff1a])\s*)\Z")
+"""What stands before code that is meant: nothing, a line break, a token, a thought, or the end of a sentence."""
+_IN_TAG_OR_LIST = re.compile(r"(?:<\w+>|(?:\A|[\r\n])[ \t]*[0-9]{1,4}\.)\s*\Z")
+_WORD = re.compile(r"\w")
 
 
 class _Body(NamedTuple):
@@ -67,18 +63,26 @@ def _read_code(source: Source, candidate: Candidate, others: Openings) -> Readin
     start = source.offset
     source.pos += len(candidate.marker)
     behind = source.offset
-    yield from skip_white_space(source)
-    fence = yield from _read_fence(source)
-    if not (yield from _begins_code(source, candidate, others)):
+    body = None
+    if candidate.is_after_call or _is_place_for_code(source):
+        yield from skip_white_space(source)
+        fence = yield from _read_fence(source)
+        if (yield from _begins_code(source, candidate, others)):
+            body = yield from _read_body(source, behind, fence)
+    if body is None or not _WORD.search(body.code):
         source.rewind(start)
         return (yield from (PROTOCOL_TOKEN if candidate.marker == _TAG else PYTHON_START).read(source, candidate))
-    body = yield from _read_body(source, behind, fence)
     span = body.start, body.start + len(body.code)
     call = _call(body.code, (candidate.calls.tools or {}).get(_TOOL))
     outcome = _refuse(body) or candidate.calls.named([(call, span)], candidate.scope._replace(format="code"))
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome), token_end=behind)
     return IsCall(outcome)
+
+
+def _is_place_for_code(source: Source) -> bool:
+    """Tell whether code is meant where the tag stands, rather than the tag itself: in a sentence, quoted, in a list."""
+    return _BEGINS_SEGMENT.search(source.lead) is not None and not _IN_TAG_OR_LIST.search(source.lead)
 
 
 def _read_fence(source: Source) -> Reading[str]:
@@ -124,11 +128,9 @@ def _held(reading: Reading[_T]) -> Reading[_T]:
 
 
 def _is_prose(source: Source) -> Reading[bool]:
-    """Tell whether two words stand side by side, as they do in prose and never in Python."""
-    while not source.ended and _MAY_BE_TWO_WORDS.match(source.text, source.pos):
+    while not source.ended and may_begin_as_prose(source.text, source.pos):
         yield None
-    words = _TWO_WORDS.match(source.text, source.pos)
-    return words is not None and words[1] not in _BEFORE_A_WORD and words[2] not in _BEHIND_A_WORD
+    return begins_as_prose(source.text, source.pos)
 
 
 def _read_body(source: Source, behind: int, fence: str) -> Reading[_Body]:
