@@ -1,0 +1,187 @@
+"""A stream that is left half-way leaves nothing behind: no task, no open generator, no connection."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from endpoints.script import Turn, cut_at
+from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving
+from integrations.langchain.scripted import CALL, summed
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+
+TEXT = f"Let me check. {CALL} One moment, please. {CALL}"
+TIMES = 20
+
+
+class TalkativeModel(BaseChatModel):
+    """Says the text many times, and remembers which of its streams were opened and closed. It may wait in between."""
+
+    opened: list[str]
+    closed: list[str]
+    waits: bool
+
+    @property
+    def _llm_type(self) -> str:
+        return "talkative"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+        del messages
+        return ChatResult(generations=[ChatGeneration(message=summed([AIMessageChunk(content=TEXT)]))])
+
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+        del messages
+        self.opened.append("sync")
+        try:
+            for _ in range(TIMES):
+                yield from (ChatGenerationChunk(message=AIMessageChunk(content=char)) for char in TEXT)
+        finally:
+            self.closed.append("sync")
+
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+        del messages
+        self.opened.append("async")
+        try:
+            for _ in range(TIMES):
+                for char in TEXT:
+                    yield ChatGenerationChunk(message=AIMessageChunk(content=char))
+                if self.waits:
+                    await asyncio.Event().wait()
+        finally:
+            self.closed.append("async")
+
+
+def parsed(llm: TalkativeModel) -> Any:  # noqa: ANN401 (a chain)
+    return llm | Llama3JsonToolOutputParser()
+
+
+def wrapped(llm: TalkativeModel) -> Any:  # noqa: ANN401 (a chain)
+    return Llama3ToolModel(llm).bind_tools([get_weather])
+
+
+CHAINS = [parsed, wrapped]
+chains = pytest.mark.parametrize("chain_of", CHAINS)
+
+
+async def tasks() -> set[asyncio.Task[Any] | None]:
+    """Give what else is running, once the loop has closed the generators that LangChain let go of."""
+    gc.collect()
+    for _ in range(50):  # a turn or two for each generator in another
+        await asyncio.sleep(0)
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+def model(*, waits: bool = False) -> TalkativeModel:
+    return TalkativeModel(opened=[], closed=[], waits=waits)
+
+
+@chains
+@pytest.mark.parametrize("chunks", [1, 5, 60])
+async def test_closing_an_asynchronous_stream(chain_of: Callable[[TalkativeModel], Any], chunks: int):
+    llm = model()
+    stream = chain_of(llm).astream("Hi")
+    for _ in range(chunks):
+        await anext(stream)
+    await stream.aclose()
+    assert not await tasks()
+    assert llm.closed == ["async"]
+
+
+@chains
+async def test_cancelling_a_task_that_waits_for_the_model(chain_of: Callable[[TalkativeModel], Any]):
+    llm, seen = model(waits=True), asyncio.Event()
+
+    async def read() -> None:
+        async for chunk in chain_of(llm).astream("Hi"):
+            if chunk.tool_calls:
+                seen.set()
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(seen.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not await tasks()
+    assert llm.closed == ["async"]
+
+
+@chains
+async def test_a_timeout(chain_of: Callable[[TalkativeModel], Any]):
+    llm = model(waits=True)
+
+    async def read() -> None:
+        async for _ in chain_of(llm).astream("Hi"):
+            pass
+
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(read(), 0.2)
+    assert not await tasks()
+    assert llm.closed == ["async"]
+
+
+@chains
+def test_closing_a_stream(chain_of: Callable[[TalkativeModel], Any]):
+    llm = model()
+    stream = chain_of(llm).stream("Hi")
+    for _ in range(5):
+        next(stream)
+    stream.close()
+    assert llm.closed == ["sync"]
+
+
+@chains
+def test_leaving_a_loop(chain_of: Callable[[TalkativeModel], Any]):
+    llm = model()
+    for chunk in chain_of(llm).stream("Hi"):
+        if chunk.tool_calls:
+            break
+    gc.collect()
+    assert llm.closed == ["sync"]
+
+
+async def test_leaving_an_agent_half_way_closes_the_stream_of_its_model():
+    llm = model(waits=True)
+    agent: Any = create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()])
+    seen = asyncio.Event()
+
+    async def read() -> None:
+        async for message, _ in agent.astream(QUESTION, stream_mode="messages"):
+            if message.tool_calls:
+                seen.set()
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(seen.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not await tasks()
+    assert llm.opened == llm.closed == ["async"]
+
+
+@pytest.mark.parametrize("way", ["parsed", "wrapped"])
+async def test_the_connection_is_closed_and_the_next_call_works(way: str):
+    long = Turn(pieces=cut_at(f"Well, {PARIS} " * 200, *range(3, 9000, 3)), pause=0.001)
+    with serving(long, long, f"Done. {PARIS}") as server:
+        llm = chat_openai(server)
+        chain: Any = (
+            llm | Llama3JsonToolOutputParser() if way == "parsed" else Llama3ToolModel(llm).bind_tools([get_weather])
+        )
+        stream = chain.astream("Hi")
+        async for chunk in stream:
+            if chunk.tool_calls:
+                break
+        await stream.aclose()
+        for chunk in chain.stream("Hi"):
+            if chunk.tool_calls:
+                break
+        assert not await tasks()
+        message = await chain.ainvoke("Hi")
+        assert [call["args"] for call in message.tool_calls] == [{"city": "Paris"}]

@@ -1,0 +1,133 @@
+"""A stream that is left half-way leaves nothing behind: no task, no open generator, no connection."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncGenerator, Generator
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentStream, FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from workflows.errors import WorkflowCancelledByUser
+
+from endpoints.script import Turn, cut_at
+from integrations.llamaindex.endpoint import TOOLS, WEATHER, endpoint
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
+
+TEXT = f"Let me check. {WEATHER} One moment, please. " * 20
+
+
+class Source:
+    """A stream of responses that remembers whether it was closed. It may wait at its end."""
+
+    def __init__(self, *, waits: bool = False) -> None:
+        self.waits = waits
+        self.is_closed = False
+
+    def responses(self) -> Generator[ChatResponse, None, None]:
+        try:
+            for char in TEXT:
+                yield ChatResponse(message=ChatMessage(content=char), delta=char)
+        finally:
+            self.is_closed = True
+
+    async def aresponses(self) -> AsyncGenerator[ChatResponse, None]:
+        try:
+            for char in TEXT:
+                yield ChatResponse(message=ChatMessage(content=char), delta=char)
+            if self.waits:
+                await asyncio.Event().wait()
+        finally:
+            self.is_closed = True
+
+
+async def tasks() -> set[asyncio.Task[Any] | None]:
+    """Give what else is running, once the loop has had its turns."""
+    gc.collect()
+    for _ in range(50):
+        await asyncio.sleep(0)
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("count", [1, 5, 100])
+async def test_closing_a_parsed_stream_closes_the_one_behind_it_at_once(count: int):
+    source, asource = Source(), Source()
+    stream = Llama3JsonToolOutputParser().stream(source.responses())
+    astream = Llama3JsonToolOutputParser().astream(asource.aresponses())
+    for _ in range(count):
+        next(stream)
+        await anext(astream)
+    stream.close()
+    await astream.aclose()
+    assert source.is_closed
+    assert asource.is_closed
+    assert not await tasks()
+
+
+async def test_cancelling_a_task_that_waits_for_the_model():
+    source, seen = Source(waits=True), asyncio.Event()
+
+    async def read() -> None:
+        async for response in Llama3JsonToolOutputParser().astream(source.aresponses()):
+            if len(response.message.blocks) > 1:
+                seen.set()
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(seen.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert source.is_closed
+    assert not await tasks()
+
+
+def long() -> Turn:
+    return Turn(pieces=cut_at(TEXT, *range(3, len(TEXT), 3)), pause=0.001)
+
+
+async def test_the_connection_is_closed_and_the_next_call_works():
+    with endpoint(long(), long(), f"Done. {WEATHER}") as served:
+        llm = Llama3ToolLLM(served.llm())
+        astream: Any = await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?")
+        async for response in astream:
+            if llm.get_tool_calls_from_response(response, error_on_no_tool_call=False):
+                break
+        await astream.aclose()
+        stream: Any = llm.stream_chat_with_tools(TOOLS, "Weather in Paris?")
+        for response in stream:
+            if llm.get_tool_calls_from_response(response, error_on_no_tool_call=False):
+                break
+        stream.close()
+        assert not await tasks()
+        answer = await llm.achat_with_tools(TOOLS, "Weather in Paris?")
+        assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(answer)] == [{"city": "Paris"}]
+
+
+async def test_a_task_that_waits_for_a_server_is_cancelled():
+    with endpoint(long(), "Hello.") as served:
+        llm = Llama3ToolLLM(served.llm())
+
+        async def read() -> None:
+            async for _ in await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?"):
+                pass
+
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(read(), 0.3)
+        assert not await tasks()
+        assert (await llm.achat_with_tools(TOOLS, "Hi")).message.content == "Hello."
+
+
+async def test_an_agent_that_is_cancelled_half_way_leaves_no_task():
+    with endpoint(long(), "Sunny.") as served:
+        agent = FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(served.llm()))
+        handler = agent.run("Weather in Paris?")
+        async for event in handler.stream_events():
+            if isinstance(event, AgentStream) and event.delta:
+                await handler.cancel_run()
+                break
+        with pytest.raises(WorkflowCancelledByUser):
+            await handler
+        assert not await tasks()
+        assert str(await agent.run("And now?")) == "Sunny."
