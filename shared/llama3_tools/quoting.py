@@ -1,4 +1,4 @@
-"""What stands around a call and makes it a quotation: a code span, or the mark of a blockquote (rule 9)."""
+"""What stands around a call and makes it a quotation: a code span, quotation marks, or a blockquote (rule 9)."""
 
 from __future__ import annotations
 
@@ -7,28 +7,127 @@ from collections.abc import Generator
 
 from llama3_tools.source import Source
 
-__all__ = ["quoted_by"]
+__all__ = ["Line"]
 
-# White space may stand behind backticks that open a span. Behind a word, they close the one before.
-_SPAN_OPENS = re.compile(r"(?:(?<!`)(`{1,2})|(?<![^\s(\[{\"'*_>:-])(`{1,2})(?:[ \n]|\r\n))\Z")
-_SPAN_CLOSES = {n: re.compile(rf"`{{{n}}}(?!`)|(?:[ \n]|\r\n)`{{{n}}}(?![\w`])") for n in (1, 2)}
-_SPAN_MAY_CLOSE = {n: re.compile(rf"(?:[ \n]|\r\n?)?`{{0,{n}}}\Z") for n in (1, 2)}
-_BLOCKQUOTE = re.compile(r"(?:\A|[\r\n])[ \t]{0,3}>[> \t]{0,8}\Z")
+_LOOK_BACK = 2000
+_LOOK_AHEAD = 1000
+_BEFORE_BREAK = 5  # what may open a span at the end of a line: `x``\r\n`
+
+_MARKS = re.compile(r"`+|[\r\n]")
+_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)")
+_WITHIN_WORD = re.compile(r"(?<=\w)`{1,2}\w")
+_BREAK = re.compile(r"[\r\n]")
+_BLOCKQUOTE = re.compile(r"[ \t\xa0]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)*>")
+# Behind a word, backticks at the end of a line close a span.
+_OPENS_BEFORE_BREAK = re.compile(r"(?<![^\s(\[{\"'*_>:-])(`{1,2})(?:\n|\r\n)\Z")
+_CLOSES_BEHIND_BREAK = {n: re.compile(rf"\r?\n`{{{n}}}(?![\w`])") for n in (1, 2)}
+_MAY_CLOSE_BEHIND_BREAK = {n: re.compile(rf"\r?\n?`{{0,{n}}}\Z") for n in (1, 2)}
+_DIRECTLY_BEFORE = re.compile(r"`[ \n]?\Z")
+
+_CLOSING_QUOTES = {
+    '"': '"',
+    "'": "'",
+    "\u201c": "\u201d",
+    "\u201d": "\u201d",
+    "\u201e": "\u201c\u201d",
+    "\u2018": "\u2019",
+    "\u201a": "\u2018\u2019",
+    "\u00ab": "\u00bb",
+    "\u00bb": "\u00ab",
+}
 
 
-def quoted_by(source: Source, before: str) -> Generator[None, None, str | None]:
-    """Tell what quotes the call behind which the source stands; `None` where nothing does.
+class Line:
+    r"""The line on which a call may stand, as far as it was written: text, without protocol tokens.
+
+    >>> from llama3_tools.source import run_to_end
+    >>> line = Line()
+    >>> line.add("He wrote:\n> well")
+    >>> source = Source()
+    >>> source.ended = True
+    >>> run_to_end(line.quotes(source))
+    'behind the > of a blockquote'
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def add(self, text: str) -> None:
+        """Take the text that follows."""
+        cut = text.rfind("\n") - _BEFORE_BREAK
+        self._text = text[cut:] if cut > 0 else (self._text + text)[-_LOOK_BACK:]
+
+    def add_token(self, token: str) -> None:
+        """Take a protocol token: nothing but the line break that it may end with."""
+        if token.endswith("\n"):
+            self.add("\n")
+
+    def add_call(self) -> None:
+        """Take a call, which is no text."""
+        self.add("}")
+
+    def quotes(self, source: Source) -> Generator[None, None, str | None]:
+        """Tell what quotes the call that follows, and behind which the source stands; `None` where nothing does."""
+        before = self._text
+        if not before:
+            return None
+        closing_quotes = _CLOSING_QUOTES.get(before[-1])
+        if closing_quotes:
+            while source.exhausted and not source.ended:
+                yield
+            if not source.exhausted and source.text[source.pos] in closing_quotes:
+                return "directly between quotation marks"
+        line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+        if len(line) < _LOOK_BACK and _BLOCKQUOTE.match(line):
+            return "behind the > of a blockquote"
+        backticks = _open_span(line, before) if "`" in before else 0
+        if backticks and (yield from _is_closed(source, backticks, is_direct=bool(_DIRECTLY_BEFORE.search(before)))):
+            return "between backticks"
+        return None
+
+
+def _open_span(line: str, before: str) -> int:
+    """Give how many backticks open the code span at the end of a line; 0 where none is open."""
+    if not line:
+        opening = _OPENS_BEFORE_BREAK.search(before)
+        return len(opening[1]) if opening else 0
+    backticks = 0
+    for run in _SPAN.finditer(line):
+        if not backticks:
+            backticks = 0 if _WITHIN_WORD.match(line, run.start()) else len(run[0])
+        elif len(run[0]) == backticks:
+            backticks = 0
+    return backticks
+
+
+def _is_closed(source: Source, backticks: int, *, is_direct: bool) -> Generator[None, None, bool]:
+    """Tell whether a code span is closed: on the line, at the start of the next, or by the end of the output.
 
     Args:
         source: where to read on. It is not moved.
-        before: the last few characters before the call.
+        backticks: how many close it.
+        is_direct: whether the span begins with the call: then output that ends behind it was cut off within the span.
     """
-    if _BLOCKQUOTE.search(before):
-        return "directly behind the > of a blockquote"
-    opening = _SPAN_OPENS.search(before)
-    if opening is None:
-        return None
-    backticks = len(opening[1] or opening[2])
-    while not source.ended and _SPAN_MAY_CLOSE[backticks].match(source.text, source.pos):
+    while not source.ended and _MAY_CLOSE_BEHIND_BREAK[backticks].match(source.text, source.pos):
         yield
-    return "directly between backticks" if _SPAN_CLOSES[backticks].match(source.text, source.pos) else None
+    if _CLOSES_BEHIND_BREAK[backticks].match(source.text, source.pos):
+        return True
+    searched = 0
+    while True:
+        rest = source.text[source.pos : source.pos + _LOOK_AHEAD]
+        is_all = source.ended or len(rest) == _LOOK_AHEAD
+        for mark in _MARKS.finditer(rest, searched):
+            if mark.end() == len(rest) and not is_all:
+                break
+            if len(mark[0]) == backticks and mark[0] not in "\r\n":
+                return True
+            searched = mark.end()
+            if mark[0] in "\r\n":
+                return is_direct and source.ended and not rest.strip()
+        else:
+            searched = len(rest)
+        if is_all:
+            return is_direct and len(rest) < _LOOK_AHEAD and rest.strip() in "`"[: backticks - 1]
+        yield

@@ -16,7 +16,7 @@ from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
 from llama3_tools.json_scan import attempted_name
 from llama3_tools.limits import Limits
-from llama3_tools.quoting import quoted_by
+from llama3_tools.quoting import Line
 from llama3_tools.source import Source
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
@@ -49,6 +49,7 @@ class ExtractionStream:
         "_extraction",
         "_is_reading",
         "_limits",
+        "_line",
         "_machine",
         "_reads",
         "_rejections",
@@ -61,6 +62,7 @@ class ExtractionStream:
         self._limits = limits
         self._source = Source()
         self._content = Content(is_kept=keep_content)
+        self._line = Line()
         self._rejections: list[Rejection] = []
         self._extraction: Extraction | None = None
         self._is_reading = False
@@ -169,12 +171,13 @@ class ExtractionStream:
             self._reject(outcome.rejection)
             source.rewind(outcome.resume)
             if outcome.token_end is not None:
-                self._content.token(source.settle(outcome.token_end))
-            self._content.text(source.settle(outcome.resume))
+                self._take_token(outcome.token_end)
+            self._take_text(outcome.resume)
             return
         self._clip_rejection(start)
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
+            self._line.add_call()
             source.drop(source.offset)
             if outcome.surplus is not None:
                 yield from outcome.surplus(source)
@@ -185,13 +188,12 @@ class ExtractionStream:
             source.drop(source.offset)
         else:
             source.rewind(outcome.end)
-            self._content.token(source.settle(outcome.end))
+            self._take_token(outcome.end)
 
     def _read(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, Outcome]:
         """Let a format read, settle what it settles on the way, and give what comes out within the limits."""
         source, reading = self._source, format_.read(self._source, candidate)
-        take = self._content.reasoning if format_.is_reasoning else self._content.text
-        start, before, most = source.offset, source.before, self._limits.candidate
+        start, most = source.offset, self._limits.candidate
         source.hold()
         while True:
             try:
@@ -201,13 +203,17 @@ class ExtractionStream:
                 break
             if source.held_back(start) > most:
                 break
-            if settled is not None:
-                take(source.settle(settled))
+            if settled is None:
+                pass
+            elif format_.is_reasoning:
+                self._content.reasoning(source.settle(settled))
+            else:
+                self._take_text(settled)
             yield
         if source.held_back(start) > most:
             return self._too_long(start)
         if isinstance(outcome, IsCall):
-            quoted = yield from quoted_by(source, before)
+            quoted = yield from self._line.quotes(source)
             return _quoted(outcome.parts, (start, source.offset), quoted) if quoted else self._within(outcome, start)
         return outcome
 
@@ -253,7 +259,17 @@ class ExtractionStream:
 
     def _settle_text(self, end: int) -> None:
         self._source.pos = end - self._source.base
-        self._content.text(self._source.settle(end))
+        self._take_text(end)
+
+    def _take_text(self, end: int) -> None:
+        text = self._source.settle(end)
+        self._line.add(text)
+        self._content.text(text)
+
+    def _take_token(self, end: int) -> None:
+        token = self._source.settle(end)
+        self._line.add_token(token)
+        self._content.token(token)
 
 
 def _quoted(parts: Parts, span: Span, detail: str) -> IsText:

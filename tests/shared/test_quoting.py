@@ -1,4 +1,4 @@
-"""Calls that are quoted: in code spans, in blockquotes and in comments (rule 9)."""
+"""Calls that are quoted: in code spans, in blockquotes, between quotation marks and in comments (rule 9)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,32 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             f"> <tool_call>{A}</tool_call>",
         ],
         *["> [a(x=1)]", ">>> [a(x=1)]", f"> ```\n{A}\n```"],
+        # Something else is in the span, or on the line.
+        *[f"`call: {A}`", f"`{A};`", f"`{A} x`", f"Write `call {A}, say`.", f"`  {A}`", f"`{A}  `", f"` {A} `y`."],
+        *[f"`` `{A}``", f"`x` `{A} ``y`` `", f"` {A}\r\n`", f"don`t `{A}`"],
+        *[f"    > {A}", f"> Well: {A}", f"- > {A}", f"> - {A}", f"* 1. >{A}", f">\xa0{A}", f"\xa0> {A}", f"> x\r> {A}"],
+        # Tokens are around it.
+        *[
+            f"`<|python_tag|>{A}`",
+            f"`{A}<|eot_id|>`",
+            f"`<|im_start|>assistant\n{A}<|im_end|>`",
+            f"> <|python_tag|>{A}",
+        ],
+        # The output was cut off directly behind it.
+        *[f"Write `{A}", f"` {A}", f"``{A}`", f"`` {A} ", f"`\n{A}\n"],
+        *[
+            f"Say '{A}', then.",
+            f"{{'content': '{A}'}}",
+            f"content='{A}' name='b'",
+            f'"{A}"',
+            f"“{A}”",
+            f"„{A}“",
+            f"«{A}»",
+        ],
+        *[f"'<tool_call>{A}</tool_call>'", f'"<|python_tag|>{A}"', f"\u2018[{A}]\u2019"],
     ],
 )
-def test_a_call_in_a_code_span_or_a_blockquote_is_quoted(text: str):
+def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: str):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert extraction.tool_calls == ()
     assert extraction.content == text
@@ -41,32 +64,39 @@ def test_a_call_in_a_code_span_or_a_blockquote_is_quoted(text: str):
     ("text", "content"),
     [
         # The backticks are not equal, or there are none on one side.
-        (f"`{A}", "`"),
         (f"{A}`", "`"),
-        (f"``{A}`", "`` `"),
+        (f"``{A}` x", "`` ` x"),
         (f"`{A}``", "` ``"),
         (f"` {A} ``", "` ``"),
-        (f"`` {A} ", "``"),
-        # Something else is in the span, or more than one space.
-        (f"`call {A}`", "`call `"),
-        (f"`{A} x`", "` x`"),
-        (f"`  {A}`", "` `"),
-        (f"`{A}  `", "` `"),
+        (f"`x {A}", "`x"),
+        (f"`{A} x", "` x"),
+        # They are on another line, or further away.
         (f"`{A}\n\n`", "` `"),
+        (f"`{A}\nx`", "` x`"),
+        (f"`x\n{A}`", "`x `"),
+        (f"`{A} {'x' * 1000}`", f"` {'x' * 1000}`"),
         # The backticks around it belong to other spans.
         (f"Use `x` {A} `y`.", "Use `x` `y`."),
         (f"Use `x()` {A} `y`.", "Use `x()` `y`."),
-        (f"` {A} `y`.", "` `y`."),
+        (f"Use ``x`` {A} ``y``.", "Use ``x`` ``y``."),
+        (f"Use `x`\n{A}\n`y`.", "Use `x` `y`."),
+        (f"don`t {A} don`t", "don`t don`t"),
         # Three are a fence.
         (f"``` {A} ```", None),
         (f"Look: ```{A}```", "Look:"),
         # This is no blockquote, or the call does not stand directly in it.
         (f"-> {A}", "->"),
         (f"x > {A}", "x >"),
-        (f"    > {A}", ">"),
-        (f"> Well: {A}", "> Well:"),
+        (f"-> {A} >", "-> >"),
+        (f"> x<|im_start|>assistant\n{A}", "> x"),
         (f">\n{A}", ">"),
         (f"x            > {A}", "x            >"),
+        (f"{'x' * 2000}> {A}", f"{'x' * 2000}>"),
+        # The quotation marks are not a pair, or not directly around it.
+        (f"the cats' {A} '", "the cats' '"),
+        (f"'{A}", "'"),
+        (f"'{A}\"", "' \""),
+        (f"”{A}“", "” “"),
     ],
 )
 def test_any_other_call_is_called(text: str, content: str | None):
@@ -77,23 +107,38 @@ def test_any_other_call_is_called(text: str, content: str | None):
 
 
 def test_a_rejection_says_what_quotes_the_call():
-    extraction = extract_in_every_chunking(f"` {A} `\n> {B}")
+    extraction = extract_in_every_chunking(f"` {A} `\n> {B}\n'{B}'")
     assert [(rejection.name, rejection.detail) for rejection in extraction.rejections] == [
-        ("a", "directly between backticks"),
-        ("b", "directly behind the > of a blockquote"),
+        ("a", "between backticks"),
+        ("b", "behind the > of a blockquote"),
+        ("b", "directly between quotation marks"),
     ]
 
 
-@pytest.mark.parametrize("before", ["", "Use `x` ", "`  ", "-> "])
+@pytest.mark.parametrize("before", ["", "Use `x` ", "`x\n", "-> ", "don`t ", "> x\n", "x "])
 def test_a_call_waits_for_what_follows_only_behind_backticks_that_may_quote_it(before: str):
     stream = Extractor().stream()
     assert [type(event) for event in stream.feed(f"{before}{A}")][-1:] == [ToolCallReady]
 
 
-def test_what_is_behind_backticks_waits_no_longer_than_for_those_that_may_close_them():
+@pytest.mark.parametrize("calls", [f"{A}, {A}", f"{A}; {A}", f"{A} and {A}", "[a(x=1)], [a(x=1)]"])
+def test_each_call_in_a_span_is_quoted(calls: str):
+    extraction = extract_in_every_chunking(f"Either `{calls}` or {B}", tools=TOOLS)
+    assert [call.name for call in extraction.tool_calls] == ["b"]
+    assert [(rejection.name, rejection.reason) for rejection in extraction.rejections] == [("a", "quoted")] * 2
+
+
+@pytest.mark.parametrize("end", ["\nx", "\n\n", "x" * 1000])
+def test_a_call_behind_an_open_backtick_waits_for_the_end_of_its_line(end: str):
     stream = Extractor().stream()
-    assert stream.feed(f"`` {A} `") == [TextDelta("``")]
-    assert [type(event) for event in stream.feed("x")] == [ToolCallReady, TextDelta]
+    assert stream.feed(f"`` {A} `x") == [TextDelta("``")]
+    assert [type(event) for event in stream.feed(end)] == [ToolCallReady, TextDelta]
+
+
+def test_a_call_behind_a_quotation_mark_waits_for_the_next_character():
+    stream = Extractor().stream()
+    assert stream.feed(f"'{A}") == [TextDelta("'")]
+    assert [type(event) for event in stream.feed(" ")] == [ToolCallReady]
 
 
 @pytest.mark.parametrize(

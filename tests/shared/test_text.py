@@ -51,7 +51,7 @@ def test_rule_3_delimiters_go(text: str, content: str | None):
         (f"  One  two\n three  {A}  four\tfive ", "One  two\n three four\tfive"),
         (f"One {A} {B} two {A} three", "One two three"),
         (f"\u2003One\u00a0{A}\u2003two\u2028", "One two"),
-        (f'"{A}"', '" "'),
+        (f'"A {A}"', '"A "'),
         (f"é 你好 \U0001f600 {A} \\n &amp; <b>", "é 你好 \U0001f600 \\n &amp; <b>"),
         (f" \n{A}\t ", None),
     ],

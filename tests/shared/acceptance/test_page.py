@@ -87,7 +87,7 @@ def test_the_page_says_where_each_piece_of_an_output_went() -> None:
     assert '<span class="removed" title="wrapper, delimiter or protocol token"> &lt;tool_call&gt;</span>' in html
     assert '<span class="call" title="tool call 1">{&quot;name&quot;' in html
     assert '<span class="rejected" title="rejected candidate 1">{&quot;name&quot;' in html
-    assert "<li><b>quoted</b>: directly between backticks</li>" in html
+    assert "<li><b>quoted</b>: between backticks</li>" in html
     assert "\\x1b[2J \\u202e" in html
 
 

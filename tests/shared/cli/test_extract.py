@@ -45,7 +45,7 @@ def test_standard_input_gives_one_line_of_json() -> None:
         "rejections": [
             {
                 "reason": "quoted",
-                "detail": "directly between backticks",
+                "detail": "between backticks",
                 "name": "get_weather",
                 "span": [70, 126],
                 "text": CALL,
@@ -141,7 +141,7 @@ SHOWN = [
     (f"<tool_call>{CALL}</tool_call>", 'call     1:12  get_weather {"city": "Paris"}  read as tool_call'),
     (f"<tool_call>{CALL}</tool_call>", "removed  1:1   '<tool_call>'"),
     (f"a\nb {BROKEN}", "rejected  2:3  malformed: expected a key or '}' at offset 33, found 'o'"),
-    (f"`{CALL}`", "quoted: directly between backticks"),
+    (f"`{CALL}`", "quoted: between backticks"),
     (CALL[:-4], "let the model write more"),
     (f"<think>{CALL}</think>", "holds what would be a call"),
     ("I would {call} it.", "Nothing in it looks like a call"),
