@@ -40,7 +40,7 @@ def import_with(missing: str = "", prepare: str = "sys.meta_path.insert(0, Missi
 
 def test_without_the_framework_the_error_names_the_extra() -> None:
     assert import_with("llama_index") == (
-        f"{MissingExtraError.__name__} llama_index_llama3_tools needs llama-index-core 0.14.10 or newer: "
+        f"{MissingExtraError.__name__} llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: "
         "pip install 'llama3-tools[llama-index]'"
     )
 
