@@ -84,7 +84,7 @@ class Extractors:
 
 
 class _WithoutCalls(Extractors):
-    """Finds reasoning, and no call: there is no tool, and one form alone is looked for, which then stays text."""
+    """Finds reasoning, and no call."""
 
     def __init__(self, options: ReadingOptions) -> None:
         super().__init__(options, ())
@@ -94,4 +94,4 @@ class _WithoutCalls(Extractors):
         return self
 
     def _made(self, *, starts_reasoning: bool) -> Extractor:
-        return Extractor(tools=(), formats=("tool",), split_reasoning=True, starts_reasoning=starts_reasoning)
+        return Extractor(formats="none", split_reasoning=True, starts_reasoning=starts_reasoning)

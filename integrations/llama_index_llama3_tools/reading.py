@@ -15,10 +15,8 @@ from llama_index_llama3_tools.reasoning import has_reasoning
 
 __all__ = ["Reading", "TextReader"]
 
-# They look for no call: without tools there is none in a format that names its tool, and no other one is read.
 _OF_REASONING = {
-    starts: Extractor(tools=(), formats=("function",), split_reasoning=True, starts_reasoning=starts)
-    for starts in (False, True)
+    starts: Extractor(formats="none", split_reasoning=True, starts_reasoning=starts) for starts in (False, True)
 }
 
 

@@ -75,12 +75,14 @@ class TestTheModel:
     @pytest.mark.parametrize("binding", [{}, {"tools": []}, {"tools": [get_weather], "tool_choice": "none"}])
     def test_answers_without_tools_are_left_as_they_are_but_for_it(self, binding: dict[str, Any]) -> None:
         data = '{"message": "Hm.", "tool_call": null} [f(a=1)] {"name": "f", "param'
-        output = f"<think>\nHm. {data}\n</think>\n\nSure. {data} {PARIS} ```json\n{PARIS}\n```"
+        empty = '```json\n{"message": "Hi", "tool_call": null}\n```\n<tool_call></tool_call>'
+        answer = f"Sure. {data} {PARIS} {empty} ```json\n{PARIS}\n```"
+        output = f"<think>\nHm. {data}\n</think>\n\n{answer}"
         for pieces in ([output], list(output)):
             model = wrapped(pieces, on_invalid="raise")
             runnable = model.bind_tools(**binding) if binding else model
             for message in (runnable.invoke("Hi"), summed(runnable.stream("Hi"))):
-                assert message.content == f"Sure. {data} {PARIS} ```json\n{PARIS}\n```"
+                assert message.content == answer
                 assert thoughts(message) == f"Hm. {data}"
                 assert (message.tool_calls, message.invalid_tool_calls) == ([], [])
         assert wrapped(output, split_reasoning=False).invoke("Hi").content == output

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a 
 
 THINKS = f"They want the weather: {WEATHER}?"
 THOUGHT = f"<think>\n{THINKS}\n</think>\n\n"
+ENVELOPE = '{"message": "Hi", "tool_call": null}'
 ANSWER = "<think>It is sunny.</think>Sunny."
 
 
@@ -97,10 +98,11 @@ class TestTheLLM:
             assert all(isinstance(shown, CompletionResponse) for shown in responses)
 
     def test_a_chat_without_tools_keeps_json_as_it_is(self) -> None:
-        text = f'<think>{WEATHER}</think>{WEATHER} and {{"a": [1, 2]}}'
+        answer = f'{WEATHER} and {{"a": [1, 2]}}\n```json\n{ENVELOPE}\n```\n<tool_call></tool_call> {ENVELOPE} Done.'
+        text = f"<think>{WEATHER}</think>{answer}"
         llm = Llama3ToolLLM(ScriptedLLM(chunks=list(text)), split_reasoning=True)
         for message in (llm.chat([]).message, list(llm.stream_chat([]))[-1].message):
-            assert parts(message) == [("thinking", WEATHER), ("text", f'{WEATHER} and {{"a": [1, 2]}}')]
+            assert parts(message) == [("thinking", WEATHER), ("text", answer)]
 
     @pytest.mark.parametrize("streaming", [True, False])
     def test_beside_calls_of_the_server(self, streaming: bool) -> None:
@@ -247,6 +249,7 @@ ACTION = 'Action: get_weather\nAction Input: {"city": "Rome"}'
         (f"I could do\n{ACTION}\nbut no.", "Thought: I know.\nAnswer: Sunny.", "I know.", "Sunny."),
         (f"{WEATHER}?", "Sunny.", "(Implicit) I can answer without any more tools!", "Sunny."),
         ('Should I write "Answer:" now? No.', f"Thought: need it.\n{TIME}", "need it.", "get_time"),
+        ("Hm.", f"Answer {ENVELOPE}", "(Implicit) I can answer without any more tools!", f"Answer {ENVELOPE}"),
         ("Action Input: no.", TIME, "I need a tool.", "get_time"),
         ("Answer: 1.", f"Thought: need it.\n{ACTION}", "need it.", "get_weather"),
         (
