@@ -15,14 +15,13 @@ _BEFORE_BREAK = 5  # what may open a span at the end of a line: `x``\r\n`
 
 _MARKS = re.compile(r"`+|[\r\n]")
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)")
-_WITHIN_WORD = re.compile(r"(?<=\w)`{1,2}\w")
-_BREAK = re.compile(r"[\r\n]")
+# Within a word they open nothing, and at the end of one they close a span that was opened on a line before.
+_OPENS_NOTHING = re.compile(r"(?<=\w)`{1,2}\w|(?<=[^\s(\[{\"'*_>:-])`{1,2}[ \t]")
 _BLOCKQUOTE = re.compile(r"[ \t\xa0]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)*>")
-# Behind a word, backticks at the end of a line close a span.
 _OPENS_BEFORE_BREAK = re.compile(r"(?<![^\s(\[{\"'*_>:-])(`{1,2})(?:\n|\r\n)\Z")
 _CLOSES_BEHIND_BREAK = {n: re.compile(rf"\r?\n`{{{n}}}(?![\w`])") for n in (1, 2)}
 _MAY_CLOSE_BEHIND_BREAK = {n: re.compile(rf"\r?\n?`{{0,{n}}}\Z") for n in (1, 2)}
-_DIRECTLY_BEFORE = re.compile(r"`[ \n]?\Z")
+_DIRECTLY_BEFORE = re.compile(r"`\r?\n?\Z")
 
 _CLOSING_QUOTES = {
     '"': '"',
@@ -96,7 +95,7 @@ def _open_span(line: str, before: str) -> int:
     backticks = 0
     for run in _SPAN.finditer(line):
         if not backticks:
-            backticks = 0 if _WITHIN_WORD.match(line, run.start()) else len(run[0])
+            backticks = 0 if _OPENS_NOTHING.match(line, run.start()) else len(run[0])
         elif len(run[0]) == backticks:
             backticks = 0
     return backticks

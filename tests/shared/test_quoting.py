@@ -40,7 +40,7 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             f"> <|python_tag|>{A}",
         ],
         # The output was cut off directly behind it.
-        *[f"Write `{A}", f"` {A}", f"``{A}`", f"`` {A} ", f"`\n{A}\n"],
+        *[f"Write `{A}", f"``{A}`", f"``{A} ", f"`\n{A}\n"],
         *[
             f"Say '{A}', then.",
             f"{{'content': '{A}'}}",
@@ -81,6 +81,8 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"Use ``x`` {A} ``y``.", "Use ``x`` ``y``."),
         (f"Use `x`\n{A}\n`y`.", "Use `x` `y`."),
         (f"don`t {A} don`t", "don`t don`t"),
+        (f"Use `x\ny` {A} `z`.", "Use `x\ny` `z`."),
+        (f"` {A}", "`"),
         # Three are a fence.
         (f"``` {A} ```", None),
         (f"Look: ```{A}```", "Look:"),
@@ -164,6 +166,17 @@ def test_a_call_behind_a_quotation_mark_waits_for_the_next_character():
         (f"<tool_response>\n{A}\n</tool_response>\n{B}", "b", f"<tool_response>\n{A}\n</tool_response>"),
         (f"<tool_response><tool_call>{A}</tool_call>", "", f"<tool_response><tool_call>{A}</tool_call>"),
         (f"It came in a `<tool_response>`. {A}", "a", "It came in a `<tool_response>`."),
+        (f"<code>{A}</code> {B}", "b", f"<code>{A}</code>"),
+        (f"<pre class='json'>\n{A}\n</pre>\n{B}", "b", f"<pre class='json'>\n{A}\n</pre>"),
+        (f"<code\nid=x>`{A}", "", f"<code\nid=x>`{A}"),
+        (f"It goes into `<code>` or `<pre>`. {A}", "a", "It goes into `<code>` or `<pre>`."),
+        (f"<codes>{A}</codes>", "a", "<codes> </codes>"),
+        (f"<pre {'x' * 201}>{A}", "a", f"<pre {'x' * 201}>"),
+        (f"`<!-- {A} -->` {B}", "b", f"`<!-- {A} -->`"),
+        (f"`<think>{A}</think>` {B}", "b", f"`<think>{A}</think>`"),
+        (f"`<think>\n{A}\n{A}</think>` {B}", "b", f"`<think>\n{A}\n{A}</think>`"),
+        (f"`<tool_response>\n{A}", "", f"`<tool_response>\n{A}"),
+        (f"It thinks in a `<think>`.\n{A}", "a", "It thinks in a `<think>`."),
         (f"{A}<tool_response>[a(x=1)]</tool_response>{B}", "ab", "<tool_response>[a(x=1)]</tool_response>"),
     ],
 )

@@ -17,7 +17,7 @@ from llama3_tools.formats.json_calls import json_array, json_object
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.quotation import opened_thought, think
-from llama3_tools.formats.repeated import COMMENT, TOOL_RESPONSE
+from llama3_tools.formats.repeated import COMMENT, HTML_CODE, HTML_PRE, TOOL_RESPONSE
 from llama3_tools.formats.wrappers import FUNCTION, FUNCTIONCALL, PYTHON_START, TOOL, TOOL_CALL, TOOLS
 
 __all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
@@ -46,6 +46,8 @@ _FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
     beside_calls(PYTHON_START),
     beside_calls(PROTOCOL_TOKEN),
     always(COMMENT),
+    always(HTML_CODE),
+    always(HTML_PRE),
     always(TOOL_RESPONSE),
     think,
     pythonic_line,

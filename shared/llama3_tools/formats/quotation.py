@@ -6,7 +6,7 @@ from llama3_tools.formats.base import Candidate, Choice, IsReasoning, IsText, Ma
 from llama3_tools.formats.wrappers import is_at, skip_white_space
 from llama3_tools.source import Reading, Source
 
-__all__ = ["opened_thought", "read_quotation", "think"]
+__all__ = ["opened_thought", "read_quotation", "stands_alone", "think"]
 
 _OPENING = "<think>"
 _CLOSING = "</think>"
@@ -27,16 +27,25 @@ def read_quotation(source: Source, closing: str) -> Reading[Outcome]:
         yield source.base + len(source.text)  # text in any case, be it the beginning of the closing or not
 
 
+def stands_alone(source: Source) -> Reading[bool]:
+    """Tell whether a code span holds nothing but the tag behind which the source stands: prose about it."""
+    if not source.before.endswith("`"):
+        return False
+    while source.exhausted and not source.ended:
+        yield None
+    return source.text.startswith("`", source.pos)
+
+
 def _read_thought(source: Source, candidate: Candidate) -> Reading[Outcome]:
     source.pos += len(candidate.marker)
-    if _is_quoted(source):
+    if (yield from stands_alone(source)):
         return IsText(source.offset)
     return (yield from read_quotation(source, _CLOSING))
 
 
 def _split_thought(source: Source, candidate: Candidate) -> Reading[Outcome]:
     source.pos += len(candidate.marker)
-    if _is_quoted(source):
+    if (yield from stands_alone(source)):
         return IsText(source.offset)
     return (yield from _split(source))
 
@@ -49,11 +58,6 @@ def _split_opened(source: Source, _: Candidate) -> Reading[Outcome]:
     yield from skip_white_space(source)
     yield from is_at(source, _OPENING)  # a model may write it once more
     return (yield from _split(source))
-
-
-def _is_quoted(source: Source) -> bool:
-    """Tell whether the tag itself is quoted: prose about it."""
-    return source.before.endswith("`")
 
 
 def _split(source: Source) -> Reading[Outcome]:
