@@ -20,6 +20,8 @@ Parts: TypeAlias = list["ToolCall | str"]
 """What a candidate held: calls, and the message of an envelope as a string."""
 
 _MESSAGES = ("message", "content")
+_LABELS = ("role", "type", "id", "index", "finish_reason")
+"""What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
 
 
 class Scope(NamedTuple):
@@ -129,13 +131,17 @@ class CallReader:
         if sum(member.key in ENVELOPES for member in parsed.members) != 1:
             return None
         scope = scope if scope.wrappers else scope._replace(format="envelope")
+        labels = (*_LABELS, "name") if any(member.key == "role" for member in parsed.members) else _LABELS
         parts: Parts = []
         for member in parsed.members:
             if member.key in _MESSAGES and member.value is not None:
                 if not isinstance(member.value, str):
                     return None
                 parts.append(member.value)
-            elif member.key in ENVELOPES:
+            elif member.key not in ENVELOPES:
+                if member.key not in labels and member.value not in (None, "", [], {}):
+                    return None
+            else:
                 calls = self._enclosed(parsed.text, member, offset, scope)
                 if calls is None or isinstance(calls, Refusal):
                     return calls

@@ -19,6 +19,12 @@ ENVELOPES = ("tool_call", "tool_calls")
 
 _ARGUMENTS = ("parameters", "arguments")
 
+_LABELS = ("type", "id")
+"""What may stand beside the name of a call that has no arguments."""
+
+_DESCRIPTIONS = {"description", "input_schema", "inputSchema"}
+"""What a schema has, and a call has not."""
+
 _OTHER_NAMES = (
     "tool_name",  # Cohere's Command R; LlamaIndex's ToolSelection
     "function_name",  # lmstudio-ai/lmstudio-js issue 277
@@ -142,6 +148,8 @@ def _openai_call(
     if name is None:
         return Refusal(RejectionReason.NOT_A_CALL, "a function without a name")
     beside = _given(members, lenient=lenient)
+    if not beside:
+        function = {key: member for key, member in members.items() if key != "function"} | function
     if not beside or not isinstance(name, str) or _given(function, lenient=lenient):
         return _named_call(parsed.text, function, name, tools, lenient=lenient)
     detail = "the arguments stand beside the function, not in it"
@@ -160,9 +168,9 @@ def _named_call(
         reason = RejectionReason.INVALID_NAME if given else RejectionReason.NOT_A_CALL
         return Refusal(reason, "the name is empty" if name == "" else "the name is not a string")
     if _is_schema(members, given, tools.get(name) if tools else None):
-        return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
+        return _schema_echo(name)
     if not given:
-        return refuse_empty(name, tools) or WrittenCall(name, {}, "{}")
+        return refuse_empty(name, tools) or _refuse_others(members, name) or WrittenCall(name, {}, "{}")
     arguments = {member.key: _arguments(text, member) for member in given}
     key, first = next(iter(arguments.items()))
     for other, held in arguments.items():
@@ -174,6 +182,21 @@ def _named_call(
             return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name)
     assert first is not None  # noqa: S101  # or it was refused
     return WrittenCall(name, *first, () if key in _ARGUMENTS else (f"the arguments stand under {key!r}",))
+
+
+def _refuse_others(members: Mapping[str, JsonMember], name: str) -> Refusal | None:
+    """Refuse a call without arguments that says more than its name: that may be arguments, a result or a schema."""
+    others = [key for key, member in members.items() if key not in _LABELS and member.value not in (None, name)]
+    if not others:
+        return None
+    if not _DESCRIPTIONS.isdisjoint(others):
+        return _schema_echo(name)
+    detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', but {shortened(', '.join(others[:8]))}"
+    return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
+
+
+def _schema_echo(name: str) -> Refusal:
+    return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
 
 
 def _other_name(members: Mapping[str, JsonMember]) -> JsonMember | None:

@@ -129,6 +129,40 @@ def test_rule_1_a_call_without_arguments_is_one_of_a_declared_tool_that_requires
     assert not extract_in_every_chunking(text).tools_called
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"name": "now", "args": {"zone": "CET"}}', "missing_arguments"),
+        ('{"name": "now", "zone": "CET"}', "missing_arguments"),
+        ('{"name": "now", "paramters": {"zone": "CET"}}', "missing_arguments"),
+        ('{"role": "tool", "name": "now", "content": "12:00"}', "missing_arguments"),
+        ('{"type": "function", "function": {"name": "now"}, "args": {"zone": "CET"}}', "missing_arguments"),
+        ('{"type": "function", "function": {"name": "now", "args": {"zone": "CET"}}}', "missing_arguments"),
+        ('{"type": "function", "function": "now", "args": {"zone": "CET"}}', "missing_arguments"),
+        ('{"name": "now", "description": "The time"}', "schema_echo"),
+        ('{"name": "now", "input_schema": {"type": "object"}}', "schema_echo"),
+        ('{"name": "now", "inputSchema": {"type": "object"}}', "schema_echo"),
+        ('{"type": "function", "function": {"name": "now", "description": "The time"}}', "schema_echo"),
+    ],
+)
+def test_rule_1_what_stands_beside_a_name_alone_may_be_arguments_a_result_or_a_schema(text: str, reason: str):
+    for options in ({}, {"on_unknown_tool": "call"}):
+        extraction = extract_in_every_chunking(text, tools=[NOW], **options)
+        assert (extraction.content, extraction.tool_calls) == (text, ())
+        assert [(str(one.reason), one.name) for one in extraction.rejections] == [(reason, "now")]
+
+
+def test_rule_1_a_label_or_nothing_may_stand_beside_a_name_alone():
+    text = '{"id": "call_7", "type": "function", "name": "now", "content": null}'
+    assert extract_in_every_chunking(text, tools=[NOW]).tools_called
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_rule_1_a_repaired_call_says_nothing_beside_its_name_either(lenient: bool):
+    text = "{'name': 'now', 'paramters': {'zone': 'CET'}}"
+    assert not extract_in_every_chunking(text, tools=[NOW], repair=True, lenient=lenient).tools_called
+
+
 CALL_A, CALL_B, CALL_C = (f'{{"name": "{name}", "parameters": {{}}}}' for name in "abc")
 
 
@@ -203,7 +237,13 @@ def test_rule_11_no_declared_tool_means_no_call():
         ('{"tool_call": null}', None, ""),
         ('<tool_call>{"tool_call": null}</tool_call>', None, ""),
         (f'{{"role": "assistant", "name": "bot", "content": "Hi", "tool_calls": [{CALL_A}]}}', "Hi", "a"),
-        (f'{{"type": "function", "function": "x", "tool_calls": [{CALL_A}]}}', None, "a"),
+        (f'{{"index": 0, "id": 7, "type": "message", "finish_reason": "stop", "tool_calls": [{CALL_A}]}}', None, "a"),
+        (f'{{"role": "assistant", "refusal": null, "annotations": [], "tool_calls": [{CALL_A}]}}', None, "a"),
+        (
+            f'{{"role": "assistant", "tool_calls": [{{"id": "1", "type": "function", "function": {CALL_A}}}]}}',
+            None,
+            "a",
+        ),
         (f'One {{"message": "two", "tool_call": {CALL_A}}}; three {CALL_B}', "One two three", "ab"),
         (f'```json\n{{"message": "Hi", "tool_call": {CALL_A}}}\n```', "Hi", "a"),
         (f'<|python_tag|>{{"message": "Hi", "tool_call": {CALL_A}}}<|eom_id|>', "Hi", "a"),
@@ -213,7 +253,7 @@ def test_rule_12_an_envelope_is_its_message_and_its_calls(text: str, content: st
     extraction = extract_in_every_chunking(text)
     assert extraction.content == content
     assert "".join(call.name for call in extraction.tool_calls) == names
-    assert all(text[slice(*call.span)] in (CALL_A, CALL_B) for call in extraction.tool_calls)
+    assert all(CALL_A in text[slice(*call.span)] or CALL_B in text[slice(*call.span)] for call in extraction.tool_calls)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +268,14 @@ def test_rule_12_an_envelope_is_its_message_and_its_calls(text: str, content: st
         f'{{"message": 5, "tool_call": {CALL_A}}}',
         f'{{"tool_call": {CALL_A}, "tool_calls": []}}',
         '{"message": "Hello World!"}',
+        '{"answer": "The result is 42", "tool_call": null}',
+        '{"id": 7, "output": "All is well", "tool_calls": []}',
+        '{"answer": 0, "tool_call": null}',
+        '{"name": "Bob", "tool_call": null}',
+        f'{{"message": "a", "reply": "KEEP", "tool_call": {CALL_A}}}',
+        f'{{"type": "function", "function": "x", "tool_calls": [{CALL_A}]}}',
+        '<tool_call>{"answer": 42, "tool_call": null}</tool_call>',
+        'So:\n```json\n{"answer": 42, "tool_call": null}\n```\nDone.',
     ],
 )
 def test_rule_12_anything_else_under_those_keys_is_text(text: str):

@@ -93,7 +93,7 @@ def test_an_envelope_with_arguments_beside_the_functions_in_a_tag():
     [
         ('{"name": "f", "parameters": {"a": 1}, "args": {"a": 2}, "tool": "g"}', "f", '{"a": 1}'),
         ('{"type": "function", "function": {"name": "f", "arguments": {}}, "args": {"a": 2}}', "f", "{}"),
-        ('{"action": "chat", "input": {}, "tool_call": {"name": "f", "arguments": {}}}', "f", "{}"),
+        ('{"type": "chat", "input": {}, "tool_call": {"name": "f", "arguments": {}}}', "f", "{}"),
     ],
 )
 def test_what_is_documented_wins(text: str, name: str, arguments: str):
