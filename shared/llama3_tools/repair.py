@@ -83,7 +83,7 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
         scope: what is around.
         is_after_call: whether nothing but delimiters stands between it and the call before.
     """
-    before = None if scope.wrappers else _INSIDE.search(source.before)
+    before = None if scope.wrappers else _INSIDE.search(source.lead)
     is_part = before is not None and not (is_after_call and before["comma"])
     read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
     tools = calls.tools or {}

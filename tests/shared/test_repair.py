@@ -122,6 +122,7 @@ AS_WITHOUT = {
     "a dict in Python": "tool = {'name': 'f', 'parameters': {'a': 1}}",
     "an argument in Python": "print({'name': 'f', 'parameters': {'a': 1}})",
     "a dict that is returned": "    return {'name': 'f', 'parameters': {'a': 1}}",
+    "an indented dict in Python": f"tools = [1,\n{' ' * 40}{{'name': 'f', 'parameters': {{'a': 1}}}}]",
     "an object in JavaScript": 'const call = {name: "f", parameters: {a: 1}};',
     "a set": "{'name', 'f'}",
     "another dict": "{'city': 'Paris', 'tool': 'f', 'name': 'f', 'parameters': {}}",
