@@ -113,7 +113,9 @@ def _begins_code(source: Source, candidate: Candidate, others: Openings) -> Read
     calls = replace(candidate.calls, id_factory=str, coercers=None)
     outcome = yield from _held(other.read(source, candidate._replace(marker=marker, calls=calls, is_after_call=True)))
     source.rewind(start)
-    return isinstance(outcome, IsText) and (outcome.rejection is None or outcome.rejection.name is None)
+    rejection = outcome.rejection if isinstance(outcome, IsText) else None
+    is_no_attempt = rejection is None or rejection.name is None or rejection.reason is RejectionReason.NOT_A_CALL
+    return isinstance(outcome, IsText) and is_no_attempt
 
 
 def _held(reading: Reading[_T]) -> Reading[_T]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
-from llama3_tools.formats.json_calls import JSON_ARRAY, json_object
+from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import parse_object
 from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
@@ -34,12 +34,24 @@ _METHOD = ".call"
 
 _BUILT_IN = ("brave_search", "wolfram_alpha")  # meta-llama/llama-models: prompt_format.md of llama3_1
 
-_CODE_BEFORE = re.compile(r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield)\s\Z")
-"""What stands before brackets that are code or quoted: an index, an assignment, an argument."""
+_CODE_BEFORE = re.compile(
+    r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield)\s\Z"
+    r"|[\w)\]\"'][ \t]+[+*/%|&@]\s*\Z|\blambda\b[ \w,]*:\s*\Z"
+)
+"""What stands before brackets that are code or quoted: an index, an assignment, an operand, an argument."""
+_GOES_ON_BEFORE = re.compile(r"[=(,+*/%]\s*\\\n\Z")
+"""What lets a line of code go on in the next."""
+_WORD_BEFORE = re.compile(r"\b(?:in|if|elif|while|and|or|not)\s\Z")
+"""A word of prose or of code: what stands behind the brackets tells."""
 
-_CODE_BEHIND = re.compile(r"[(:]|\.\w|\[[\d:\"'-]")
-"""What stands behind such brackets: a call, a block, a method, an index. Or a link."""
-_MAY_BE_CODE = re.compile(r"[.\[]?\Z")
+_BEHIND = r"[(:]|\.\w|\[(?:[\d:\"'-]|\w[\w .-]{0,31}\])"
+_MAY_BE_BEHIND = r"\.|\[(?:\w[\w .-]{0,31})?"
+_CODE_BEHIND = {False: re.compile(_BEHIND), True: re.compile(rf"{_BEHIND}|[ \t]{{0,8}}(?::|else\b)")}
+"""What stands behind such brackets, by whether such a word stands before: a call, a method, an index, or a link."""
+_MAY_BE_CODE = {
+    False: re.compile(rf"(?:{_MAY_BE_BEHIND})?\Z"),
+    True: re.compile(rf"(?:{_MAY_BE_BEHIND}|[ \t]{{1,8}}(?:e(?:l(?:se?)?)?)?)?\Z"),
+}
 
 _TOKEN_BEFORE = re.compile(r"(?:_(?:tag|id|text|start|end)|eot|eom)\|>\s*\Z")
 _REST_OF_LINE = re.compile(r"[^\n\r]*")
@@ -121,7 +133,7 @@ class _Calls:
         return name.removesuffix(_METHOD) if self.may_stand_alone(name) and not self.is_declared(name) else name
 
 
-def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json: bool) -> Reading[Outcome]:
+def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json: WireFormat | None) -> Reading[Outcome]:
     """Read from a bracket: JSON, a list of calls, or prose."""
     start = source.offset
     source.pos += 1
@@ -135,24 +147,27 @@ def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json:
             return IsText(source.offset)
         calls = _Calls(source, candidate.calls, start)
         return (yield from _read_list(calls, candidate, name_at, name, any_name=any_name))
-    if not json:
+    if json is None or not json.may_be_in(candidate.scope.wrappers):
         return IsText(start + 1)
     source.rewind(start)
-    return (yield from JSON_ARRAY.read(source, candidate))
+    return (yield from json.read(source, candidate))
 
 
 def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, any_name: bool) -> Reading[Outcome]:
     """Read on from the parenthesis behind the first name in brackets."""
     source, start = calls.source, calls.start
     begins_line = _begins_line(source, candidate)
-    if not begins_line and _CODE_BEFORE.search(source.before):
+    is_code = (
+        None if candidate.scope.wrappers else (_GOES_ON_BEFORE if begins_line else _CODE_BEFORE).search(source.lead)
+    )
+    if is_code:
         return IsText(source.offset, calls.code(name))
     broken = yield from _read_items(calls, name_at, name)
     is_meant = calls.is_any_declared or (any_name and begins_line)
     is_meant = is_meant or (broken is not None and calls.is_declared(broken.refusal.name))
     if broken is not None:
         return IsText(broken.resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
-    if not begins_line and (yield from _goes_on_as_code(source)):
+    if not candidate.scope.wrappers and (yield from _goes_on_as_code(source)):
         return IsText(source.offset, calls.code(name))
     if candidate.calls.tools is None and not is_meant:
         return IsText(source.offset)
@@ -242,18 +257,18 @@ def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
 
 def _begins_line(source: Source, candidate: Candidate) -> bool:
     """Tell whether nothing stands before on the line but a call, a token, or white space behind one or at the start."""
-    before = source.before
-    if candidate.scope.wrappers or candidate.is_after_call or not before or before.endswith(("\n", "\r")):
+    if candidate.scope.wrappers or candidate.is_after_call or source.before.endswith(("\n", "\r")):
         return True
-    return (before.isspace() and source.mark == len(before)) or _TOKEN_BEFORE.search(before) is not None
+    return not source.lead.strip() or _TOKEN_BEFORE.search(source.lead) is not None
 
 
 def _goes_on_as_code(source: Source) -> Reading[bool]:
-    """Tell whether code goes on directly behind the brackets."""
+    """Tell whether code goes on behind the brackets, or a link."""
+    is_behind_word = _WORD_BEFORE.search(source.lead) is not None
     while not source.finished:
-        if _CODE_BEHIND.match(source.text, source.pos):
+        if _CODE_BEHIND[is_behind_word].match(source.text, source.pos):
             return True
-        if source.ended or not _MAY_BE_CODE.match(source.text, source.pos):
+        if source.ended or not _MAY_BE_CODE[is_behind_word].match(source.text, source.pos):
             return False
         yield None
     return False
@@ -300,7 +315,7 @@ def pythonic_list(choice: Choice) -> WireFormat | None:
     """Give the format of lists. It reads JSON's arrays as well, which begin with the same bracket."""
     if not choice.reads("pythonic"):
         return None
-    read = partial(_read_bracket, any_name=choice.asks_for("pythonic"), json=json_object(choice) is not None)
+    read = partial(_read_bracket, any_name=choice.asks_for("pythonic"), json=array_beside_pythonic(choice))
     return WireFormat("pythonic", _BRACKET, read)
 
 
