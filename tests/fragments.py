@@ -91,6 +91,7 @@ _TOKENS = (
     "<|eom_id|>",
     "<|eot_id|>",
     "<|start_header_id|>assistant<|end_header_id|>",
+    "<|header_start|>",
     "<|im_start|>",
     "<|im_start|>assistant\n",
     "<|im_end|>",

@@ -25,7 +25,8 @@ __all__ = [
 
 _FENCE = r"(?:`{3,}|~{3,})[ \t]*(?:json|tool_call|python3?|py)?(?:[ \t{][^\n]*(?=\n))?"
 _TAG = r"</?(?:tool(?:_call|s)?|function(?:_?call)?)>|<functioncall(?=\s)|>"
-_CUT_OFF = r"(?:<[/|]?[a-z_|]*|[`~]+)\Z"
+_CUT_OFF_HEADER = r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a-z_|]*)?"
+_CUT_OFF = rf"(?:{_CUT_OFF_HEADER}|<[/|]?[a-z_|]*|[`~]+)\Z"
 _VANISHES = re.compile(rf"(?:[\s;,\[\]]|{TOKEN_PATTERN}|<\|python_start\|>|{_TAG}|{_FENCE}|{_CUT_OFF})*", re.IGNORECASE)
 _MAY_BE_OPEN = re.compile(r"`|~~~|<tool|<function|<\|python_start")
 _ENVELOPE = re.compile(r'"tool_calls?"')
