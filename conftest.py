@@ -1,4 +1,4 @@
-"""Runs the Python snippets of the README and of the pages in `docs/`.
+"""Runs the Python snippets of the README, of SECURITY.md and of the pages in `docs/`.
 
 Each page is one program, from top to bottom. Each snippet of the README is a program of its own.
 
@@ -77,7 +77,7 @@ def _run_and_compare(example: Example) -> str | None:
 
 pytest_collect_file = Sybil(
     parsers=[CodeBlockParser(language="python", evaluator=_run_and_compare)],
-    patterns=["README.md", "docs/*.md"],
+    patterns=["README.md", "SECURITY.md", "docs/*.md"],
     setup=lambda namespace: namespace.update(__name__="__main__"),
     fixtures=["documented_endpoint"],
 ).pytest()
