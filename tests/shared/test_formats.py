@@ -62,6 +62,43 @@ class TestNone:
         assert extract_in_every_chunking(text, formats="none", split_reasoning=True).content == text
 
 
+class TestJsonNotAskedFor:
+    """JSON in a fence or behind tokens is `json`; in the tags that hold JSON, it is theirs."""
+
+    @pytest.mark.parametrize("formats", [["pythonic"], ["tool_call"], ["function"], ["code"]])
+    @pytest.mark.parametrize("json", [CALL, f"[{CALL}]", f'{{"tool_call": {CALL}}}'])
+    @pytest.mark.parametrize(
+        "around",
+        [
+            "{}",
+            "```json\n{}\n```",
+            "```\n{}\n```",
+            "~~~python\n{}\n~~~",
+            "<|python_start|>{}<|python_end|>",
+            "<|python_tag|>{}<|eom_id|>",
+            "Example:\n```json\n<|python_start|>{}<|python_end|>\n```",
+        ],
+    )
+    def test_is_not_read_bare_or_in_a_fence_or_behind_a_token(self, formats: Any, json: str, around: str):  # noqa: ANN401
+        for options in ({}, {"tools": TOOLS}, {"tools": TOOLS, "repair": True, "lenient": True}):
+            extraction = extract_in_every_chunking(around.format(json), formats=formats, **options)
+            assert {call.format for call in extraction.tool_calls} <= {"code"}  # a list may be code
+
+    @pytest.mark.parametrize("json", [CALL, f"[{CALL}]", f"```json\n{CALL}\n```", f'{{"tool_call": {CALL}}}'])
+    @pytest.mark.parametrize("formats", [["tool_call"], ["tool_call", "pythonic"]])
+    def test_is_read_in_a_tag(self, formats: Any, json: str):  # noqa: ANN401
+        for around in ("{}", "<|python_tag|>{}<|eom_id|>", "<|python_start|>{}<|python_end|>"):
+            text = around.format(f"<tool_call>{json}</tool_call>")
+            extraction = extract_in_every_chunking(text, formats=formats)
+            assert (extraction.content, len(extraction.tool_calls)) == (None, 1)
+
+    def test_leaves_what_was_asked_for_in_a_fence(self):
+        assert extract_in_every_chunking("```python\n[f(a=1)]\n```", formats=["pythonic"]).tools_called
+        assert extract_in_every_chunking(f"```\n{OUTPUTS['tool_call']}\n```", formats=["tool_call"]).content is None
+        text = '```json\n<function=f>{"a": 1}</function>\n```'
+        assert extract_in_every_chunking(text, formats=["function"]).tools_called
+
+
 class TestTheOption:
     @pytest.mark.parametrize(
         ("formats", "names"),

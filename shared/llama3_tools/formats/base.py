@@ -56,6 +56,8 @@ class IsToken(NamedTuple):
     """The candidate is a protocol token, up to an offset."""
 
     end: int
+    then: WireFormat | None = None
+    """Reads what stands behind it, where that is the text of another than the assistant."""
 
 
 class IsReasoning(NamedTuple):
@@ -115,8 +117,15 @@ class WireFormat:
     """Reads on from the beginning of the marker, at which the source stands."""
     may_be_inside: bool = True
     """Whether it may stand inside a wrapper."""
+    only_in: frozenset[str] | None = None
+    """The wrappers of which one has to be around, where it stands inside any; `None`: that does not matter."""
     is_reasoning: bool = False
     """Whether what it settles on the way is reasoning to be split off, rather than text."""
+
+    def may_be_in(self, wrappers: tuple[str, ...]) -> bool:
+        """Tell whether it may stand inside these wrappers."""
+        is_here = self.only_in is None or not self.only_in.isdisjoint(wrappers)
+        return self.may_be_inside and is_here and self.name not in wrappers
 
 
 class Choice(NamedTuple):

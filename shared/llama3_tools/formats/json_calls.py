@@ -10,7 +10,7 @@ from llama3_tools.repair import read_repaired
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
 
-__all__ = ["JSON_ARRAY", "json_array", "json_object"]
+__all__ = ["array_beside_pythonic", "json_array", "json_object"]
 
 
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
@@ -39,20 +39,33 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     return IsCall(read.outcome)
 
 
+_TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
+"""The wrappers that are tags around JSON: what is inside counts as theirs."""
+
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
 _OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z", ("{",)), _read_json)
 # With repair, a key may have other quotes or none.
 _MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z", ("{",)))
-JSON_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json)
+_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json)
 
 
 def json_object(choice: Choice) -> WireFormat | None:
-    """Give the format of objects. Inside a wrapper they are read whatever was asked for."""
-    if not (choice.reads("json") or (choice.is_inside and choice.asked_for != ("none",))):
-        return None
-    return _MALFORMED_OBJECT if choice.repair else _OBJECT
+    """Give the format of objects."""
+    return _where_read(choice, _MALFORMED_OBJECT if choice.repair else _OBJECT)
 
 
 def json_array(choice: Choice) -> WireFormat | None:
     """Give the format of arrays, unless pythonic lists, which begin in the same way, are read with them."""
-    return JSON_ARRAY if json_object(choice) and not choice.reads("pythonic") else None
+    return None if choice.reads("pythonic") else array_beside_pythonic(choice)
+
+
+def array_beside_pythonic(choice: Choice) -> WireFormat | None:
+    """Give the format of arrays, whatever else begins in the same way."""
+    return _where_read(choice, _ARRAY)
+
+
+def _where_read(choice: Choice, format_: WireFormat) -> WireFormat | None:
+    """Give a format in the tags that hold JSON whatever was asked for, and elsewhere if JSON was."""
+    if choice.reads("json"):
+        return format_
+    return replace(format_, only_in=_TAGS) if choice.is_inside else None

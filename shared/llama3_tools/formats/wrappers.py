@@ -62,16 +62,20 @@ def read_inside(  # noqa: PLR0913 (what a wrapper is)
         yield from _skip(source, DELIMITERS if found else _WHITE_SPACE)
         if source.finished or (yield from is_at(source, closing)):
             return Inside(parts, intact=found, began_with_candidate=began)
+        at = source.offset
         outcome = yield from _read_one(source, candidate._replace(scope=scope))
         if isinstance(outcome, IsCall):
             parts += outcome.parts
             found = True
-        elif isinstance(outcome, IsToken):
+        elif isinstance(outcome, IsToken) and outcome.then is None:
             source.rewind(outcome.end)
             token = (outcome.end, len(parts)) if until_token and found and token is None else token
         elif token is not None:
             source.rewind(token[0])
             return Inside(parts[: token[1]], intact=True, began_with_candidate=True)
+        elif isinstance(outcome, IsToken) and until_token and found:  # another's turn begins
+            source.rewind(at)
+            return Inside(parts, intact=True, began_with_candidate=True)
         elif reopens and found and source.text.startswith(candidate.marker, source.pos):
             return Inside(parts, intact=True, began_with_candidate=True)
         else:
@@ -131,7 +135,7 @@ def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
             return None
         yield None
     format_, marker = match
-    if not format_.may_be_inside or format_.name in candidate.scope.wrappers:
+    if not format_.may_be_in(candidate.scope.wrappers):
         return None
     outcome: Outcome = yield from format_.read(source, candidate._replace(marker=marker))
     return outcome
