@@ -61,7 +61,9 @@ class Extractors:
     @cached_property
     def without_calls(self) -> Extractors | None:
         """Read reasoning alone, where calls are not to be read; `None`: it is not to be split off."""
-        return _WithoutCalls(self._options) if self._options.split_reasoning else None
+        if not self._options.split_reasoning:
+            return None
+        return self if self._formats == "none" else Extractors(self._options, (), "none")
 
     @property
     def tools(self) -> dict[str, Tool] | None:
@@ -81,17 +83,3 @@ class Extractors:
             starts_reasoning=starts_reasoning,
             id_factory=options.id_factory,
         )
-
-
-class _WithoutCalls(Extractors):
-    """Finds reasoning, and no call."""
-
-    def __init__(self, options: ReadingOptions) -> None:
-        super().__init__(options, ())
-
-    @cached_property
-    def without_calls(self) -> Extractors:
-        return self
-
-    def _made(self, *, starts_reasoning: bool) -> Extractor:
-        return Extractor(formats="none", split_reasoning=True, starts_reasoning=starts_reasoning)
