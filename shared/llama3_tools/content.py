@@ -13,6 +13,8 @@ from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, Tool
 
 __all__ = ["DELIMITERS", "Content"]
 
+_MOST_PIECES = 4096
+
 DELIMITERS = re.compile(r"[\s;,]*")
 
 
@@ -42,6 +44,7 @@ class Content:
         "_is_cut",
         "_is_reasoning",
         "_is_stripped",
+        "_joined",
         "_pieces",
         "_place",
         "_reasoning",
@@ -59,6 +62,8 @@ class Content:
         self._pieces: list[str] | None = [] if is_kept else None
         """The text so far, where it is kept: the events have it too."""
         self._has_text = False
+        self._joined = 0
+        """How many of the pieces, the first, are many that were joined."""
         self._reasoning = Reasoning(is_kept=is_kept)
         self._is_reasoning = False
         self._is_stripped = False
@@ -159,6 +164,7 @@ class Content:
         if self._pieces is None:
             return None
         text = "".join(self._pieces)
+        self._pieces = [text]  # so that there is one copy
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -170,6 +176,15 @@ class Content:
     def is_after_call(self) -> bool:
         """Whether nothing but delimiters came since the last call."""
         return self._place in (_CALL, _DELIMITERS)
+
+    def _join_pieces(self, pieces: list[str]) -> None:
+        """Join the small pieces behind the large ones: each costs some fifty bytes beside its characters."""
+        start = self._joined
+        pieces[start:] = ["".join(pieces[start:])]
+        self._joined += 1
+        if self._joined > _MOST_PIECES // 2:
+            pieces[:] = ["".join(pieces)]
+            self._joined = 1
 
     def _begin_reasoning(self) -> None:
         """Begin a thought. With the white space around it, it is one space; none where there is no text before."""
@@ -215,6 +230,8 @@ class Content:
             self._fresh.append(text)
             if self._pieces is not None:
                 self._pieces.append(text)
+                if len(self._pieces) > _MOST_PIECES:
+                    self._join_pieces(self._pieces)
 
 
 def _stripped(tail: list[str]) -> list[str]:

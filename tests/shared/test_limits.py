@@ -204,3 +204,20 @@ def test_without_its_content_a_stream_takes_no_memory():
     stream.flush()
     assert (stream.extraction.content, stream.extraction.reasoning) == (None, None)
     assert len(stream.extraction.tool_calls) == 1
+
+
+def test_a_stream_keeps_its_text_once():
+    """Thousands of small pieces would take many times their characters."""
+    stream, text = Extractor().stream(), "Prose, much of it. " * 20_000
+    tracemalloc.start()
+    try:
+        for start in range(0, len(text), 4):
+            stream.feed(text[start : start + 4])
+        streamed, _ = tracemalloc.get_traced_memory()
+        stream.flush()
+        assert stream.extraction.content == text
+        ended, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert streamed < 1.8 * len(text)
+    assert ended < 1.2 * len(text)
