@@ -17,7 +17,7 @@ from llama3_tools.errors import MissingExtraError
 from llama3_tools.json_scan import Scan
 from llama3_tools.json_text import MAX_DEPTH, JsonObject, key_twice, parse_object, same_json
 from llama3_tools.source import Reading, Source
-from llama3_tools.values import RejectionReason
+from llama3_tools.values import RejectionReason, Span, ToolCall
 
 __all__ = ["Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
 
@@ -98,9 +98,14 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
         return None
     source.unrepairable = range(0)
     return [
-        part if isinstance(part, str) else replace(part, span=rewritten.spans[part.span[0]], repaired_from=read.text)
-        for part in parts
+        part if isinstance(part, str) else _marked(part, rewritten.spans[part.span[0]], read, start) for part in parts
     ]
+
+
+def _marked(call: ToolCall, span: Span, read: _Read, start: int) -> ToolCall:
+    """Say where a call stands, and what it was repaired from unless the call itself is well-formed."""
+    is_malformed = parse_object(read.text[span[0] - start : span[1] - start], 0) is None
+    return replace(call, span=span, repaired_from=read.text if is_malformed else None)
 
 
 def read_repaired_object(source: Source, start: int, scan: Scan, calls: CallReader) -> Reading[RepairedObject | None]:

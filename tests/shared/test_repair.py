@@ -236,6 +236,7 @@ def test_it_is_repaired_wherever_a_call_may_stand(text: str, format_: str, conte
     assert (call.arguments, call.format, text[slice(*call.span)]) == ({"a": 1}, format_, MALFORMED)
     assert MALFORMED in str(call.repaired_from)
     assert len(extraction.tool_calls) == 1 + text.count(GOOD)
+    assert all(call.repaired_from is None for call in extraction.tool_calls if call.name == "g")
 
 
 @pytest.mark.parametrize(
