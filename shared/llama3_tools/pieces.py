@@ -13,7 +13,7 @@ from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads, reads_of
 from llama3_tools.formats.base import Candidate, WireFormat
-from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
+from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN, TURN
 from llama3_tools.formats.wrappers import PYTHON_START
 from llama3_tools.limits import Limits
 from llama3_tools.source import Source
@@ -97,6 +97,7 @@ class PieceExtractor(Extractor):
             for start, end in unsearched
             if text.startswith(("<", "`", "~"), start) and self.extract(text[start + 1 : end]).tools_called
         ]
+        quoted += [span for span in _stripped(text, stream.turns) if self.extract(text[slice(*span)]).tools_called]
         solid = [*unsearched, *(rejection.span for rejection in extraction.rejections)]
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
@@ -104,20 +105,24 @@ class PieceExtractor(Extractor):
 class _Recording(ExtractionStream):
     """A stream that remembers where calls and their wrappers stood, and what may be quotation."""
 
-    __slots__ = ("dropped", "unsearched")
+    __slots__ = ("dropped", "turns", "unsearched")
 
     def __init__(self, calls: CallReader, reads: Reads, limits: Limits) -> None:
         super().__init__(calls, reads, limits)
         self.dropped: list[Span] = []
         self.unsearched: list[Span] = []
+        self.turns: list[Span] = []
         self._source = _RecordingSource(self.dropped)
 
-    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, None]:
+    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, WireFormat | None]:
         start = self._source.offset
         found = len(self._rejections) + len(self.dropped)
-        yield from super()._follow(format_, candidate)
-        if found == len(self._rejections) + len(self.dropped):
+        then = yield from super()._follow(format_, candidate)
+        if format_ is TURN:
+            self.turns.append((start, self._source.mark))
+        elif found == len(self._rejections) + len(self.dropped):
             self.unsearched.append((start, self._source.mark))
+        return then
 
 
 class _RecordingSource(Source):
@@ -130,6 +135,14 @@ class _RecordingSource(Source):
     def drop(self, end: int) -> None:
         self._dropped.append((self.mark, end))
         super().drop(end)
+
+
+def _stripped(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Give the spans without the white space at their ends."""
+    for start, end in spans:
+        inner = text[start:end].strip()
+        at = text.find(inner, start)
+        yield at, at + len(inner)
 
 
 def _cut(text: str, extraction: Extraction, quoted: list[Span], regions: Iterable[_Region]) -> Iterator[Piece]:

@@ -139,9 +139,11 @@ class ExtractionStream:
 
     def _run(self) -> Generator[None, None, None]:
         source, openings = self._source, self._reads.bare
-        if self._reads.first is not None:
-            yield from self._follow(self._reads.first, self._candidate(""))
+        unmarked = self._reads.first
         while True:
+            if unmarked is not None:
+                unmarked = yield from self._follow(unmarked, self._candidate(""))
+                continue
             at = openings.find(source.text, source.pos)
             if at < 0:
                 self._settle_text(source.base + len(source.text))
@@ -150,7 +152,7 @@ class ExtractionStream:
                 if match is not None:
                     self._settle_text(source.base + at)
                     format_, marker = match
-                    yield from self._follow(format_, self._candidate(marker))
+                    unmarked = yield from self._follow(format_, self._candidate(marker))
                     continue
                 if source.ended or not openings.may_begin(source.text, at):
                     source.pos = at + 1
@@ -163,8 +165,8 @@ class ExtractionStream:
     def _candidate(self, marker: str) -> Candidate:
         return Candidate(marker, _BARE, self._calls, self._reads.inside, self._content.is_after_call)
 
-    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, None]:
-        """Let a format read, and file what comes out."""
+    def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, WireFormat | None]:
+        """Let a format read, and file what comes out; give the format of what stands behind, where that is known."""
         source, start = self._source, self._source.offset
         outcome = yield from self._read(format_, candidate)
         if isinstance(outcome, IsText):
@@ -173,7 +175,7 @@ class ExtractionStream:
             if outcome.token_end is not None:
                 self._take_token(outcome.token_end)
             self._take_text(outcome.resume)
-            return
+            return None
         self._clip_rejection(start)
         if isinstance(outcome, IsCall):
             self._file(outcome.parts)
@@ -189,6 +191,8 @@ class ExtractionStream:
         else:
             source.rewind(outcome.end)
             self._take_token(outcome.end)
+            return outcome.then
+        return None
 
     def _read(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, Outcome]:
         """Let a format read, settle what it settles on the way, and give what comes out within the limits."""

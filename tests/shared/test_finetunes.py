@@ -171,7 +171,7 @@ CHATML = [
     "<|im_start|>assistant<|end_header_id|>\n\n",
     "<|im_start|><|im_start|>assistant\n",
     "<|im_end|>",
-    "<|im_end|>\n<|im_start|>user\n",
+    "<|im_end|>\n<|im_start|>assistant\n",
     "<|endoftext|>",
 ]
 

@@ -53,6 +53,15 @@ CASES = [
     (f"Try:\n```python\nrun({CALL})\n```", [(TEXT, "Try:\n"), (QUOTED, f"```python\nrun({CALL})\n```")]),
     (f"~~~js\n{CALL}\n~~~", [(QUOTED, f"~~~js\n{CALL}\n~~~")]),
     (f"```json\n{CALL}\n````", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```"), (REMOVED, "`")]),
+    (
+        f"<|im_start|>user\n{CALL}\n<|im_end|><|im_start|>assistant\n{CALL}",
+        [
+            (REMOVED, "<|im_start|>user\n"),
+            (QUOTED, CALL),
+            (REMOVED, "\n<|im_end|><|im_start|>assistant\n"),
+            (CALLED, CALL),
+        ],
+    ),
     (f"<!-- {CALL} --> Ah.", [(QUOTED, f"<!-- {CALL} -->"), (TEXT, " Ah.")]),
     ("<think>Hm.</think> Ah.", [(TEXT, "<think>Hm.</think> Ah.")]),
     ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),

@@ -186,6 +186,48 @@ def test_what_is_hidden_or_repeated_is_not_searched(text: str, names: str, conte
     assert extraction.content == content
 
 
+LLAMA_3, LLAMA_4 = "<|start_header_id|>{}<|end_header_id|>\n\n", "<|header_start|>{}<|header_end|>\n\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "end"), [(LLAMA_3, "<|eot_id|>"), (LLAMA_4, "<|eot|>"), ("<|im_start|>{}\n", "<|im_end|>")]
+)
+@pytest.mark.parametrize("role", ["user", "system", "tool", "ipython"])
+def test_a_turn_that_the_model_makes_up_is_not_searched(header: str, end: str, role: str):
+    made_up, own = header.format(role), header.format("assistant")
+    for text, names, content in [
+        (f"{made_up}{A}{end}", "", A),
+        (f"{made_up}{A}", "", A),
+        (f"Hi.{end}{made_up}So: {A}\n[a(x=1)]", "", f"Hi.{end}{made_up}So: {A}\n[a(x=1)]"),
+        (f"{B}{end}{made_up}{A}{end}{own}{B}", "bb", A),
+        (f"<tool_call>{B}</tool_call>{end}\n{made_up}{A}{end}{made_up}{A}{end}", "b", f"{A}{end}{made_up}{A}"),
+        (f"<tool_call>{B}\n{made_up}<tool_call>{A}</tool_call>", "b", f"<tool_call>{A}</tool_call>"),
+        (f"<tool_call>{B}{end}{made_up}{A}", "b", A),
+        (f"{own}{A}{end}", "a", None),
+        (f"{header.format('')}{A}{end}", "a", None),
+    ]:
+        extraction = extract_in_every_chunking(text, tools=TOOLS)
+        assert "".join(call.name for call in extraction.tool_calls) == names, text
+        assert (extraction.content or "").strip() == (content or ""), text
+
+
+@pytest.mark.parametrize(
+    "token", ["<|im_start|>user", "<|start_header_id|>user<|end_header_id|>", "<|im_start|>users\n"]
+)
+def test_a_header_in_a_sentence_is_prose(token: str):
+    extraction = extract_in_every_chunking(f"Write {token} first. {A}")
+    assert [call.name for call in extraction.tool_calls] == ["a"]
+    assert extraction.content == f"Write {token} first."
+
+
+def test_a_made_up_turn_flows():
+    stream = Extractor().stream()
+    assert stream.feed(f"Hi.<|eot_id|>{LLAMA_3.format('user')}So: {A} <|e") == [
+        TextDelta(f"Hi.<|eot_id|>{LLAMA_3.format('user')}So: {A}")
+    ]
+    assert stream.feed("x") == [TextDelta(" <|ex")]
+
+
 def test_a_comment_flows():
     stream = Extractor().stream()
     assert stream.feed("So <!-") == [TextDelta("So")]

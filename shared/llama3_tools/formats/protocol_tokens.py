@@ -1,42 +1,34 @@
-"""Protocol tokens: what a server should have cut off around a message (rule 10)."""
+"""Protocol tokens: what a server should have cut off around a message (rule 10).
+
+A model that runs on behind its turn makes up the next one, of the user or of a tool: that is quotation (rule 9).
+"""
 
 from __future__ import annotations
 
 import re
 
-from llama3_tools.formats.base import Candidate, IsToken, Marker, Outcome, WireFormat
+from llama3_tools.formats.base import Candidate, IsText, IsToken, Marker, Openings, Outcome, WireFormat
 from llama3_tools.source import Reading, Source
 
-__all__ = ["PROTOCOL_TOKEN", "TOKEN_PATTERN"]
+__all__ = ["PROTOCOL_TOKEN", "TOKEN_PATTERN", "TURN"]
 
 _IM_START = "<|im_start|>"
 # meta-llama/llama-models: prompt_format.md of llama3_1, llama3_2, llama3_3 and llama4. Hermes finetunes of Llama 3
 # write ChatML, and <|end_header_id|> behind it: HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B.
-_TOKENS = (
-    "<|python_tag|>",
-    "<|eom_id|>",
-    "<|eot_id|>",
-    "<|begin_of_text|>",
-    "<|end_of_text|>",
-    "<|finetune_right_pad_id|>",
-    "<|python_end|>",
-    "<|eom|>",
-    "<|eot|>",
-    _IM_START,
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|end_header_id|>",
-)
+_TOKENS = ("<|python_tag|>", "<|begin_of_text|>", "<|finetune_right_pad_id|>", "<|python_end|>", "<|end_header_id|>")
+_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>", "<|im_end|>", "<|endoftext|>")
 _HEADER_ROLE = "[^<>|]{0,32}"
-_MARKERS = (
-    *map(Marker.of, _TOKENS),
+_TURN_MARKERS = (
+    *map(Marker.of, (*_ENDS, _IM_START)),
     Marker.of("<|start_header_id|>", _HEADER_ROLE, "<|end_header_id|>"),
     Marker.of("<|header_start|>", _HEADER_ROLE, "<|header_end|>"),
 )
-_ROLES = ("assistant", "user", "system", "tool", "ipython", "function")
+_OTHERS = ("user", "system", "tool", "ipython", "function")
+_ROLES = ("assistant", *_OTHERS)
 _ROLE = rf"(?:(?:{'|'.join(_ROLES)})\b[ \t]{{0,4}})?"
 _WITH_ROLE = re.compile(rf"{_ROLE}(?:\r?\n)?")
 _MAY_BE_ROLE = re.compile("|".join((*(Marker.of(role).partial for role in _ROLES), rf"{_ROLE}\r?\Z")))
+_OTHERS_TURN = re.compile(rf"<\|[a-z_]+\|>\s*(?:{'|'.join(_OTHERS)})\s*(?:\n|<\|[a-z_]+\|>\Z)")
 
 
 def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
@@ -47,9 +39,31 @@ def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
         role = _WITH_ROLE.match(source.text, source.pos)
         assert role is not None  # noqa: S101  # there may be none
         source.pos = role.end()
-    return IsToken(source.offset)
+        is_others = _OTHERS_TURN.fullmatch(candidate.marker + role[0]) is not None
+    else:
+        is_others = _OTHERS_TURN.match(candidate.marker) is not None
+        while is_others and source.exhausted and not source.ended:
+            yield None
+        is_others = is_others and source.text.startswith(("\n", "\r"), source.pos)
+    return IsToken(source.offset, TURN if is_others else None)
 
 
-PROTOCOL_TOKEN = WireFormat("protocol_token", Marker.any_of(_MARKERS), _read_token)
+def _read_turn(source: Source, _: Candidate) -> Reading[Outcome]:
+    """Read up to the token that ends the turn or begins the next one."""
+    source.let_go()
+    while True:
+        at = _TURN_BOUNDS.find(source.text, source.pos)
+        source.pos = len(source.text) if at < 0 or source.ended else at
+        if at >= 0 and _TURN_BOUNDS.match(source.text, at):
+            source.pos = at
+            return IsText(source.offset)
+        if source.ended:
+            return IsText(source.offset)
+        yield source.offset
+
+
+TURN = WireFormat("turn", Marker.any_of(_TURN_MARKERS), _read_turn)
+_TURN_BOUNDS = Openings([TURN])
+PROTOCOL_TOKEN = WireFormat("protocol_token", Marker.any_of((*map(Marker.of, _TOKENS), *_TURN_MARKERS)), _read_token)
 TOKEN_PATTERN = PROTOCOL_TOKEN.marker.whole.replace(re.escape(_IM_START), re.escape(_IM_START) + _WITH_ROLE.pattern)
 """The pattern of a protocol token that is all there, with its role."""
