@@ -25,6 +25,9 @@ _LABELS = ("type", "id")
 _DESCRIPTIONS = {"description", "input_schema", "inputSchema"}
 """What a schema has, and a call has not."""
 
+_RESULTS = {"output", "result", "observation", "tool_output"}
+"""What stands beside a call that was run already."""
+
 _OTHER_NAMES = (
     "tool_name",  # Cohere's Command R; LlamaIndex's ToolSelection
     "function_name",  # lmstudio-ai/lmstudio-js issue 277
@@ -121,9 +124,14 @@ def read_call(
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
     found = _named_call(parsed.text, members, name.value, tools, lenient=lenient)
-    if isinstance(found, Refusal) or not deviations:
+    if isinstance(found, Refusal):
         return found
-    return found._replace(deviations=deviations + found.deviations)
+    deviations += found.deviations
+    if deviations and any(members[key].value is not None for key in _RESULTS & members.keys()):
+        return Refusal(
+            RejectionReason.NOT_A_CALL, "a call that was run already: its result stands beside it", found.name
+        )
+    return found._replace(deviations=deviations)
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:

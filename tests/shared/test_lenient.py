@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chunkings import extract_in_every_chunking
@@ -256,3 +258,60 @@ def test_lenient_tags_are_read_where_that_format_is():
     text = '<function=f{"a": 1}</function>'
     assert extract_in_every_chunking(text, lenient=True, formats=["function"]).tools_called
     assert not extract_in_every_chunking(text, lenient=True, formats=["tool_call"]).tools_called
+
+
+WHOLE_CALL = "a whole call stands in the tag"
+
+
+@pytest.mark.parametrize(
+    ("held", "deviations"),
+    [
+        ('{"name": "f", "parameters": {"a": 1}}', (WHOLE_CALL,)),
+        ('{"id": "1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}', (WHOLE_CALL,)),
+        ('{"name": "f", "args": {"a": 1}}', (WHOLE_CALL, "the arguments stand under 'args'")),
+    ],
+)
+@pytest.mark.parametrize("tools", [None, [{"name": "f", "parameters": {"properties": {"a": {}, "name": {}}}}]])
+def test_a_whole_call_in_the_tag_of_its_name(held: str, deviations: tuple[str, ...], tools: Any):  # noqa: ANN401
+    text = f"<function=f>{held}</function>"
+    (call,) = extract_in_every_chunking(text, tools=tools, lenient=True).tool_calls
+    assert (call.arguments, call.deviations) == ({"a": 1}, deviations)
+    misspelled = f"<function=f{held}</function>"
+    (call,) = extract_in_every_chunking(misspelled, tools=tools, lenient=True).tool_calls
+    assert (call.arguments, call.deviations) == ({"a": 1}, ("the tag is written <function=NAME{…}", *deviations))
+
+
+@pytest.mark.parametrize("tools", [None, [{"name": "f", "parameters": {"properties": {"a": {}}}}]])
+def test_by_default_it_is_no_arguments(tools: Any):  # noqa: ANN401
+    for key in ("parameters", "arguments"):
+        text = f'<function=f>{{"name": "f", "{key}": {{"a": 1}}}}</function>'
+        extraction = extract_in_every_chunking(text, tools=tools)
+        assert (extraction.content, extraction.tool_calls) == (text, ())
+        assert [(one.reason, one.name) for one in extraction.rejections] == [("invalid_arguments", "f")]
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("held", ['{"name": "g", "parameters": {"a": 1}}', '{"name": "f"}', '{"name": "f", "a": 1}'])
+def test_what_only_looks_like_it_are_arguments(held: str, lenient: bool):
+    tools = [{"name": "f", "parameters": {"properties": {"name": {}, "a": {}}}}]
+    (call,) = extract_in_every_chunking(f"<function=f>{held}</function>", tools=tools, lenient=lenient).tool_calls
+    assert (call.arguments_json, call.deviations) == (held, ())
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_a_tool_may_have_parameters_of_these_names(lenient: bool):
+    tools = [{"name": "f", "parameters": {"properties": {"name": {}, "parameters": {}}}}]
+    held = '{"name": "f", "parameters": {"a": 1}}'
+    (call,) = extract_in_every_chunking(f"<function=f>{held}</function>", tools=tools, lenient=lenient).tool_calls
+    assert (call.arguments_json, call.deviations) == (held, ())
+
+
+@pytest.mark.parametrize("key", ["output", "result", "observation", "tool_output"])
+def test_a_call_beside_its_result_was_run_already(key: str):
+    for call in ('"tool": "search", "input": {"q": "x"}', '"name": "search", "args": {"q": "x"}'):
+        extraction = extract_in_every_chunking(f'{{{call}, "{key}": "found 3"}}', lenient=True)
+        assert not extraction.tools_called
+        assert [(one.reason, one.name) for one in extraction.rejections] == [("not_a_call", "search")]
+        assert extract_in_every_chunking(f'{{{call}, "{key}": null}}', lenient=True).tools_called
+    documented = f'{{"name": "search", "parameters": {{}}, "{key}": "found 3"}}'
+    assert extract_in_every_chunking(documented, lenient=True).tools_called

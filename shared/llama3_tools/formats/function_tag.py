@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_tokens, skip_white_space
 from llama3_tools.json_scan import Refusal, Scan, read_object
+from llama3_tools.json_text import JsonObject
 from llama3_tools.repair import RepairedObject, read_repaired_object
-from llama3_tools.shapes import WrittenCall
+from llama3_tools.shapes import WrittenCall, read_call
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection, RejectionReason
 
@@ -49,7 +51,10 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
     if not scope.wrappers:
         scope = scope._replace(format="function")
     deviations = _deviations(f"{_OPENING}{tag['head']}NAME{tail}", closing)
-    written = WrittenCall(name, parsed.value, parsed.json, deviations)
+    written = _written(name, parsed, candidate.calls)
+    if isinstance(written, Refusal):
+        return IsText(source.offset, Rejection(span, *written))
+    written = written._replace(deviations=deviations + written.deviations)
     outcome = candidate.calls.named([(written, span)], scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
@@ -63,6 +68,24 @@ def _read_arguments(source: Source, candidate: Candidate, name: str) -> Reading[
         return RepairedObject(read, None)
     repaired = (yield from read_repaired_object(source, start, read, calls)) if name in (calls.tools or ()) else None
     return repaired or read
+
+
+def _written(name: str, parsed: JsonObject, calls: CallReader) -> WrittenCall | Refusal:
+    """Tell what is called with what: a model may write a whole call into the tag of its name, instead of arguments."""
+    held = read_call(parsed, calls.tools, lenient=calls.lenient)
+    is_call = held.name == name and (
+        isinstance(held, WrittenCall) or held.reason is not RejectionReason.MISSING_ARGUMENTS
+    )
+    tool, keys = (calls.tools or {}).get(name), {member.key for member in parsed.members}
+    parameters = (tool.parameters.get("properties") or {}) if tool else {}
+    if not is_call or not (keys - {"name", "type", "id"} or {"name"}).isdisjoint(parameters):
+        return WrittenCall(name, parsed.value, parsed.json)
+    detail = "a whole call stands in the tag"
+    if isinstance(held, Refusal):
+        return held
+    if not calls.lenient:
+        return Refusal(RejectionReason.INVALID_ARGUMENTS, f"{detail}, where the arguments belong", name)
+    return held._replace(deviations=(detail, *held.deviations))
 
 
 def _read_closing(source: Source, closings: tuple[str, ...]) -> Reading[str | None]:
