@@ -19,7 +19,7 @@ from llama3_tools.json_text import MAX_DEPTH, JsonObject, key_twice, parse_objec
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
-__all__ = ["Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
+__all__ = ["INSIDE", "Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
 
 Repair: TypeAlias = Callable[[str], object]
 """Gives the value that malformed JSON was meant to be."""
@@ -33,7 +33,7 @@ _FIRST_KEYS = frozenset(
 _ARGUMENTS = ("parameters", "arguments")
 """One of them has to be there: what is malformed, and seems to need no arguments, may have them under a broken key."""
 
-_INSIDE = re.compile(r"\w\Z|[=(\[{]\s*\Z|[\"']\s*:\s*\Z|[{,]\s*\w+\s*:\s*\Z|\b(?:return|yield)\s\Z|(?P<comma>,)\s*\Z")
+INSIDE = re.compile(r"\w\Z|[=(\[{]\s*\Z|[\"']\s*:\s*\Z|[{,]\s*\w+\s*:\s*\Z|\b(?:return|yield)\s\Z|(?P<comma>,)\s*\Z")
 """What stands before a part of something else: of code, of an object that is no call, of a list."""
 
 _SLOW, _MOST_SLOW = '"{}[]', 64
@@ -83,7 +83,7 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
         scope: what is around.
         is_after_call: whether nothing but delimiters stands between it and the call before.
     """
-    before = None if scope.wrappers else _INSIDE.search(source.lead)
+    before = None if scope.wrappers else INSIDE.search(source.lead)
     is_part = before is not None and not (is_after_call and before["comma"])
     read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
     tools = calls.tools or {}

@@ -242,3 +242,26 @@ def test_a_call_is_read_near_the_end_of_pythons_stack():
         return at_depth(frames - 1) if frames else extract(text).tool_calls == alone
 
     assert at_depth(850)
+
+
+DICT = "{'name': 'f', 'arguments': {'city': 'Paris'}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "tools", "name"),
+    [
+        (f"<tool_call>{DICT}</tool_call>", None, "f"),
+        (f"<tool_call>\n{DICT}\n</tool_call>", [{"name": "g"}], "f"),
+        (f"```json\n{DICT}\n```", None, "f"),
+        (f"Now: {DICT}", [{"name": "f"}], "f"),
+        (DICT, [{"name": "f"}], "f"),
+        (DICT, None, None),
+        (DICT, [{"name": "g"}], None),
+        (f"x = {DICT}", [{"name": "f"}], None),
+        ("Use {'name': 'Alice'} or {'x': 'f'}.", [{"name": "f"}], None),
+    ],
+)
+def test_a_call_written_as_a_python_dict_is_reported(text: str, tools: list[dict[str, str]] | None, name: str | None):
+    extraction = extract_in_every_chunking(text, tools=tools)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [(one.name, one.reason) for one in extraction.rejections] == ([(name, "malformed")] if name else [])

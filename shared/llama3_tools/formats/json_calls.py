@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.python_dict import read_python_dict
 from llama3_tools.json_scan import Refusal, scan_value
 from llama3_tools.repair import read_repaired
 from llama3_tools.source import Reading, Source
@@ -16,18 +17,19 @@ __all__ = ["array_beside_pythonic", "json_array", "json_object"]
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read the object or array at which the source stands."""
     start, calls, scope = source.offset, candidate.calls, candidate.scope
-    text = source.json_text
+    text, is_object = source.json_text, source.text.startswith("{", source.pos)
     read = None if text is None else calls.read(text, source.pos, source.base, scope)
     if read is not None:
         source.pos = read.end
     else:
-        judge = calls.judge(scope) if source.text.startswith("[", source.pos) else None
+        judge = None if is_object else calls.judge(scope)
         scan = yield from scan_value(source, judge, calls_only=bool(scope.wrappers))
         repaired = yield from read_repaired(source, start, scan, calls, scope, is_after_call=candidate.is_after_call)
         if repaired is not None:
             return IsCall(repaired)
         if not scan.has_key:  # prose with a brace or a bracket in it
-            return IsText(scan.resume)
+            may_be_dict = is_object and not scope.wrappers
+            return IsText(scan.resume, (yield from read_python_dict(source, start, calls)) if may_be_dict else None)
         if scan.refusal is not None:
             return IsText(scan.resume, Rejection((start, scan.end), *scan.refusal))
         read = calls.read(source.slice(start, scan.end), 0, start, scope, checked=True)
@@ -43,7 +45,7 @@ _TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
 """The wrappers that are tags around JSON: what is inside counts as theirs."""
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
-_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|\Z))", r"\{\Z", ("{",)), _read_json)
+_OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:[\"']|\Z))", r"\{\Z", ("{",)), _read_json)
 # With repair, a key may have other quotes or none.
 _MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z", ("{",)))
 _ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json)
