@@ -156,6 +156,13 @@ def test_a_tagged_call_is_out_when_its_tag_is_closed():
     assert isinstance(event, ToolCallReady)
 
 
+def test_a_tag_is_not_closed_by_the_next_inside_of_something_broken():
+    text = f'<functioncall> {A}{{"q": <functioncall>{A}</functioncall>'
+    extraction = extract_in_every_chunking(text)
+    assert [call.name for call in extraction.tool_calls] == ["a", "a"]
+    assert extraction.content == '<functioncall> {"q":'
+
+
 @pytest.mark.parametrize("prose", ["<tool", "<tools", "<function", "<functioncall", "<functioncall x", "<functions>"])
 def test_prose_about_a_tag_flows_as_soon_as_it_is_none(prose: str):
     stream = Extractor().stream()

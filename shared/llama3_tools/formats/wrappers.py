@@ -76,7 +76,7 @@ def read_inside(  # noqa: PLR0913 (what a wrapper is)
         elif isinstance(outcome, IsToken) and until_token and found:  # another's turn begins
             source.rewind(at)
             return Inside(parts, intact=True, began_with_candidate=True)
-        elif reopens and found and source.text.startswith(candidate.marker, source.pos):
+        elif reopens and found and source.offset == at and source.text.startswith(candidate.marker, source.pos):
             return Inside(parts, intact=True, began_with_candidate=True)
         else:
             began = began or (isinstance(outcome, IsText) and outcome.rejection is not None)
