@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, FormatName, RejectionReason, extract
+from llama3_tools import Extraction, Extractor, FormatName, RejectionReason, TextDelta, extract
 from llama3_tools.json_text import MAX_DEPTH
 
 TOOLS: list[dict[str, Any]] = [
@@ -513,3 +513,30 @@ def test_noise_is_the_same_in_every_chunking_and_python_agrees(pieces: list[str]
 def _in_json_of_literal(node: ast.expr) -> object:
     value = ast.literal_eval(node)
     return sorted(value, key=str) if isinstance(value, set) else _in_json(value)
+
+
+@pytest.mark.parametrize("before", ["", "<|python_tag|>", "<|python_start|>", "<tool_call>", "<tool_call>\n", "One.\n"])
+@pytest.mark.parametrize("attempt", ["f(a=Paris)", "f({a='Paris'})", "f(a=g(1) + 2)", "f(a=1, b=(x))", "f(a=x);"])
+@pytest.mark.parametrize("behind", ["", "\n", "<|eom_id|>", "<|eot_id|>", "<|python_end|>", "</tool_call>", " \nDone."])
+def test_a_failed_call_on_its_line_is_an_attempt_whatever_closes_it(before: str, attempt: str, behind: str):
+    tools = [
+        {"name": "f", "parameters": {"type": "object", "properties": {"a": {}, "b": {}}}},
+        {"name": "code_interpreter"},
+    ]
+    extraction = extract(f"{before}{attempt}{behind}", tools=tools)
+    assert extraction.tool_calls == ()
+    assert [rejection.name for rejection in extraction.rejections if rejection.is_attempt] == ["f"]
+
+
+@pytest.mark.parametrize(
+    "prose", ["f(x) is the function", "f(a=x) gives a value", "f(x", "f(a=(x) and more", "f(x) = 2"]
+)
+def test_prose_about_a_call_is_no_attempt_and_flows(prose: str):
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}]
+    extraction = extract_in_every_chunking(f"{prose}\nDone.", tools=tools)
+    assert not any(rejection.is_attempt for rejection in extraction.rejections)
+    stream = Extractor(tools=tools).stream()
+    released = sum(
+        len(event.text) for event in stream.feed("f(x) is what " + "x" * 1000) if isinstance(event, TextDelta)
+    )
+    assert released == 1013

@@ -53,8 +53,11 @@ _MAY_BE_CODE = {
     True: re.compile(rf"(?:{_MAY_BE_BEHIND}|[ \t]{{1,8}}(?:e(?:l(?:se?)?)?)?)?\Z"),
 }
 
-_TOKEN_BEFORE = re.compile(r"(?:_(?:tag|id|text|start|end)|eot|eom)\|>\s*\Z")
-_REST_OF_LINE = re.compile(r"[^\n\r]*")
+_TOKEN_BEFORE = re.compile(
+    r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|"  # of a protocol token, or the opening tag of a wrapper
+    r"|<(?:tool(?:_call|s|-use)?|function(?:_?call)?))>\s*\Z"
+)
+_NO_PARENTHESIS = re.compile(r"[^()\n\r]*")
 _LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
 """What ends a line behind a call, bare or in a wrapper."""
 _MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
@@ -218,12 +221,14 @@ def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
             refusal = broken.refusal if is_attempt else broken.refusal._replace(name=None)
             return IsText(broken.resume, Rejection((start, broken.end), *refusal))
         end = source.offset
-        if (yield from _ends_line(source, candidate)):
+        if (yield from _ends_line(source, before_tag=bool(candidate.scope.wrappers))):
             break
         if not source.text.startswith((",", ";"), source.pos):
             return IsText(end)
         source.pos += 1
-        if source.text[source.pos - 1] == ";" and (yield from _ends_line(source, candidate)):
+        if source.text[source.pos - 1] == ";" and (
+            yield from _ends_line(source, before_tag=bool(candidate.scope.wrappers))
+        ):
             break
         yield from read_run(source, _SPACE)
         call_at = source.offset
@@ -247,12 +252,26 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
 
 
 def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
-    """Tell whether a call was meant, rather than prose about one: `get_weather(city=name) gives …`."""
-    has_named_argument = "=" in source.slice(start, broken.resume)
+    """Tell whether a call was meant, rather than prose about one: `get_weather(city=name) gives …`.
+
+    A call has a named argument, is closed on its line, and nothing but what may follow a call stands behind it.
+    """
     if broken.refusal.reason is RejectionReason.TRUNCATED:
-        return has_named_argument
-    rest = yield from read_run(source, _REST_OF_LINE)
-    return has_named_argument and rest.rstrip(" \t;").endswith(")")
+        return "=" in source.slice(start, broken.resume)
+    source.rewind(broken.resume)
+    before = source.slice(start, broken.resume)
+    levels = before.count("(") - before.count(")")
+    while levels > 0:
+        yield from read_run(source, _NO_PARENTHESIS)
+        if not source.text.startswith(("(", ")"), source.pos):
+            return False
+        levels += 1 if source.text[source.pos] == "(" else -1
+        source.pos += 1
+    if "=" not in source.slice(start, source.offset):
+        return False
+    if source.text.startswith(";", source.pos):
+        source.pos += 1
+    return (yield from _ends_line(source, before_tag=True))
 
 
 def _begins_line(source: Source, candidate: Candidate) -> bool:
@@ -274,10 +293,10 @@ def _goes_on_as_code(source: Source) -> Reading[bool]:
     return False
 
 
-def _ends_line(source: Source, candidate: Candidate) -> Reading[bool]:
+def _ends_line(source: Source, *, before_tag: bool) -> Reading[bool]:
     """Step over blanks, and tell whether the line ends behind them, or what could follow a call begins."""
     yield from read_run(source, _BLANKS)
-    line_end = _LINE_END[bool(candidate.scope.wrappers)]
+    line_end = _LINE_END[before_tag]
     while not source.finished:
         if line_end.match(source.text, source.pos):
             return True
