@@ -34,7 +34,8 @@ def read_python_dict(source: Source, start: int, calls: CallReader) -> Reading[R
     if written is None:
         return None
     is_wrapped = source.open_fences or _TAG_BEFORE.search(source.lead)
-    if not is_wrapped and (written[1] not in (calls.tools or ()) or INSIDE.search(source.lead)):
+    is_part = source.before.endswith("`") or INSIDE.search(source.lead)
+    if not is_wrapped and (written[1] not in (calls.tools or ()) or is_part):
         return None
     detail = f"'name' has to stand in double quotes, as in JSON: {shortened(written[0])}"
     return Rejection((start, start + len(written[0])), RejectionReason.MALFORMED, detail, written[1])
