@@ -28,7 +28,7 @@ record: $(VENV)/.model ## Record the demo's streams anew from the live model
 	PYTHONPATH=examples $(PY) -m endpoints.record $(ARGS)
 
 test: $(VENV)/.dev ## Run all tests but those on a live model, with coverage
-	$(PY) -m pytest -m "not model" --cov $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model" --cov $(ARGS)
 
 test-model: $(VENV)/.dev $(VENV)/.model ## Run the tests on a live model (compiles llama.cpp the first time)
 	$(PY) -m pytest -m model tests/e2e $(ARGS)
