@@ -15,6 +15,8 @@ import pytest
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extraction, extract
 
+pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
+
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "real_outputs.jsonl"
 
 if not CORPUS.is_file():

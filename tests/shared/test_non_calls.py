@@ -13,6 +13,8 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 
+pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
+
 _HEADING = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 
 

@@ -15,6 +15,8 @@ from llama3_tools import Extractor, Tool, parse_response
 from llama3_tools.json_writing import write_json
 from templates import FORMS, Form
 
+pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
+
 CALLS = 1000
 PROSE = (
     *("", "Let me check.", "Ich sehe nach \u2026", "東京です。", "One\n\n  two  three", "1. this\n2. that", "First,"),
