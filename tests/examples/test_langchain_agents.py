@@ -30,7 +30,9 @@ both = pytest.mark.parametrize(
 def test_as_it_is_it_plays_a_script(program: str) -> None:
     result = run_program(program, "--pause", "0")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[1:] == [
+    lines = result.stdout.splitlines()[1:]
+    lines[6:8] = sorted(lines[6:8])  # tools run side by side, and either may be ready first
+    assert lines == [
         "",
         "Question: How much warmer is it in Rome than in Oslo?",
         "",
