@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import final
 
 from llama_index.core.llms import ChatResponse
@@ -15,9 +15,11 @@ from llama_index_llama3_tools.reasoning import has_reasoning
 
 __all__ = ["Reading", "TextReader"]
 
-_OF_REASONING = {
-    starts: Extractor(formats="none", split_reasoning=True, starts_reasoning=starts) for starts in (False, True)
-}
+
+@cache
+def _of_reasoning(*, starts: bool) -> Extractor:
+    """Give the extractor that looks for reasoning alone, made once one is needed."""
+    return Extractor(formats="none", split_reasoning=True, starts_reasoning=starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class TextReader:
             has_calls: whether the server has found calls itself.
         """
         starts = self._starts_reasoning and not has_reasoning
-        return self._of_calls[starts] if self._of_calls and not has_calls else _OF_REASONING[starts]
+        return self._of_calls[starts] if self._of_calls and not has_calls else _of_reasoning(starts=starts)
 
     def extract(self, response: ChatResponse) -> Extraction:
         """Take the text of a whole response apart."""

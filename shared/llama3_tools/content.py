@@ -177,15 +177,6 @@ class Content:
         """Whether nothing but delimiters came since the last call."""
         return self._place in (_CALL, _DELIMITERS)
 
-    def _join_pieces(self, pieces: list[str]) -> None:
-        """Join the small pieces behind the large ones: each costs some fifty bytes beside its characters."""
-        start = self._joined
-        pieces[start:] = ["".join(pieces[start:])]
-        self._joined += 1
-        if self._joined > _MOST_PIECES // 2:
-            pieces[:] = ["".join(pieces)]
-            self._joined = 1
-
     def _begin_reasoning(self) -> None:
         """Begin a thought. With the white space around it, it is one space; none where there is no text before."""
         self._is_reasoning = self._is_cut = True
@@ -230,8 +221,9 @@ class Content:
             self._fresh.append(text)
             if self._pieces is not None:
                 self._pieces.append(text)
-                if len(self._pieces) > _MOST_PIECES:
-                    self._join_pieces(self._pieces)
+                if len(self._pieces) - self._joined > _MOST_PIECES:  # each costs fifty bytes beside its characters
+                    self._pieces[self._joined :] = ["".join(self._pieces[self._joined :])]
+                    self._joined += 1
 
 
 def _stripped(tail: list[str]) -> list[str]:
