@@ -9,12 +9,14 @@ from llama3_tools.source import Source
 
 __all__ = ["Line"]
 
-_LOOK_BACK = 2000
+_MOST_FRESH = 2000
+_LONGEST_HEAD = 256
+_LONGEST_SPAN = 2
 _LOOK_AHEAD = 1000
 _BEFORE_BREAK = 5  # what may open a span at the end of a line: `x``\r\n`
 
 _MARKS = re.compile(r"`+|[\r\n]")
-_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)")
+_SPAN = re.compile(r"(?<!`)`{1,2}(?!`)")
 # Within a word they open nothing, and at the end of one they close a span that was opened on a line before.
 _OPENS_NOTHING = re.compile(r"(?<=\w)`{1,2}\w|(?<=[^\s(\[{\"'*_>:-])`{1,2}[ \t]")
 _BLOCKQUOTE = re.compile(r"[ \t\xa0]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)*>")
@@ -39,24 +41,38 @@ _CLOSING_QUOTES = {
 class Line:
     r"""The line on which a call may stand, as far as it was written: text, without protocol tokens.
 
+    Text is read when it matters, or when there is much of it: most outputs have no call behind most of their text.
+
     >>> from llama3_tools.source import run_to_end
     >>> line = Line()
     >>> line.add("He wrote:\n> well")
+    >>> line.may_quote
+    True
     >>> source = Source()
     >>> source.ended = True
     >>> run_to_end(line.quotes(source))
     'behind the > of a blockquote'
     """
 
-    __slots__ = ("_text",)
+    __slots__ = ("_backticks", "_end", "_fresh", "_head", "_last")
 
     def __init__(self) -> None:
-        self._text = ""
+        self._fresh = ""
+        """What was not read yet."""
+        self._head = ""
+        """The start of the line."""
+        self._end = ""
+        """The end of the line: the last character, or the backticks that may go on, and the one before them."""
+        self._last = ""
+        """The last few characters, those of lines before included."""
+        self._backticks = 0
+        """How many backticks opened the code span that is open in front of the end; 0 where none is."""
 
     def add(self, text: str) -> None:
         """Take the text that follows."""
-        cut = text.rfind("\n") - _BEFORE_BREAK
-        self._text = text[cut:] if cut > 0 else (self._text + text)[-_LOOK_BACK:]
+        self._fresh += text
+        if len(self._fresh) > _MOST_FRESH:
+            self._read()
 
     def add_token(self, token: str) -> None:
         """Take a protocol token: nothing but the line break that it may end with."""
@@ -67,33 +83,63 @@ class Line:
         """Take a call, which is no text."""
         self.add("}")
 
+    @property
+    def may_quote(self) -> bool:
+        """Whether anything could quote the call that follows. Where nothing could, nobody has to look behind it."""
+        self._read()
+        has_backticks = self._backticks > 0 or "`" in self._last
+        return has_backticks or self._last[-1:] in _CLOSING_QUOTES or ">" in self._head
+
     def quotes(self, source: Source) -> Generator[None, None, str | None]:
         """Tell what quotes the call that follows, and behind which the source stands; `None` where nothing does."""
-        before = self._text
-        if not before:
-            return None
-        closing_quotes = _CLOSING_QUOTES.get(before[-1])
+        self._read()
+        closing_quotes = _CLOSING_QUOTES.get(self._last[-1:])
         if closing_quotes:
             while source.exhausted and not source.ended:
                 yield
             if not source.exhausted and source.text[source.pos] in closing_quotes:
                 return "directly between quotation marks"
-        line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
-        if len(line) < _LOOK_BACK and _BLOCKQUOTE.match(line):
+        if _BLOCKQUOTE.match(self._head):
             return "behind the > of a blockquote"
-        backticks = _open_span(line, before) if "`" in before else 0
-        if backticks and (yield from _is_closed(source, backticks, is_direct=bool(_DIRECTLY_BEFORE.search(before)))):
+        backticks = self._open_span()
+        is_direct = _DIRECTLY_BEFORE.search(self._last) is not None
+        if backticks and (yield from _is_closed(source, backticks, is_direct=is_direct)):
             return "between backticks"
         return None
 
+    def _read(self) -> None:
+        """Read what was not read yet."""
+        text = self._fresh
+        if not text:
+            return
+        self._fresh = ""
+        self._last = (self._last + text[-_BEFORE_BREAK:])[-_BEFORE_BREAK:]
+        start = max(text.rfind("\n"), text.rfind("\r")) + 1
+        if start:
+            text = text[start:]
+            self._head = self._end = ""
+            self._backticks = 0
+        if len(self._head) < _LONGEST_HEAD:
+            self._head += text[: _LONGEST_HEAD - len(self._head)]
+        line = self._end + text
+        end = len(line.rstrip("`"))
+        if "`" in line:
+            self._backticks = _backticks_behind(self._backticks, line, end)
+        self._end = line[max(end - 1, 0) : end + _LONGEST_SPAN + 1]
 
-def _open_span(line: str, before: str) -> int:
-    """Give how many backticks open the code span at the end of a line; 0 where none is open."""
-    if not line:
-        opening = _OPENS_BEFORE_BREAK.search(before)
-        return len(opening[1]) if opening else 0
-    backticks = 0
+    def _open_span(self) -> int:
+        """Give how many backticks open the code span at the end of the line; 0 where none is open."""
+        if not self._head:
+            opening = _OPENS_BEFORE_BREAK.search(self._last)
+            return len(opening[1]) if opening else 0
+        return _backticks_behind(self._backticks, self._end, len(self._end))
+
+
+def _backticks_behind(backticks: int, line: str, end: int) -> int:
+    """Give how many backticks opened the code span that is open at an index of a line, by what was open before it."""
     for run in _SPAN.finditer(line):
+        if run.start() >= end:
+            break
         if not backticks:
             backticks = 0 if _OPENS_NOTHING.match(line, run.start()) else len(run[0])
         elif len(run[0]) == backticks:

@@ -51,6 +51,8 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             f"«{A}»",
         ],
         *[f"'<tool_call>{A}</tool_call>'", f'"<|python_tag|>{A}"', f"\u2018[{A}]\u2019"],
+        # The line is long.
+        *[f"So it is\n`{'x ' * 1100}{A}`", f"So it is\n> {'x ' * 1100}{A}", f"`{'x' * 2200}`` {A}`"],
     ],
 )
 def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: str):
