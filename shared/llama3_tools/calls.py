@@ -72,9 +72,9 @@ class CallReader:
         """
         if text.startswith("{", pos):
             plain = read_plain_call(text, pos)
-            if plain is not None and self._may_be_called(plain[0].name):
+            if plain is not None and self.takes_plainly(plain[0].name):
                 written, end = plain
-                return ReadJson([self._make(written, (pos + offset, end + offset), scope)], end)
+                return ReadJson([self.make(written, (pos + offset, end + offset), scope)], end)
             parsed = parse_object(text, pos, checked=checked)
             if parsed is None:
                 return None
@@ -100,7 +100,22 @@ class CallReader:
         """
         calls = list(calls)
         refused = (self._refused(written, is_meant=are_meant) for written, _ in calls)
-        return next(filter(None, refused), None) or [self._make(written, span, scope) for written, span in calls]
+        return next(filter(None, refused), None) or [self.make(written, span, scope) for written, span in calls]
+
+    def takes_plainly(self, name: str) -> bool:
+        """Tell whether a call of this name is one, whatever its arguments are."""
+        is_known = self.tools is None or name in self.tools or self.on_unknown_tool == "call"
+        return is_known and self.depth is None
+
+    def make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
+        """Make a call of what was written."""
+        name, arguments, arguments_json, deviations = written
+        coercer = self.coercers.get(name) if self.coercers else None
+        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, deviations=deviations)
+        if coercer is None:
+            return call
+        fit = coercer.coerce(arguments)
+        return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def _refuse_element(self, scope: Scope, text: str, index: int) -> Refusal | None:
         element = parse_object(text, 0, checked=True)
@@ -110,7 +125,7 @@ class CallReader:
     def _object(self, parsed: JsonObject, offset: int, scope: Scope) -> Parts | Refusal:
         found = self._find(parsed, scope)
         if isinstance(found, WrittenCall):
-            return [self._make(found, _span(parsed, offset), scope)]
+            return [self.make(found, _span(parsed, offset), scope)]
         if found.reason in (RejectionReason.NOT_A_CALL, RejectionReason.MISSING_ARGUMENTS):
             envelope = self._envelope(parsed, offset, scope)
             return found if envelope is None else envelope
@@ -124,7 +139,7 @@ class CallReader:
             if isinstance(found, Refusal):
                 return _in_array(found, index)
             calls.append((item, found))
-        return [self._make(written, _span(item, offset), scope) for item, written in calls]
+        return [self.make(written, _span(item, offset), scope) for item, written in calls]
 
     def _envelope(self, parsed: JsonObject, offset: int, scope: Scope) -> Parts | Refusal | None:
         """Read an object with `tool_call` or `tool_calls` (rule 12); `None` where it is no envelope."""
@@ -158,15 +173,11 @@ class CallReader:
         if item is None:
             return None
         found = self._find(item, scope)
-        return found if isinstance(found, Refusal) else [self._make(found, _span(item, offset), scope)]
+        return found if isinstance(found, Refusal) else [self.make(found, _span(item, offset), scope)]
 
     def _find(self, parsed: JsonObject, scope: Scope) -> WrittenCall | Refusal:
         found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers, lenient=self.lenient)
         return found if isinstance(found, Refusal) else self._refused(found) or found
-
-    def _may_be_called(self, name: str) -> bool:
-        is_known = self.tools is None or name in self.tools or self.on_unknown_tool == "call"
-        return is_known and self.depth is None
 
     def _refused(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
         """Refuse a call of a tool that was not declared, or with arguments that are nested too deep."""
@@ -176,15 +187,6 @@ class CallReader:
         if self.depth is not None and not depth_is_within(json, 0, len(json), self.depth):
             return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {self.depth} levels", name)
         return None
-
-    def _make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
-        name, arguments, arguments_json, deviations = written
-        coercer = self.coercers.get(name) if self.coercers else None
-        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, deviations=deviations)
-        if coercer is None:
-            return call
-        fit = coercer.coerce(arguments)
-        return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
 
 def _span(parsed: JsonObject, offset: int) -> Span:

@@ -9,9 +9,11 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls import CallReader
+from llama3_tools.content import Content
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
 from llama3_tools.limits import Limits, require_limits
+from llama3_tools.plain_calls import take_plain_calls
 from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -180,9 +182,15 @@ class Extractor:
             TypeError: `text` is not a `str`.
         """
         require_str(text, "extract() takes the model's output as a str")
-        if self._reads.are_not_in(text):
+        content = Content()
+        behind, is_prose = take_plain_calls(text, content, self._calls, self._reads, self._options.limits)
+        if not is_prose or self._reads.first is not None:
+            return self.stream().read_whole(text, content, behind)
+        if not behind:
             return Extraction(text)
-        return self.stream().read_whole(text)
+        content.text(text[behind:])
+        content.end()
+        return Extraction(content.content, tuple(content.tool_calls))
 
     def stream(self, *, keep_content: bool = True) -> ExtractionStream:
         """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time.

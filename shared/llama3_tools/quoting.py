@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 from llama3_tools.source import Source
 
-__all__ = ["Line"]
+__all__ = ["Line", "may_be_quoted_behind"]
 
 _MOST_FRESH = 2000
 _LONGEST_HEAD = 256
@@ -38,6 +38,11 @@ _CLOSING_QUOTES = {
 }
 
 
+def may_be_quoted_behind(text: str) -> bool:
+    """Tell whether a call behind a piece of text may be quoted, if it is not behind the text before."""
+    return "`" in text or ">" in text or text[-1:] in _CLOSING_QUOTES
+
+
 class Line:
     r"""The line on which a call may stand, as far as it was written: text, without protocol tokens.
 
@@ -46,8 +51,6 @@ class Line:
     >>> from llama3_tools.source import run_to_end
     >>> line = Line()
     >>> line.add("He wrote:\n> well")
-    >>> line.may_quote
-    True
     >>> source = Source()
     >>> source.ended = True
     >>> run_to_end(line.quotes(source))
@@ -82,13 +85,6 @@ class Line:
     def add_call(self) -> None:
         """Take a call, which is no text."""
         self.add("}")
-
-    @property
-    def may_quote(self) -> bool:
-        """Whether anything could quote the call that follows. Where nothing could, nobody has to look behind it."""
-        self._read()
-        has_backticks = self._backticks > 0 or "`" in self._last
-        return has_backticks or self._last[-1:] in _CLOSING_QUOTES or ">" in self._head
 
     def quotes(self, source: Source) -> Generator[None, None, str | None]:
         """Tell what quotes the call that follows, and behind which the source stands; `None` where nothing does."""

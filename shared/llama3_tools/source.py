@@ -11,7 +11,7 @@ import re
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Reading", "Source", "run_to_end"]
+__all__ = ["Reading", "Source", "run_to_end", "scannable"]
 
 _T = TypeVar("_T")
 
@@ -20,6 +20,8 @@ Reading: TypeAlias = Generator[int | None, None, _T]
 still be a call, or the offset up to which the text cannot be one any more."""
 
 _LOOK_BACK = 16  # how much of the text before the mark is remembered
+_MOST_FRESH = 2000
+_LONG = 1000
 
 # Half a surrogate pair, as an escape. A backslash that is itself escaped may stand before it: better one too many.
 _LONE_ESCAPE = re.compile(
@@ -57,15 +59,16 @@ class Source:
     """The output of one model turn, fed in chunks. Offsets count from the start of the output."""
 
     __slots__ = (
+        "_before",
+        "_fresh",
         "_is_examined",
         "_json_text",
         "_kept",
+        "_lead",
         "base",
-        "before",
         "ended",
         "furthest",
         "held_to",
-        "lead",
         "mark",
         "open_fences",
         "pos",
@@ -80,10 +83,6 @@ class Source:
         """The offset of `text[0]`."""
         self.mark = 0
         """The offset from which on nothing is settled yet."""
-        self.before = ""
-        """The last few characters before the mark."""
-        self.lead = ""
-        """The same, to the last that is no white space; what white space is behind it is one line break or blank."""
         self.ended = False
         self.furthest = 0
         """How far was read, ahead of where reading stands now."""
@@ -94,8 +93,23 @@ class Source:
         self.unrepairable = range(0)
         """The offsets of malformed JSON that a repair was last tried for in vain."""
         self._kept: list[str] = []
-        self._json_text: _Lineless | None = None
+        self._json_text: str | None = None
         self._is_examined = False
+        self._before = self._lead = ""
+        self._fresh = ""
+        """What the mark moved over since those two were made, as hardly anybody asks for them."""
+
+    @property
+    def before(self) -> str:
+        """The last few characters before the mark."""
+        self._remember_fresh()
+        return self._before
+
+    @property
+    def lead(self) -> str:
+        """The same, to the last that is no white space; what white space is behind it is one line break or blank."""
+        self._remember_fresh()
+        return self._lead
 
     @property
     def offset(self) -> int:
@@ -116,7 +130,7 @@ class Source:
     def json_text(self) -> str | None:
         """The window, for the standard library's JSON scanner. `None` if it has surrogates, which that lets through."""
         if not self._is_examined:
-            self._json_text = None if _has_lone_surrogate(self.text) else _Lineless(self.text)
+            self._json_text = scannable(self.text)
             self._is_examined = True
         return self._json_text
 
@@ -198,18 +212,32 @@ class Source:
         self.mark = end
 
     def _remember(self, text: str) -> None:
-        """Take text that the mark moved over to what is remembered."""
-        before, lead = self.before, self.lead
-        self.before = self.lead = (text if len(text) >= _LOOK_BACK else before + text)[-_LOOK_BACK:]
-        if self.lead[-1:].isspace():
+        self._fresh += text
+        if len(self._fresh) > _MOST_FRESH:
+            self._remember_fresh()
+
+    def _remember_fresh(self) -> None:
+        text, before, lead = self._fresh, self._before, self._lead
+        if not text:
+            return
+        self._fresh = ""
+        self._before = self._lead = (text if len(text) >= _LOOK_BACK else before + text)[-_LOOK_BACK:]
+        if text[-1].isspace():
             body = text.rstrip()
             breaks = "\n" in text[len(body) :] or "\r" in text[len(body) :] or (not body and lead.endswith("\n"))
-            self.lead = ((before + body)[-_LOOK_BACK:] if body else lead.rstrip()) + ("\n" if breaks else " ")
+            self._lead = ((before + body)[-_LOOK_BACK:] if body else lead.rstrip()) + ("\n" if breaks else " ")
 
     def _set_text(self, text: str) -> None:
         self.text = text
         self._json_text = None
         self._is_examined = False
+
+
+def scannable(text: str) -> str | None:
+    """Give a text for the standard library's JSON scanner; `None` if it has surrogates, which that lets through."""
+    if _has_lone_surrogate(text):
+        return None
+    return text if len(text) < _LONG else _Lineless(text)
 
 
 def _has_lone_surrogate(text: str) -> bool:

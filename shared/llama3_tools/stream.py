@@ -104,9 +104,20 @@ class ExtractionStream:
         self._extraction = self._end()
         return self._content.take_events()
 
-    def read_whole(self, text: str) -> Extraction:
-        """Take a whole output, on a stream that was given nothing yet, and end the turn."""
+    def read_whole(self, text: str, content: Content, behind: int) -> Extraction:
+        """Take a whole output, on a stream that was given nothing yet, and end the turn.
+
+        Args:
+            text: the output.
+            content: what was taken of it, up to and with a call.
+            behind: the index behind that call; 0 where none was taken.
+        """
+        self._content = content
         self._source.feed(text)
+        if behind:
+            self._source.pos = behind
+            self._source.drop(behind)
+            self._line.add_call()
         self._extraction = extraction = self._end()
         return extraction
 

@@ -64,9 +64,8 @@ class Reads(NamedTuple):
     first: WireFormat | None
     """What the output begins with, without a marker."""
 
-    def are_not_in(self, text: str) -> bool:
-        """Tell whether a whole output holds no beginning of any format: then it is content as it stands (rule 5)."""
-        return self.first is None and self.bare.find(text, 0) < 0
+    plain_calls: bool
+    """Whether a JSON object that stands bare may be a call."""
 
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
@@ -97,7 +96,8 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
 def reads_of(choice: Choice) -> Reads:
     """Give what is read."""
     first = opened_thought(choice) if choice.starts_reasoning else None
-    return Reads(_openings(choice), _openings(choice._replace(is_inside=True)), first)
+    plain_calls = first is None and choice.reads("json")
+    return Reads(_openings(choice), _openings(choice._replace(is_inside=True)), first, plain_calls)
 
 
 def _openings(choice: Choice) -> Openings:
