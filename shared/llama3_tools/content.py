@@ -201,7 +201,7 @@ class Content:
         if DELIMITERS.fullmatch(piece) if self._place == _DELIMITERS else piece.isspace():
             self._tail.append(piece)
             return ""
-        if self._place == _START:
+        if self._place == _START and self._tail:
             self._tail = [held for held in self._tail if not isinstance(held, _Token)]
         elif self._place == _DELIMITERS and self._has_text:
             self._tail.insert(0, " ")
