@@ -34,12 +34,11 @@ from llama3_tools import (
     Formats,
     OnUnknownTool,
     PromptFormat,
-    declare_tools,
     new_call_id,
-    render_tool_prompt,
 )
 from llama3_tools.formats import require_formats
 from llama3_tools.prompts import formats_asked_for
+from llama3_tools.toolset import kept_toolset
 
 __all__ = ["Llama3ToolModel"]
 
@@ -176,7 +175,7 @@ class Llama3ToolModel(BaseChatModel):
 
     @model_validator(mode="after")
     def _check_options(self) -> Self:
-        Extractors(self, ())
+        Extractors(self, kept_toolset(()))
         return self
 
     def bind_tools(
@@ -201,7 +200,7 @@ class Llama3ToolModel(BaseChatModel):
                 name, or `tool_choice` is none of them.
         """
         converted = to_openai_tools(tools, allow_repeats=True)
-        choice = read_tool_choice(tool_choice, converted)
+        choice = read_tool_choice(tool_choice, [tool["function"]["name"] for tool in converted])
         kwargs = {name: value for name, value in kwargs.items() if name not in _SERVER_PROMISES}
         return self.bind(tools=converted, tool_choice=choice, **kwargs)
 
@@ -319,15 +318,13 @@ class _Turn:
         """
         self.kwargs = dict(kwargs)
         given, choice = self.kwargs.pop("tools", None), self.kwargs.pop("tool_choice", None)
-        converted = to_openai_tools(given or [])
-        declared = declare_tools(converted)
-        tools = list(declared.values())  # checked by now, and not once more by all that takes them
-        choice = read_tool_choice(choice, converted)
-        may_call = bool(converted) and choice != "none"
+        tools = kept_toolset(given or [], to_openai_tools)
+        declared = tools.declared
+        choice = read_tool_choice(choice, declared)
+        may_call = bool(declared) and choice != "none"
         self._reads = may_call or model.split_reasoning
         if may_call:
-            prompt = render_tool_prompt(tools, prompt_format=model.prompt_format, tool_choice=choice)
-            messages = put_tools(messages, prompt, model.tools_in)
+            messages = put_tools(messages, tools.prompt(model.prompt_format, choice), model.tools_in)
         self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
         extractors = Extractors(model, tools, formats_asked_for(model.prompt_format, model.formats, tools=declared))
         counted = declared if model.on_unknown_tool == "text" else None

@@ -23,6 +23,7 @@ from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import FormatName, Formats, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
 from llama3_tools.errors import require_str
 from llama3_tools.formats import require_formats
+from llama3_tools.toolset import kept_toolset
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
@@ -281,7 +282,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return MessageChunks(extractors, self._invalid_calls(extractors, is_whole=True), self._native_calls(extractors))
 
     def _extractors(self) -> Extractors:
-        return Extractors(self, self.tools, self.formats)
+        return Extractors(self, None if self.tools is None else kept_toolset(self.tools), self.formats)
 
     def _invalid_calls(self, extractors: Extractors, *, is_whole: bool) -> InvalidCalls:
         names = extractors.tools if self.on_unknown_tool == "text" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -52,20 +52,19 @@ def render_llama3_tools(
         ValueError: `prompt_format` is none of the formats.
     """
     converted = to_openai_tools(tools)
-    choice = read_tool_choice(tool_choice, converted)
+    choice = read_tool_choice(tool_choice, [tool["function"]["name"] for tool in converted])
     return "" if choice == "none" else render_tool_prompt(converted, prompt_format=prompt_format, tool_choice=choice)
 
 
-def read_tool_choice(tool_choice: LangChainToolChoice, tools: Sequence[Mapping[str, Any]]) -> ToolChoice:
+def read_tool_choice(tool_choice: LangChainToolChoice, names: Collection[str]) -> ToolChoice:
     """Read each of LangChain's ways to say which tool has to be called: `auto`, `none`, `required`, or a tool's name.
 
-    >>> tools = [{"type": "function", "function": {"name": "now"}}]
-    >>> read_tool_choice("any", tools), read_tool_choice({"type": "function", "function": {"name": "now"}}, tools)
+    >>> read_tool_choice("any", ["now"]), read_tool_choice({"type": "tool", "name": "now"}, ["now"])
     ('required', 'now')
 
     Args:
         tool_choice: what the user asked for.
-        tools: the tools, as OpenAI tool dicts.
+        names: the tools.
 
     Raises:
         ToolDefinitionError: it names no tool that is there.
@@ -75,7 +74,6 @@ def read_tool_choice(tool_choice: LangChainToolChoice, tools: Sequence[Mapping[s
         named = choice.get("function", choice)
         choice = (named.get("name") if isinstance(named, Mapping) else None) or choice.get("type")
         choice = tool_choice if choice is None else choice
-    names = [tool["function"]["name"] for tool in tools]
     if choice is None or isinstance(choice, (str, bool)):
         if choice in _CHOICES:
             return _CHOICES[choice]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
 from llama3_tools import Extractor, Formats, OnUnknownTool, Tool
-from llama3_tools.tools import ToolLike
+from llama3_tools.toolset import Toolset, kept_toolset
 
 __all__ = ["Extractors", "ReadingOptions"]
 
@@ -34,7 +34,7 @@ class Extractors:
     begin inside reasoning.
     """
 
-    def __init__(self, options: ReadingOptions, tools: Iterable[ToolLike] | None, formats: Formats = None) -> None:
+    def __init__(self, options: ReadingOptions, tools: Toolset | None, formats: Formats = None) -> None:
         """Take the options.
 
         Args:
@@ -44,12 +44,11 @@ class Extractors:
 
         Raises:
             ValueError: an option is none of its words, or goes by tools that are not there.
-            ToolDefinitionError: a declaration that cannot be read.
             MissingExtraError: `repair` needs the extra of that name.
         """
         self._options = options
         self._formats = formats
-        self._given = None if tools is None else list(tools)
+        self._tools = tools
         self.first = self._made(starts_reasoning=options.starts_reasoning)
         """Reads the text that a message begins with."""
 
@@ -63,7 +62,7 @@ class Extractors:
         """Read reasoning alone, where calls are not to be read; `None`: it is not to be split off."""
         if not self._options.split_reasoning:
             return None
-        return self if self._formats == "none" else Extractors(self._options, (), "none")
+        return self if self._formats == "none" else Extractors(self._options, kept_toolset(()), "none")
 
     @property
     def tools(self) -> dict[str, Tool] | None:
@@ -72,8 +71,8 @@ class Extractors:
 
     def _made(self, *, starts_reasoning: bool) -> Extractor:
         options = self._options
-        return Extractor(
-            tools=self._given,
+        make: Callable[..., Extractor] = Extractor if self._tools is None else self._tools.extractor
+        return make(
             on_unknown_tool=options.on_unknown_tool,
             formats=self._formats,
             coerce_arguments=options.coerce_arguments,

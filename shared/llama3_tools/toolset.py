@@ -1,0 +1,101 @@
+"""Tools that request after request brings again: what is made of them is made once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from llama3_tools.extractor import Extractor, new_call_id
+from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
+from llama3_tools.tools import Tool, ToolLike, declare_tools
+
+__all__ = ["Toolset", "kept_toolset"]
+
+_KEPT = 64
+"""How many of each are kept: those that were asked for last."""
+
+
+class Toolset:
+    """Declared tools, with their extractors and prompts. It never changes, and may be shared as an extractor may.
+
+    >>> tools = Toolset([{"name": "now"}])
+    >>> tools.extractor(lenient=True) is tools.extractor(lenient=True)
+    True
+    """
+
+    def __init__(self, tools: Iterable[ToolLike]) -> None:
+        """Declare the tools.
+
+        Raises:
+            TypeError: `tools` is no list of tools.
+            ToolDefinitionError: a declaration that cannot be read.
+        """
+        self._declared = declare_tools(tools)
+
+    @property
+    def declared(self) -> dict[str, Tool]:
+        """The tools by name."""
+        return dict(self._declared)
+
+    def extractor(self, *, id_factory: Callable[[], str] = new_call_id, **options: Any) -> Extractor:  # noqa: ANN401
+        """Give the `Extractor` for these tools that has these options, which can be hashed."""
+        return _extractor(self, _Same(id_factory), **options)
+
+    def prompt(self, prompt_format: PromptFormat = "json", tool_choice: ToolChoice = "auto") -> str:
+        """Give what `render_tool_prompt` makes of these tools."""
+        return _prompt(self, prompt_format, tool_choice)
+
+
+def kept_toolset(
+    tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = list
+) -> Toolset:
+    """Give the toolset of tool dicts: the one that was made before where the same were given.
+
+    >>> kept_toolset([{"name": "now"}]) is kept_toolset([{"name": "now"}])
+    True
+
+    Args:
+        tools: the tool dicts, which may change later on.
+        read: makes declarations of them.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a declaration that cannot be read.
+    """
+    try:
+        written = json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
+        return Toolset(read(tools))
+    return _toolset(written, read)
+
+
+class _Same:
+    """A function that is the same as no other one, whatever it says itself; some cannot even be hashed."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[], str]) -> None:
+        self.function = function
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.function is other.function
+
+    def __hash__(self) -> int:
+        return id(self.function)
+
+
+@lru_cache(_KEPT)
+def _toolset(written: str, read: Callable[[Sequence[Any]], Iterable[ToolLike]]) -> Toolset:
+    return Toolset(read(json.loads(written)))
+
+
+@lru_cache(_KEPT, typed=True)
+def _extractor(tools: Toolset, id_factory: _Same, **options: Any) -> Extractor:  # noqa: ANN401 (as Extractor has them)
+    return Extractor(tools=tools.declared.values(), id_factory=id_factory.function, **options)
+
+
+@lru_cache(_KEPT)
+def _prompt(tools: Toolset, prompt_format: PromptFormat, tool_choice: ToolChoice) -> str:
+    return render_tool_prompt(tools.declared.values(), prompt_format=prompt_format, tool_choice=tool_choice)
