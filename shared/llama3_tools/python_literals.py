@@ -56,7 +56,8 @@ _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
-_WORD = re.compile(r"[\w\x80-\U0010ffff]*")  # what is an identifier is told by the whole of it, as in Python
+# All but ASCII's white space and punctuation: what is an identifier is told by the whole of it, as in Python.
+_WORD = re.compile(r"[^\x00-/:-@\[-\^`{-\x7f]*")
 _FIRST_WORD = re.compile(r"\w+")
 _WORD_LENGTH = 8  # how much is shown of a word that cannot stand where it does
 _PREFIXES = {

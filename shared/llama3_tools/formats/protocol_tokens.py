@@ -6,6 +6,7 @@ A model that runs on behind its turn makes up the next one, of the user or of a 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from llama3_tools.formats.base import Candidate, IsText, IsToken, Marker, Openings, Outcome, WireFormat
 from llama3_tools.source import Reading, Source
@@ -51,10 +52,11 @@ def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
 def _read_turn(source: Source, _: Candidate) -> Reading[Outcome]:
     """Read up to the token that ends the turn or begins the next one."""
     source.let_go()
+    bounds = _turn_bounds()
     while True:
-        at = _TURN_BOUNDS.find(source.text, source.pos)
+        at = bounds.find(source.text, source.pos)
         source.pos = len(source.text) if at < 0 or source.ended else at
-        if at >= 0 and _TURN_BOUNDS.match(source.text, at):
+        if at >= 0 and bounds.match(source.text, at):
             source.pos = at
             return IsText(source.offset)
         if source.ended:
@@ -62,8 +64,12 @@ def _read_turn(source: Source, _: Candidate) -> Reading[Outcome]:
         yield source.offset
 
 
+@cache
+def _turn_bounds() -> Openings:
+    return Openings([TURN])
+
+
 TURN = WireFormat("turn", Marker.any_of(_TURN_MARKERS), _read_turn)
-_TURN_BOUNDS = Openings([TURN])
 PROTOCOL_TOKEN = WireFormat("protocol_token", Marker.any_of((*map(Marker.of, _TOKENS), *_TURN_MARKERS)), _read_token)
 TOKEN_PATTERN = PROTOCOL_TOKEN.marker.whole.replace(re.escape(_IM_START), re.escape(_IM_START) + _WITH_ROLE.pattern)
 """The pattern of a protocol token that is all there, with its role."""
