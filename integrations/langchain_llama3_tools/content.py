@@ -155,6 +155,14 @@ class ContentReader:
         reader._has_begun, reader._cuts = self._has_begun, self._cuts
         return reader
 
+    def read_whole(self, text: str) -> list[Part]:
+        """Read a string that is all of a message, without its reasoning: its text in one piece, and its calls."""
+        if not text:
+            return []
+        extraction = self._begun().extract(text)
+        self.runs.append(Run(text, 0, extraction))
+        return [extraction.content or "", *extraction.tool_calls]
+
     def feed(self, content: str | Iterable[Block]) -> list[Part]:
         """Read on, and give what is certain by now."""
         if isinstance(content, str):
@@ -200,13 +208,16 @@ class ContentReader:
         events: list[Event] = []
         if text:
             if self._stream is None:
-                self._extractor = self._extractors.later if self._has_begun else self._extractors.first
-                self._stream = self._extractor.stream()
-                self.begin()
+                self._stream = self._begun().stream()
             self._texts.append(text)
             self._template = _without_extras(block)
             events = self._stream.feed(text)
         return self._parts(events, block)
+
+    def _begun(self) -> Extractor:
+        self._extractor = self._extractors.later if self._has_begun else self._extractors.first
+        self.begin()
+        return self._extractor
 
     def _parts(self, events: Iterable[Event], block: Block) -> list[Part]:
         """Give events as parts, their text in blocks like the one it came in. Its other keys are kept, once."""

@@ -112,6 +112,8 @@ def _read(message: BaseMessage, extractors: Extractors) -> tuple[list[Part], lis
     content, reader = message.content, ContentReader(extractors)
     if message.additional_kwargs.get(REASONING_CONTENT):
         reader.begin()
+    if isinstance(content, str) and extractors.without_calls is None:
+        return reader.read_whole(content), reader.runs
     parts: list[Part] = []
     for is_text, blocks in groupby(_listed(content), key=lambda block: block_text(block) is not None):
         run = list(blocks)
