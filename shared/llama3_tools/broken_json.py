@@ -7,12 +7,12 @@ literals. At anything else, and at what could be meant in two ways, it gives up.
 
 from __future__ import annotations
 
-import json
 import re
 from enum import Enum
 from typing import NamedTuple
 
 from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.json_writing import write_string
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Span
 
@@ -131,12 +131,12 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
     for kind, begin, end, key in tokens:
         written = text[begin - start : end - start]
         if kind is Kind.KEY:
-            written = f"{json.dumps(key, ensure_ascii=False)}:"
+            written = f"{write_string(key)}:"
             readable += [text[copied : begin - start], written]
             copied = end - start
         elif kind is Kind.STRING:
             is_certain = written.startswith("'") or _CERTAIN_STRING.fullmatch(written)
-            written = json.dumps(_unquoted(written), ensure_ascii=False)
+            written = write_string(_unquoted(written))
             if is_certain:
                 readable += [text[copied : begin - start], written]
                 copied = end - start

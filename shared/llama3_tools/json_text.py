@@ -17,6 +17,7 @@ __all__ = [
     "MAX_DEPTH",
     "JsonMember",
     "JsonObject",
+    "decode_checked",
     "decode_object",
     "depth_is_within",
     "key_twice",
@@ -196,6 +197,16 @@ def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
                 return key, match.start()
             open_values[-1].add(key)
     return None
+
+
+def decode_checked(text: str) -> dict[str, Any]:
+    """Decode an object that is known to be strict JSON, and no key of its own to stand twice.
+
+    >>> decode_checked('{"a": 1}')
+    {'a': 1}
+    """
+    value: dict[str, Any] = _decode_checked(text, 0)[0]
+    return value
 
 
 def decode_object(text: str, start: int, *, levels: int = MAX_DEPTH) -> tuple[dict[str, Any], int] | None:

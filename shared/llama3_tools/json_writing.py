@@ -6,7 +6,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["shown", "write_json", "written_arguments"]
+__all__ = ["shown", "write_json", "write_string", "written_arguments"]
+
+write_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
+"""Writes a string as JSON: `json.dumps` makes such an encoder for each."""
 
 _SAFE_BITS = 2000  # some 600 digits, which Python writes at once, however low its limit is set
 

@@ -6,7 +6,6 @@ The values are written out as JSON on the way, so that every number keeps its di
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.json_writing import write_string
 from llama3_tools.python_scalars import is_unicode, number_in_json, unescaped
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason, shortened
@@ -65,6 +65,11 @@ _PREFIXES = {
     **dict.fromkeys(("f", "fr", "rf"), "an f-string"),
     **dict.fromkeys(("t", "tr", "rt"), "a t-string"),
 }
+_PLAIN_ARGUMENT = re.compile(  # most are: it reads them in one go, and what it takes is the same whatever follows
+    r"[ \t\n\r]*([A-Za-z_][A-Za-z0-9_]*)[ \t\n\r]*=[ \t\n\r]*"
+    r"(?:'([^'\"\\\x00-\x1f\ud800-\udfff]*)'|\"([^'\"\\\x00-\x1f\ud800-\udfff]*)\""
+    r"|(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)|(True|False|None))[ \t\n\r]*([,)])"
+)
 _NUMBER_BODY = re.compile(r"[\w.]*")
 _ANY_CHAR = r"\\[\s\S]"
 _STRING_BODY = {  # by the quote that ends it; bounded, as `re` keeps a record of each repetition
@@ -139,6 +144,8 @@ class _Reader:
     def read(self) -> Reading[PythonArguments | BrokenArguments]:
         source = self.source
         source.pos += 1
+        if self._take_plain_arguments():
+            return self.arguments
         while True:
             end = source.offset
             yield from read_run(source, _WHITE_SPACE)
@@ -152,6 +159,20 @@ class _Reader:
                 return BrokenArguments(Refusal(broken.reason, str(broken)), end, start)
             if is_closed:
                 return self.arguments
+
+    def _take_plain_arguments(self) -> bool:
+        """Take arguments with a name and a simple value, up to any other; tell whether the call is closed."""
+        source, keywords = self.source, self.arguments.keywords
+        while (argument := _PLAIN_ARGUMENT.match(source.text, source.pos)) and argument[1] not in keywords:
+            name, single, double, number, constant, closer = argument.groups()
+            if constant or number:
+                keywords[name] = number or _CONSTANTS[constant]
+            else:
+                keywords[name] = f'"{double if single is None else single}"'
+            source.pos = argument.end()
+            if closer == ")":
+                return True
+        return False
 
     def _read_token(self, char: str) -> Reading[bool]:
         """Read one token; tell whether it closed the call."""
@@ -341,7 +362,7 @@ class _Reader:
         text = source.slice(start, source.offset)
         source.pos += len(quote)
         try:
-            decoded = json.dumps(text if is_raw else unescaped(text), ensure_ascii=False)[1:-1]
+            decoded = write_string(text if is_raw else unescaped(text))[1:-1]
         except ValueError as error:
             raise _BrokenError(str(error)) from None
         if is_joined:

@@ -58,7 +58,9 @@ def _read_function_tag(source: Source, candidate: Candidate) -> Reading[Outcome]
     outcome = candidate.calls.named([(written, span)], scope)
     if isinstance(outcome, Refusal):
         return IsText(source.offset, Rejection(span, *outcome))
-    return IsCall([replace(call, repaired_from=repaired_from) for call in outcome if not isinstance(call, str)])
+    if repaired_from is not None:
+        outcome = [replace(call, repaired_from=repaired_from) for call in outcome if not isinstance(call, str)]
+    return IsCall(outcome)
 
 
 def _read_arguments(source: Source, candidate: Candidate, name: str) -> Reading[RepairedObject | Scan]:

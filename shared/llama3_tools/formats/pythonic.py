@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from json import dumps
 from typing import NamedTuple
 
 from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.json_scan import Refusal
-from llama3_tools.json_text import parse_object
+from llama3_tools.json_text import decode_checked, parse_object
+from llama3_tools.json_writing import write_string
 from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
 from llama3_tools.shapes import WrittenCall, refuse_empty
 from llama3_tools.source import Reading, Source
@@ -93,9 +93,7 @@ class _Calls:
         in_json = _arguments_in_json(arguments, tool)
         if isinstance(in_json, Refusal):
             return _Broken(in_json._replace(name=name), end, end)
-        parsed = parse_object(in_json, 0, checked=True)
-        assert parsed is not None  # noqa: S101  # what was read is written as strict JSON
-        self.found.append((WrittenCall(name, parsed.value, in_json), (start, end)))
+        self.found.append((WrittenCall(name, decode_checked(in_json), in_json), (start, end)))
         return None
 
     def refuse(self, expected: str) -> _Broken:
@@ -323,7 +321,7 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
     twice = next((name for name in named if name in given), None)
     if twice is not None:
         return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} stands twice")
-    members = (f"{dumps(name, ensure_ascii=False)}: {value}" for name, value in {**given, **named}.items())
+    members = (f"{write_string(name)}: {value}" for name, value in {**given, **named}.items())
     return f"{{{', '.join(members)}}}"
 
 
