@@ -69,8 +69,10 @@ def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
         assert end <= start < stop <= len(text)
         end = stop
         written = text[start:stop]
-        source = call.repaired_from or written  # of a call in a list, the list
-        assert written in source
+        source = call.repaired_from or written
+        if source in written:  # of a <function=NAME> tag, the arguments
+            source = written
+        assert written in source  # of a call in a list, the list
         assert json.loads(call.arguments_json) == call.arguments or call.changes
         alone = ([_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source))
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
