@@ -101,9 +101,9 @@ class _Container:
 
 
 class _BrokenError(Exception):
-    """What is wrong at a token; caught within this file."""
+    """What is wrong at a token; caught within this file. Without a reason, it may be that the token was cut off."""
 
-    def __init__(self, detail: str, reason: RejectionReason = RejectionReason.MALFORMED) -> None:
+    def __init__(self, detail: str, reason: RejectionReason | None = None) -> None:
         super().__init__(detail)
         self.reason = reason
 
@@ -153,10 +153,10 @@ class _Reader:
             try:
                 is_closed = yield from self._read_token(source.text[source.pos : source.pos + 1])
             except _BrokenError as broken:
-                if source.finished:
+                if source.finished and broken.reason is None:
                     refusal = Refusal(RejectionReason.TRUNCATED, str(broken))
                     return BrokenArguments(refusal, source.offset, source.offset)
-                return BrokenArguments(Refusal(broken.reason, str(broken)), end, start)
+                return BrokenArguments(Refusal(broken.reason or RejectionReason.MALFORMED, str(broken)), end, start)
             if is_closed:
                 return self.arguments
 
@@ -243,9 +243,8 @@ class _Reader:
         if name is not None:
             self.arguments.keywords[name] = text
         elif text and self.arguments.keywords:
-            raise _BrokenError(
-                f"an argument without a name behind one that has one, before offset {self.source.offset}"
-            )
+            detail = f"an argument without a name behind one that has one, before offset {self.source.offset}"
+            raise _BrokenError(detail, RejectionReason.MALFORMED)
         elif text:
             self.arguments.positional.append(text)
         self.pieces, self.name = [], None
@@ -364,14 +363,15 @@ class _Reader:
         try:
             decoded = write_string(text if is_raw else unescaped(text))[1:-1]
         except ValueError as error:
-            raise _BrokenError(str(error)) from None
+            raise _BrokenError(str(error), RejectionReason.MALFORMED) from None
         if is_joined:
             self.pieces.pop()
         else:
             self._begin_value()
             self.pieces.append('"')
         if not is_unicode(decoded):
-            raise _BrokenError(f"half a surrogate pair in the string at offset {start}")
+            detail = f"half a surrogate pair in the string at offset {start}"
+            raise _BrokenError(detail, RejectionReason.MALFORMED)
         expected = self.expected
         self._end_value(decoded, '"', is_string=True)
         if is_joined:

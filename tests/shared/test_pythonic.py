@@ -226,6 +226,12 @@ def test_anything_else_is_malformed_and_hides_nothing(arguments: str):
     assert rejection.span[0] == 0
 
 
+@pytest.mark.parametrize("arguments", [r"a='\x4'", r"a='\ud83d'", "a='\ud83d'", r"a='\N{no such name}'", "a=1, 2)"])
+def test_what_is_wrong_for_certain_is_malformed_where_the_output_ends_behind_it(arguments: str):
+    (rejection,) = read(f"[f({arguments}").rejections
+    assert rejection.reason is RejectionReason.MALFORMED
+
+
 @pytest.mark.parametrize(
     ("text", "detail"),
     [
