@@ -291,6 +291,13 @@ def test_by_default_it_is_no_arguments(tools: Any):  # noqa: ANN401
 
 
 @pytest.mark.parametrize("lenient", [False, True])
+def test_what_is_wrong_with_a_whole_call_in_the_tag_is_said_of_it(lenient: bool):
+    text = '<function=f>{"name": "f", "parameters": {"a": 1}, "arguments": {"a": 2}}</function>'
+    (rejection,) = extract_in_every_chunking(text, lenient=lenient).rejections
+    assert (rejection.reason, rejection.name) == ("conflicting_arguments", "f")
+
+
+@pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize("held", ['{"name": "g", "parameters": {"a": 1}}', '{"name": "f"}', '{"name": "f", "a": 1}'])
 def test_what_only_looks_like_it_are_arguments(held: str, lenient: bool):
     tools = [{"name": "f", "parameters": {"properties": {"name": {}, "a": {}}}}]

@@ -21,6 +21,10 @@ from llama3_tools import (
     render_tool_prompt,
     render_tool_result,
 )
+from llama3_tools.formats import FormatName, Formats
+from llama3_tools.prompts import formats_asked_for
+
+FORMAT_NAMES = {*get_args(FormatName)} - {"all", "none"}
 
 BARE = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}
 WETTER = {"name": "wetter", "description": "F\u00fcr \u6771\u4eac"}
@@ -31,6 +35,22 @@ def shown_tools(prompt: str) -> list[Any]:
     """Decode the JSON objects of a prompt, each at the start of a line."""
     decoder = json.JSONDecoder()
     return [decoder.raw_decode("{" + part)[0] for part in prompt.split("\n{")[1:]]
+
+
+@pytest.mark.parametrize(
+    ("prompt_format", "formats", "tools", "read"),
+    [
+        ("json", None, None, None),
+        ("function", None, ["f"], None),
+        ("pythonic", None, None, FORMAT_NAMES),
+        ("pythonic", None, ["f", "code_interpreter"], FORMAT_NAMES),
+        ("pythonic", None, ["f"], FORMAT_NAMES - {"code"}),
+        ("pythonic", ["json"], ["f"], {"json", "pythonic"}),
+    ],
+)
+def test_what_was_asked_for_is_read(prompt_format: PromptFormat, formats: Formats, tools: Any, read: Any):  # noqa: ANN401
+    asked_for = formats_asked_for(prompt_format, formats, tools=tools)
+    assert (None if asked_for is None else set(asked_for)) == read
 
 
 @pytest.mark.parametrize("prompt_format", FORMATS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking, read
-from llama3_tools import Extractor, TextDelta, ToolCall, extract
+from llama3_tools import Extractor, MissingExtraError, TextDelta, ToolCall, extract
 from llama3_tools.broken_json import MAX_LENGTH
 from steps import steps_of
 
@@ -382,3 +384,14 @@ def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
         return steps_of(lambda: read(chunks, extractor))
 
     assert steps(4 * MAX_LENGTH) < 2.5 * steps(2 * MAX_LENGTH)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
+        Extractor(tools=TOOLS, repair=True)
+    monkeypatch.delitem(sys.modules, "json_repair")
+    (tmp_path / "json_repair.py").write_text("import what_it_needs")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="what_it_needs"):
+        Extractor(tools=TOOLS, repair=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -112,6 +113,15 @@ def test_junit_names_each_case_and_why_it_failed() -> None:
     assert "as written: wrong_type; after coercion: passed" in (failure.text or "")
     assert error.get("message") == "no response within 1 s"
     assert tests[1].findtext("system-out") == DIM
+
+
+def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
+    results = judged(MIXED)
+    run = replace(results.run, started="")
+    cases = tuple(replace(case, line=n) for n, case in enumerate(results.suite.cases, start=5))
+    suite = junit(replace(results, run=run, suite=replace(results.suite, cases=cases)))
+    assert suite.get("timestamp") is None
+    assert "line 6 of the suite" in (suite.findall("testcase")[1].findtext("failure") or "")
 
 
 def test_junit_tells_repeats_apart() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from llama3_tools import Tool
+from llama3_tools import MissingExtraError, Tool
 from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Policies, Prompt, Suite, SuiteError, load_suite
 from llama3_tools.acceptance.suite_file import read_suite_file
 from llama3_tools.acceptance.suite_words import EQUALITIES, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
@@ -121,6 +122,19 @@ def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
     suite = load(SMALLEST, tmp_path)
     assert (suite.name, suite.policies, suite.prompt) == ("commands", Policies(), Prompt())
     assert suite.extractor.extract('{"name": "rm", "parameters": {}}').tools_called
+
+
+def test_an_integral_float_is_an_integer_as_the_standard_has_it(tmp_path: Path):
+    suite = load(cases("- {command: Hi, expect: {tool: set_light, arguments: {level: 33.0}}}"), tmp_path)
+    ((call,),) = suite.cases[0].alternatives
+    assert call.arguments["level"].any_of == (33.0,)
+
+
+def test_without_its_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, "llama3_tools.acceptance.yaml_lines")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[acceptance\]'"):
+        load(SMALLEST, tmp_path)
 
 
 def test_a_prompt_may_say_only_how_the_tools_are_put(tmp_path: Path):

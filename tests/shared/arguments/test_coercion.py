@@ -271,6 +271,11 @@ WRONG = [
     ({"enum": ["a", "A"]}, " a ", 'not_in_enum $.x: expected "a" or "A", got the string " a "'),
     ({"enum": ["on", "off", None]}, "up", 'not_in_enum $.x: expected "on", "off" or null, got the string "up"'),
     ({"enum": [1, 2]}, True, "wrong_type $.x: expected 1 or 2, got the boolean true"),
+    (
+        {"enum": list(range(9))},
+        True,
+        "wrong_type $.x: expected 0, 1, 2, 3, 4, 5, 6 or 2 others, got the boolean true",
+    ),
     ({"const": [1]}, [1, 2], "not_in_enum $.x: expected [1], got an array of 2"),
     ({"const": {"a": 1}}, {"b": 1}, 'not_in_enum $.x: expected {"a": 1}, got an object of 1'),
     ({"const": {"a": [1]}}, {"a": [True]}, 'not_in_enum $.x: expected {"a": [1]}, got an object of 1'),

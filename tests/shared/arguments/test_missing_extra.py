@@ -15,3 +15,10 @@ def test_validation_names_the_extra_and_coercion_does_without(monkeypatch: pytes
     with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[validation\]'"):
         validate_arguments({}, {})
     assert coerce_arguments({"n": "5"}, {"properties": {"n": {"type": "integer"}}}).arguments == {"n": 5}
+
+
+def test_what_else_is_missing_is_not_called_an_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
+    monkeypatch.setitem(sys.modules, "llama3_tools.arguments.rules", None)
+    with pytest.raises(ModuleNotFoundError, match=r"llama3_tools\.arguments\.rules"):
+        validate_arguments({}, {})

@@ -199,6 +199,21 @@ def test_repair_needs_tools() -> None:
     assert "--repair is for calls of declared tools: give --tools, too" in result.output
 
 
+def test_repair_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    result = extract("--repair", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL)
+    assert result.exit_code == 2
+    assert "pip install 'llama3-tools[repair]'" in result.output
+
+
+def test_what_was_lenient_or_repaired_is_in_the_line(tmp_path: Path) -> None:
+    text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"
+    (line,) = lines(extract("--tools", write(tmp_path, "tools.json", TOOLS), "--lenient", "--repair", stdin=text))
+    repaired, lenient = line["tool_calls"]
+    assert (repaired["repaired_from"], "deviations" in repaired) == (text.partition("\n")[0], False)
+    assert (lenient["deviations"], "repaired_from" in lenient) == (["the tag is written <function(NAME)>{…}"], False)
+
+
 def test_what_was_lenient_or_repaired_is_shown(tmp_path: Path) -> None:
     tools = write(tmp_path, "tools.json", TOOLS)
     text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from commands import ANSWERS, URL, answering, ask, done, refused, words
+from commands import ANSWERS, URL, answering, ask, command, done, refused, words
 from endpoints.wire import answer_error
 from runs import KITCHEN, SUITE_YAML
 
@@ -28,6 +30,7 @@ def test_what_keeps_it_from_running_is_said_in_one_message(suite: str, tmp_path:
         ([suite], "name an endpoint with --base-url and a model with --model, or outputs with --replay"),
         ([suite, "--base-url", "http://127.0.0.1:9/v1"], "a model with --model"),
         ([suite, *URL], "nothing answers at http://127.0.0.1:9/v1"),
+        ([suite, *URL, "--base-url", "ftp://127.0.0.1"], "'ftp://127.0.0.1' is no address: it has to start with"),
         ([missing, *URL], f"{missing}: No such file or directory"),
         ([bad, *URL], "bad.yaml:19: cases[2].expect.tool: 'tell_jok' is not declared; did you mean 'tell_joke'?"),
         ([suite, "--replay", missing], f"{missing}: No such file or directory"),
@@ -95,6 +98,24 @@ def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path:
         ended = done(subcommand, *arguments, stdout=file)
     assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
     assert report.exists() is (subcommand == "accept")
+
+
+def test_an_interrupt_is_said_without_a_traceback() -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
+    with subprocess.Popen(
+        command("extract", __file__, "-", before=heard),
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # from here on, it waits for standard input
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (2, "Error: interrupted\n")
 
 
 def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -> None:
