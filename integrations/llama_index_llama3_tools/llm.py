@@ -20,9 +20,10 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 
-from llama3_tools import Formats, OnUnknownTool, PromptFormat, render_tool_prompt
+from llama3_tools import Formats, OnUnknownTool, PromptFormat
 from llama3_tools.formats import require_formats
 from llama3_tools.placement import ToolsIn
+from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole
@@ -31,7 +32,7 @@ from llama_index_llama3_tools.native import native_calls
 from llama_index_llama3_tools.options import ToolLLMOptions, ToolMode
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.streaming import astream_responses, stream_responses
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 from llama_index_llama3_tools.turn import ToolTurn, read_tool_choice
 
 __all__ = ["Llama3ToolLLM"]
@@ -300,12 +301,12 @@ class Llama3ToolLLM(ToolLLMOptions):
     ) -> _Request:
         kwargs = dict(options.kwargs)
         given_choice = kwargs.pop("tool_choice", None)
-        declared = declare_llama_index_tools(tools)
-        choice = read_tool_choice(given_choice, declared, is_required=options.is_required)
+        toolset = read_tools(tools)
+        choice = read_tool_choice(given_choice, toolset.declared, is_required=options.is_required)
         if choice == "none":
-            declared = {}
+            toolset = kept_toolset(())
         messages = conversation(chat_history, user_msg)
-        is_native = bool(declared) and self._is_native()
+        is_native = bool(toolset.declared) and self._is_native()
         if is_native:
             kwargs |= {
                 "tools": tools,
@@ -315,12 +316,12 @@ class Llama3ToolLLM(ToolLLMOptions):
             }
             # What `True` is, no LLM knows; a dict may be of the server's own.
             kwargs |= {"tool_choice": choice if given_choice is True else given_choice} if given_choice else {}
-        elif declared:
-            prompt = render_tool_prompt(declared.values(), prompt_format=self.prompt_format, tool_choice=choice)
+        elif toolset.declared:
+            prompt = toolset.prompt(self.prompt_format, choice)
             messages = with_tool_prompt(messages, prompt, tools_in=self.tools_in)
         turn = ToolTurn(
             self._flatten(messages),
-            tools=declared.values(),
+            tools=toolset,
             on_unknown_tool=self.on_unknown_tool,
             prompt_format=self.prompt_format,
             only_first=not options.is_parallel,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Literal, TypeAlias
 
 from llama_index.core.bridge.pydantic import Field, model_validator
 from llama_index.core.llms import ChatMessage
 
-from llama3_tools import FormatName, OnUnknownTool, PromptFormat
+from llama3_tools import Extractor, FormatName, OnUnknownTool, PromptFormat
 from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
 from llama_index_llama3_tools.plain import LLMAround
@@ -43,7 +44,7 @@ class ToolLLMOptions(LLMAround):
     @model_validator(mode="after")
     def _check_extras(self) -> ToolLLMOptions:
         """Make a reader once, so that an extra that is missing is told of before the model is asked."""
-        self._reading().reader([], on_unknown_tool="text", coerce_arguments=False)
+        self._reading().reader(partial(Extractor, tools=()), on_unknown_tool="text", coerce_arguments=False)
         return self
 
     def _reading(self) -> Reading:

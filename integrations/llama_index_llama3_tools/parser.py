@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Literal, get_args
 
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
@@ -27,7 +28,7 @@ from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.reasoning import has_reasoning
 from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
 from llama_index_llama3_tools.strict import StrictFormat
-from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
+from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
@@ -106,13 +107,13 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
         if strict and (formats or lenient or repair):
             raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
-        declared = None if tools is None else declare_llama_index_tools(tools)
+        declared = None if tools is None else read_tools(tools).declared.values()
         self._on_malformed = on_malformed
         self._on_unknown_tool = on_unknown_tool
         self._strict = strict
         self._multiple = multiple
         self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning).reader(
-            None if declared is None else declared.values(),
+            partial(Extractor, tools=declared),
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,
             id_factory=id_factory,

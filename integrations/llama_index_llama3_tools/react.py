@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
@@ -24,6 +25,7 @@ from llama3_tools import (
     ArgumentChange,
     ArgumentProblem,
     Event,
+    Extractor,
     Formats,
     OnUnknownTool,
     ReasoningDelta,
@@ -31,14 +33,13 @@ from llama3_tools import (
     ToolCall,
     ToolCallReady,
     render_tool_call,
-    render_tool_prompt,
 )
 from llama3_tools.prompts import formats_asked_for
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
 from llama_index_llama3_tools.reading import Reading
-from llama_index_llama3_tools.tools import LlamaIndexToolLike, declare_llama_index_tools
+from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
 __all__ = ["Llama3CallReasoningStep", "Llama3ReActChatFormatter", "Llama3ReActOutputParser"]
 
@@ -132,18 +133,19 @@ class Llama3ReActOutputParser(ReActOutputParser):
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
     ) -> None:
-        declared = None if tools is None else declare_llama_index_tools(tools).values()
+        declared = None if tools is None else read_tools(tools).declared.values()
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
         is_any = declared is None and formats is None
         meant = formats_asked_for("pythonic", tools=()) if is_any else formats
         # What is thought is no part of what is read, and kept beside it where it is not split off.
         reading = Reading(meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning)
-        self._extractor = reading.reader(declared, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
+        make = partial(Extractor, tools=declared)
+        self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
         self._failing = self._extractor
         if is_any:
             failing = replace(reading, formats=None)
-            self._failing = failing.reader(None, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
+            self._failing = failing.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         self._without_calls = reading.reader_of_reasoning().extractor
         self._keeps_reasoning = not split_reasoning
         self._starts_reasoning = starts_reasoning
@@ -258,10 +260,10 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
             chat_history: the conversation.
             current_reasoning: the steps since the last question.
         """
-        declared = declare_llama_index_tools(tools).values()
+        toolset = read_tools(tools)
         header = self.system_header.format(
-            tool_desc=render_tool_prompt(declared) if declared else "There are no functions.",
-            tool_names=", ".join(tool.name for tool in declared) or "none",
+            tool_desc=toolset.prompt() if toolset.declared else "There are no functions.",
+            tool_names=", ".join(toolset.declared) or "none",
             context=f"\n{self.context}" if self.context else "",
         )
         # LlamaIndex's own way with the steps, and a header of ours.

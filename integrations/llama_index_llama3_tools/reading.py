@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import final
 
 from llama_index.core.llms import ChatResponse
 
-from llama3_tools import Extraction, Extractor, Formats, OnUnknownTool, Tool, new_call_id
+from llama3_tools import Extraction, Extractor, Formats, OnUnknownTool, new_call_id
+from llama3_tools.formats import require_formats
 from llama_index_llama3_tools.messages import has_native_calls
 from llama_index_llama3_tools.reasoning import has_reasoning
 
@@ -34,7 +35,7 @@ class Reading:
 
     def reader(
         self,
-        tools: Iterable[Tool] | None,
+        make: Callable[..., Extractor],
         *,
         on_unknown_tool: OnUnknownTool,
         coerce_arguments: bool,
@@ -42,15 +43,20 @@ class Reading:
     ) -> TextReader:
         """Give what reads the text of answers in which tools may be called.
 
+        Args:
+            make: makes an extractor for the tools, given its other options.
+            on_unknown_tool: what a call of another tool is.
+            coerce_arguments: whether arguments are made to fit the schemas of their tools.
+            id_factory: makes the id of a call.
+
         Raises:
             ValueError: an option has a value that it does not know, or wants tools.
             MissingExtraError: an option needs an extra.
         """
         make = partial(
-            Extractor,
-            tools=None if tools is None else list(tools),
+            make,
             on_unknown_tool=on_unknown_tool,
-            formats=self.formats,
+            formats=require_formats(self.formats),
             coerce_arguments=coerce_arguments,
             lenient=self.lenient,
             repair=self.repair,

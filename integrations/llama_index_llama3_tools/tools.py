@@ -9,22 +9,23 @@ from typing import Any, TypeAlias
 
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
-from llama3_tools import Tool, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import Tool, ToolDefinitionError, ToolLike
+from llama3_tools.toolset import Toolset, kept_toolset
 
-__all__ = ["LlamaIndexToolLike", "declare_llama_index_tools"]
+__all__ = ["LlamaIndexToolLike", "read_tools"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI or Anthropic, or a
 `llama3_tools.Tool`."""
 
 
-def declare_llama_index_tools(tools: Iterable[LlamaIndexToolLike]) -> dict[str, Tool]:
-    """Read LlamaIndex's tools into a mapping from name to `Tool`. One that is there twice is read once.
+def read_tools(tools: Iterable[LlamaIndexToolLike]) -> Toolset:
+    """Read LlamaIndex's tools. One that is there twice is read once.
 
     >>> def add(a: int, b: int) -> int:
     ...     "Add two numbers."
     ...     return a + b
-    >>> declare_llama_index_tools([FunctionTool.from_defaults(add)])["add"].parameters["required"]
+    >>> read_tools([FunctionTool.from_defaults(add)]).declared["add"].parameters["required"]
     ['a', 'b']
 
     Raises:
@@ -37,7 +38,7 @@ def declare_llama_index_tools(tools: Iterable[LlamaIndexToolLike]) -> dict[str, 
     for index, tool in enumerate(tools):
         if not any(_declared(tool) is _declared(other) for other in different.values()):
             different[f"tools[{index}]"] = tool
-    return declare_tools(_tool(tool, where) for where, tool in different.items())
+    return kept_toolset([_tool(tool, where) for where, tool in different.items()])
 
 
 def _declared(tool: LlamaIndexToolLike) -> object:
@@ -45,9 +46,9 @@ def _declared(tool: LlamaIndexToolLike) -> object:
     return tool.metadata if isinstance(tool, BaseTool) else tool
 
 
-def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
+def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
     if isinstance(tool, Tool):
-        return tool
+        return _function(tool.name, tool.description, dict(tool.parameters))
     if isinstance(tool, Mapping):
         return _from_dict(tool, where)
     if isinstance(tool, ToolMetadata):
@@ -68,7 +69,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> ToolLike:
 def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Read a tool dict; that of Anthropic has its schema under another key."""
     if "input_schema" in tool:
-        return {"name": tool.get("name"), "description": tool.get("description"), "parameters": tool["input_schema"]}
+        return _function(tool.get("name"), tool.get("description"), tool["input_schema"])
     if tool.keys() & {"function", "parameters"} or tool.get("type") in (None, "function", "object"):
         return tool
     raise ToolDefinitionError(
@@ -76,13 +77,19 @@ def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     )
 
 
-def _from_metadata(metadata: ToolMetadata, where: str) -> Tool:
+def _from_metadata(metadata: ToolMetadata, where: str) -> Mapping[str, Any]:
     if not isinstance(metadata.name, str) or not metadata.name:
         raise ToolDefinitionError(f"{where} has no name: give it one in its ToolMetadata")
     with _named(metadata.name, where):
         function = metadata.to_openai_tool(skip_length_check=True)["function"]
+    if function["parameters"] is None:  # which is a tool without arguments, where it is a dict
+        raise ToolDefinitionError(f"{where}: the parameters of {metadata.name} are None, not a JSON Schema")
     # The name as agents look it up: `to_openai_tool` replaces all that OpenAI's service rejects, such as a dot.
-    return Tool(metadata.name, function["description"] or "", function["parameters"])
+    return _function(metadata.name, function["description"], function["parameters"])
+
+
+def _function(name: object, description: object, parameters: object) -> dict[str, object]:
+    return {"name": name, "description": description, "parameters": parameters}
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from typing import final
 
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
-from llama3_tools import Extraction, OnUnknownTool, PromptFormat, Tool, ToolChoice, ToolDefinitionError
+from llama3_tools import Extraction, OnUnknownTool, PromptFormat, ToolChoice, ToolDefinitionError
 from llama3_tools.prompts import formats_asked_for
+from llama3_tools.toolset import Toolset
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.history import flatten_messages
 from llama_index_llama3_tools.messages import (
@@ -91,7 +92,7 @@ class ToolTurn:
         self,
         messages: list[ChatMessage],
         *,
-        tools: Iterable[Tool],
+        tools: Toolset,
         on_unknown_tool: OnUnknownTool,
         prompt_format: PromptFormat,
         only_first: bool,
@@ -103,17 +104,16 @@ class ToolTurn:
         self.messages = messages
         """What the model is shown; it grows with each retry."""
         self.only_first = only_first
-        declared = list(tools)
-        names = [tool.name for tool in declared]
-        self._names = None if on_unknown_tool == "call" else names
-        self._reading = replace(reading, formats=formats_asked_for(prompt_format, reading.formats, tools=names))
+        declared = tools.declared
+        self._names = None if on_unknown_tool == "call" else declared
+        self._reading = replace(reading, formats=formats_asked_for(prompt_format, reading.formats, tools=declared))
         # A model without tools calls none, whatever it writes.
         self.reader = self._reading.reader(
-            declared,
+            tools.extractor,
             on_unknown_tool=on_unknown_tool if declared else "text",
             coerce_arguments=coerce_arguments,
         )
-        self._schemas = ToolSchemas(declared) if coerce_arguments else None
+        self._schemas = ToolSchemas(declared.values()) if coerce_arguments else None
         self._prompt_format = prompt_format
         self._is_required = is_required
         self._retries = retries if declared else 0
@@ -247,6 +247,8 @@ class TurnStream(ResponseStream):
     def _shown(response: ChatResponse, message: ChatMessage, *, withholds: bool) -> ChatResponse:
         if withholds and has_native_calls(message):
             message = assistant_message(message.content, (), like=without_native_calls(message))
+        elif message is response.message:
+            return response
         return response.model_copy(update={"message": message})
 
 

@@ -28,14 +28,14 @@ from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import api
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
 from integrations.llamaindex.scripted import ScriptedLLM
-from llama3_tools import PromptFormat, render_tool_call, render_tool_prompt
+from llama3_tools import PromptFormat, render_tool_call
 from llama_index_llama3_tools import Llama3ToolLLM
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 
 if TYPE_CHECKING:
     from llama_index.core.workflow import Event
 
-PROMPT = render_tool_prompt(declare_llama_index_tools(TOOLS).values())
+PROMPT = read_tools(TOOLS).prompt()
 
 
 # With pydantic 2.14 LlamaIndex cannot serialise its own memory, and says so each time it takes stock of a context.

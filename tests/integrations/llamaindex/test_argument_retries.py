@@ -31,7 +31,7 @@ from integrations.llamaindex.trips import (
 )
 from llama3_tools import PromptFormat, render_tool_call
 from llama_index_llama3_tools.reading import Reading
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 from llama_index_llama3_tools.turn import ToolTurn
 
 
@@ -99,7 +99,7 @@ class TestRetries:
     def test_a_piece_of_the_reasoning_is_not_repeated_with_the_withheld_call(self) -> None:
         turn = ToolTurn(
             [ChatMessage(content="Plan!")],
-            tools=declare_llama_index_tools([Planner().tool]).values(),
+            tools=read_tools([Planner().tool]),
             on_unknown_tool="call",
             prompt_format="json",
             only_first=False,

@@ -26,7 +26,7 @@ from llama_index_llama3_tools import (
     Llama3ToolLLM,
     LLMRequestError,
 )
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
@@ -294,7 +294,7 @@ class TestTools:
 
     def test_a_tool_dict_of_anthropic_s_keeps_its_schema(self) -> None:
         schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-        declared = declare_llama_index_tools([{"name": "get_weather", "input_schema": schema}])
+        declared = read_tools([{"name": "get_weather", "input_schema": schema}]).declared
         assert declared["get_weather"].parameters == schema
 
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])

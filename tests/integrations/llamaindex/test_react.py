@@ -18,7 +18,6 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context, JsonSerializer
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
-from llama3_tools import render_tool_prompt
 from llama_index_llama3_tools import (
     Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
@@ -26,12 +25,12 @@ from llama_index_llama3_tools import (
     MalformedToolCallError,
 )
 from llama_index_llama3_tools.react import Llama3CallReasoningStep
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
 
-PROMPT = render_tool_prompt(declare_llama_index_tools(TOOLS).values())
+PROMPT = read_tools(TOOLS).prompt()
 PARIS = {"city": "Paris"}
 ACTION = 'Thought: I need it.\nAction: get_weather\nAction Input: {"city": "Paris"}'
 

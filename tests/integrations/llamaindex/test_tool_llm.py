@@ -23,12 +23,12 @@ from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.options import ToolMode
-from llama_index_llama3_tools.tools import declare_llama_index_tools
+from llama_index_llama3_tools.tools import read_tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DECLARED = list(declare_llama_index_tools(TOOLS).values())
+DECLARED = list(read_tools(TOOLS).declared.values())
 OUTPUTS = {
     "a call": WEATHER,
     "text, then a call": f"Let me check. {WEATHER}",
