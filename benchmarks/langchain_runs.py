@@ -1,4 +1,4 @@
-"""LangChain: chains and models with a typical output, against `StrOutputParser` and against the model alone."""
+"""LangChain: parser and model with a typical output, against a parser and a model that read no calls in it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.output_parsers import BaseTransformOutputParser
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from adapter_runs import CHUNKS, Run, get_weather, read_all, require_one
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
@@ -33,26 +34,39 @@ class _Scripted(BaseChatModel):
             yield ChatGenerationChunk(message=AIMessageChunk(content=chunk))
 
 
+class _AsItIs(BaseTransformOutputParser[BaseMessage]):
+    """A parser that gives messages as they are."""
+
+    def parse_result(self, result: list[Generation], *, partial: bool = False) -> BaseMessage:
+        del partial
+        generation = result[0]
+        return generation.message if isinstance(generation, ChatGeneration) else self.parse(generation.text)
+
+    def parse(self, text: str) -> BaseMessage:
+        return AIMessage(text)
+
+
 def _runs() -> list[Run]:
     message, chunks = AIMessage(TYPICAL), [AIMessageChunk(content=chunk) for chunk in CHUNKS]
-    parser, text, llm = Llama3JsonToolOutputParser(tools=[get_weather]), StrOutputParser(), _Scripted()
+    parser, bare_parser, llm = Llama3JsonToolOutputParser(tools=[get_weather]), _AsItIs(), _Scripted()
     model = Llama3ToolModel(llm).bind_tools([get_weather])
+    bare_model = llm.bind(tools=[convert_to_openai_tool(get_weather)])
     require_one(len(parser.invoke(message).tool_calls))
     require_one(len(model.invoke("Hello").tool_calls))
     return [
-        Run("LangChain: parser.invoke", "message", lambda: parser.invoke(message), lambda: text.invoke(message)),
+        Run("LangChain: parser.invoke", "message", lambda: parser.invoke(message), lambda: bare_parser.invoke(message)),
         Run(
             "LangChain: parser.transform",
             "chunk",
             lambda: read_all(parser.transform(iter(chunks))),
-            lambda: read_all(text.transform(iter(chunks))),
+            lambda: read_all(bare_parser.transform(iter(chunks))),
         ),
-        Run("LangChain: model.invoke", "message", lambda: model.invoke("Hello"), lambda: llm.invoke("Hello")),
+        Run("LangChain: model.invoke", "message", lambda: model.invoke("Hello"), lambda: bare_model.invoke("Hello")),
         Run(
             "LangChain: model.stream",
             "chunk",
             lambda: read_all(model.stream("Hello")),
-            lambda: read_all(llm.stream("Hello")),
+            lambda: read_all(bare_model.stream("Hello")),
         ),
     ]
 

@@ -1,10 +1,15 @@
-"""LlamaIndex: parser and LLM with a typical output, against an LLM alone."""
+"""LlamaIndex: parser and LLM with a typical output, against a parser and an LLM that read no calls in it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from llama_index.core.llms import ChatMessage, CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
-from llama_index.core.tools import FunctionTool
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.tools import BaseTool, FunctionTool
+from llama_index.core.types import BaseOutputParser
 
 from adapter_runs import CHUNKS, Run, get_weather, read_all, require_one
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
@@ -34,13 +39,35 @@ class _Scripted(CustomLLM):
             yield CompletionResponse(text=text, delta=chunk)
 
 
+class _Calling(_Scripted, FunctionCallingLLM):
+    """One that is told of tools, as LlamaIndex's own are for each request."""
+
+    def _prepare_chat_with_tools(
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        *_: Any,  # noqa: ANN401 (more of what the framework has)
+        **__: Any,  # noqa: ANN401 (the same)
+    ) -> dict[str, Any]:
+        specs = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
+        return {"messages": [ChatMessage(user_msg)], "tools": specs}
+
+
+class _AsItIs(BaseOutputParser):
+    """A parser that gives texts as they are."""
+
+    def parse(self, output: str) -> str:
+        return output
+
+
 def _runs() -> list[Run]:
     parser, llm, messages = Llama3JsonToolOutputParser([get_weather]), _Scripted(), [ChatMessage("Hello")]
+    bare_parser, calling = _AsItIs(), _Calling()
     model, tools = Llama3ToolLLM(llm), [FunctionTool.from_defaults(get_weather)]
     require_one(len(parser.parse(TYPICAL).tool_calls))
     require_one(len(model.get_tool_calls_from_response(model.chat_with_tools(tools, "Hello"))))
     return [
-        Run("LlamaIndex: parser.parse", "message", lambda: parser.parse(TYPICAL), lambda: None),
+        Run("LlamaIndex: parser.parse", "message", lambda: parser.parse(TYPICAL), lambda: bare_parser.parse(TYPICAL)),
         Run(
             "LlamaIndex: parser.promote",
             "message",
@@ -57,13 +84,13 @@ def _runs() -> list[Run]:
             "LlamaIndex: llm.chat_with_tools",
             "message",
             lambda: model.chat_with_tools(tools, "Hello"),
-            lambda: llm.chat(messages),
+            lambda: calling.chat_with_tools(tools, "Hello"),
         ),
         Run(
             "LlamaIndex: llm.stream_chat_with_tools",
             "chunk",
             lambda: read_all(model.stream_chat_with_tools(tools, "Hello")),
-            lambda: read_all(llm.stream_chat(messages)),
+            lambda: read_all(calling.stream_chat_with_tools(tools, "Hello")),
         ),
     ]
 
