@@ -133,6 +133,53 @@ def test_rule_6_a_rejection_says_where_and_what():
     assert rejection.detail == "expected ',' or the closing bracket at offset 19, found '\"'"
 
 
+OPEN = '{"name": "f", "parameters": {"a": '  # 34 characters
+ESCAPE = "an escape that JSON does not have in a string, at offset 35"
+
+DETAILS = [
+    ('{"name": "f" "b"', 12, "malformed", "expected ',' or the closing bracket at offset 13, found '\"'"),
+    ('{"name" "f"', 7, "malformed", "expected ':' after the key at offset 8, found '\"'"),
+    ('{"name": "f", }', 13, "malformed", "expected a key at offset 14, found '}'"),
+    ('{"name": "f", [', 13, "malformed", "expected a key at offset 14, found '['"),
+    (f"{OPEN}X}}}}", 33, "malformed", "expected a value at offset 34, found 'X'"),
+    (f"{OPEN}:}}}}", 33, "malformed", "expected a value at offset 34, found ':'"),
+    (f"{OPEN}[1}}}}", 36, "malformed", "expected ',' or the closing bracket at offset 36, found '}'"),
+    (f"{OPEN}[,", 35, "malformed", "expected a value or ']' at offset 35, found ','"),
+    (f"{OPEN}01}}}}", 35, "malformed", "expected ',' or the closing bracket at offset 35, found '1'"),
+    (f"{OPEN}-}}}}", 35, "malformed", "expected a digit at offset 35, found '}'"),
+    (f"{OPEN}1.}}}}", 36, "malformed", "expected a digit at offset 36, found '}'"),
+    (f"{OPEN}1e+}}}}", 37, "malformed", "expected a digit at offset 37, found '}'"),
+    (f"{OPEN}-1e999}}}}", 40, "malformed", "a number too large for a float, before offset 40"),
+    (f"{OPEN}{'9' * 400}.0}}}}", 436, "malformed", "a number too large for a float, before offset 436"),
+    (f"{OPEN}nul}}}}", 34, "malformed", "expected 'null' at offset 34"),
+    (f'{OPEN}"\\x"}}}}', 35, "malformed", ESCAPE),
+    (f'{OPEN}"\\ud83d"}}}}', 35, "malformed", ESCAPE),
+    (f'{OPEN}"\\ud83d\\uX"}}}}', 35, "malformed", ESCAPE),
+    (f'{OPEN}"\t"}}}}', 35, "malformed", "the character '\\t' in a string, at offset 35"),
+    (f'{OPEN}"\ud83d"}}}}', 35, "malformed", "the character '\\ud83d' in a string, at offset 35"),
+    ('{"name"', 7, "truncated", "the output ends inside it, where ':' after the key was due"),
+    ('{"name": "f",', 13, "truncated", "the output ends inside it, where a key was due"),
+    (OPEN, 33, "truncated", "the output ends inside it, where a value was due"),
+    (f"{OPEN}1}}", 36, "truncated", "the output ends inside it, where ',' or the closing bracket was due"),
+    (f"{OPEN}tru", 37, "truncated", "an open literal"),
+    (f"{OPEN}-", 35, "truncated", "an open number"),
+    (f"{OPEN}1.5", 37, "truncated", "an open number"),
+    (f'{OPEN}"x', 36, "truncated", "an open string"),
+    (f'{OPEN}"\\ud83d\\ude0', 46, "truncated", "an open string"),
+    (f"{OPEN}{'[' * 127}{']' * 127}}}}}", 290, "too_deep", "nested deeper than 128 levels"),
+    (f"[{CALL}, 7]", 45, "not_a_call", "an array of something else than objects"),
+    (f'[{CALL}, {{"a": 1}}]', 52, "not_a_call", "element 1 of the array: an object with the keys a, but no name"),
+]
+
+
+@pytest.mark.parametrize(("text", "end", "reason", "detail"), DETAILS)
+def test_a_rejection_says_what_is_wrong(text: str, end: int, reason: str, detail: str):
+    (rejection,) = extract_in_every_chunking(text).rejections
+    assert (str(rejection.reason), rejection.span, rejection.detail) == (reason, (0, end), detail)
+    is_named = reason != "not_a_call" and '"parameters"' in text
+    assert rejection.name == ("f" if is_named else None)
+
+
 @pytest.mark.parametrize(
     "text", ["{x}", "{}", "[]", "[1]", "[x]", "{{}}", "a {b", "{ ", "[", "[ [", "[[1], [2]]", "f({})"]
 )

@@ -2,5 +2,4 @@
 
 from llama3_tools.cli import main
 
-if __name__ == "__main__":
-    main()
+main()
