@@ -13,6 +13,7 @@ from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
 
 __all__ = [
+    "NO_CITATION",
     "Candidate",
     "Choice",
     "IsCall",
@@ -27,6 +28,9 @@ __all__ = [
     "beside_calls",
     "where_read",
 ]
+
+NO_CITATION = r"(?![0-9]{1,4}\])"
+"""Behind a bracket, in the pattern of what a list begins with: `[1]` would be read only to come out as prose."""
 
 _LONG = 512
 """From how many characters on text is searched in steps."""

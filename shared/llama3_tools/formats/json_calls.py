@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.python_dict import read_python_dict
 from llama3_tools.json_scan import Refusal, scan_value
 from llama3_tools.repair import read_repaired
@@ -48,7 +48,9 @@ _TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
 _OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|'(?:[nf]|\Z)|\Z))", r"\{\Z", ("{",)), _read_json)
 # With repair, a key may have other quotes or none.
 _MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z", ("{",)))
-_ARRAY = WireFormat("json", Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json)
+_ARRAY = WireFormat(
+    "json", Marker(rf"\[{NO_CITATION}(?=[ \t\n\r]*(?:[\[{{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json
+)
 
 
 def json_object(choice: Choice) -> WireFormat | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from llama3_tools.calls import CallReader
-from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
+from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import decode_checked, parse_object
@@ -325,7 +325,7 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
     return f"{{{', '.join(members)}}}"
 
 
-_BRACKET = Marker(r"\[(?=[ \t\n\r]*(?:[\[{\"0-9-]|[^\W\d]|\Z))", r"\[\Z", ("[",))
+_BRACKET = Marker(rf"\[{NO_CITATION}(?=[ \t\n\r]*(?:[\[{{\"0-9-]|[^\W\d]|\Z))", r"\[\Z", ("[",))
 
 
 def pythonic_list(choice: Choice) -> WireFormat | None:
