@@ -14,7 +14,7 @@ TARGET ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz bench bench-quick docs clean
+.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ matrix: $(VENV)/.dev ## Test with each Python that is here, oldest and newest fr
 
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
+
+mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="json_scan --again --jobs 4")
+	$(PY) mutation/run.py $(ARGS)
 
 bench: $(VENV)/.bench ## Measure how fast outputs are read, ten minutes (ARGS="--json new.json --compare old.json", "--only targets")
 	$(PY) benchmarks/speed.py $(ARGS)

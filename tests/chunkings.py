@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,6 +20,7 @@ Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 
 _RANDOM_CHUNKINGS = 12
 _LENGTH_CUT_EVERYWHERE = 1500
+_IS_MUTATED = "MUTANT_UNDER_TEST" in os.environ  # by `make mutate`, which has no time for each place
 
 
 def cut(text: str, places: Iterable[int]) -> list[str]:
@@ -31,6 +33,9 @@ def chunkings(text: str) -> Iterator[list[str]]:
     """Give the text whole, cut once at each place (so within each special token), in single characters, at random."""
     yield [text]
     inner = range(1, len(text))
+    if _IS_MUTATED:
+        yield from (cut(text, inner[len(inner) // 2 :][:1]), list(text))
+        return
     seeded = random.Random(len(text))  # noqa: S311 - the same cuts for the same text
     cuts = min(len(inner), _LENGTH_CUT_EVERYWHERE * 80 // (len(text) + 1))
     for place in inner if len(text) <= _LENGTH_CUT_EVERYWHERE else seeded.sample(inner, cuts):

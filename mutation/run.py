@@ -1,0 +1,137 @@
+"""Changes the code of `shared/` in small ways, one at a time, and sees whether the tests notice.
+
+    python mutation/run.py json_scan formats/fence
+    python mutation/run.py json_scan --again
+
+mutmut writes the mutants: a comparison turned round, a number one larger, an argument left out. For each, the tests
+that reach its function run until one of them fails. A mutant that none notices has survived; `survivors.txt` lists
+those that are known, with the reason. The exit status is 1 if there is another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from mutmut.mutation.file_mutation import MutatedFile, mutate_file_contents
+from mutmut.utils.format_utils import get_mutant_name
+
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(_ROOT / "mutation"))
+
+from forks import Fate, Forks, Mutant  # noqa: E402 - beside this program
+
+_PACKAGE = _ROOT / "shared" / "llama3_tools"
+_SURVIVORS = _ROOT / "mutation" / "survivors.txt"
+_BUILD = _ROOT / ".cache" / "mutation"
+_LAST = _BUILD / "survivors.txt"
+
+# What measures time or memory, and what starts threads or processes, would take all the time and notice little more.
+_LEFT_OUT = (
+    "test_growth.py",
+    "test_sharing.py",
+    "acceptance/test_page.py",
+    "acceptance/test_pytest_plugin.py",
+    "arguments/test_benchmark.py",
+    "arguments/test_limits.py",
+    "cli/test_main.py",
+    "cli/test_results_file.py",
+    "cli/test_status.py",
+)
+_TOO_LONG = ("linear", "grows", "no_memory", "keeps_its_text_once", "whatever_pythons_own_limit")
+
+_PYTEST = (
+    "tests/shared",
+    *(f"--ignore=tests/shared/{path}" for path in _LEFT_OUT),
+    f"-knot ({' or '.join(_TOO_LONG)})",
+    *("--quiet", "--no-header", "--no-summary", "--capture=no"),
+    *("-ppytest_asyncio.plugin", "-ppytest_socket", "-p_hypothesis_pytestplugin", "-pno:cacheprovider", "-pno:logging"),
+    f"--override-ini=pythonpath={_BUILD} integrations examples benchmarks fuzz tests",
+)
+
+
+def main(command_line: Sequence[str] | None = None) -> int:
+    """Test the mutants, and print those that survive and a line for each module; give the exit status."""
+    parser = argparse.ArgumentParser(description="See whether the tests notice small changes of the code.")
+    parser.add_argument("modules", nargs="*", help="such as json_scan or formats/fence (default: all)")
+    parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
+    parser.add_argument("--jobs", type=int, default=1, help="how many mutants to test at once (default: 1)")
+    parser.add_argument(
+        "--seconds", type=float, default=60, help="how long the tests of one mutant may take (default: 60)"
+    )
+    options = parser.parse_args(command_line)
+    os.chdir(_ROOT)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the fewer, the sooner a test is run
+    survived = set(_LAST.read_text(encoding="utf-8").splitlines()) if options.again else None
+    paths = [_PACKAGE / f"{name}.py" for name in options.modules] or sorted(_PACKAGE.rglob("*.py"))
+    mutants = [mutant for mutant in _write(paths) if survived is None or str(mutant) in survived]
+    forks = Forks(mutants, options.jobs, options.seconds)
+    status = pytest.main([*_PYTEST], plugins=[forks])
+    return _report(mutants, forks.fates) if status in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED} else 2
+
+
+def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
+    """Copy the package, put all mutants of some modules into it, and give their names."""
+    shutil.rmtree(_BUILD / _PACKAGE.name, ignore_errors=True)
+    shutil.copytree(_PACKAGE, _BUILD / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in paths:
+        relative = path.relative_to(_PACKAGE.parent)
+        mutated = mutate_file_contents(str(path), path.read_text(encoding="utf-8"))
+        (_BUILD / relative).write_text(mutated.code, encoding="utf-8")
+        for name in mutated.mutant_names:
+            yield Mutant(get_mutant_name(relative, name), _change(mutated, name))
+
+
+def _change(mutated: MutatedFile, name: str) -> str:
+    """Give the lines that a mutant has instead of others, on one line, or those which it lacks."""
+    lines = mutated.code.splitlines()
+    function = name.partition("__mutmut_")[0]
+
+    def body(of: str) -> list[str]:
+        span = mutated.line_span_by_function_name[of]
+        return [line.strip().replace(of, function) for line in lines[span.start - 1 : span.end]]
+
+    difference = list(difflib.ndiff(body(f"{function}__mutmut_orig"), body(name)))
+    new, old = ([line[2:] for line in difference if line.startswith(sign)] for sign in ("+", "-"))
+    return " ".join(new) or f"without {' '.join(old)}"
+
+
+def _known(text: str) -> Mapping[str, str]:
+    """Read paragraphs, each of a reason in lines that begin with `#`, and of the mutants that it holds for."""
+    known: dict[str, str] = {}
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.splitlines()
+        reason = " ".join(line[1:].strip() for line in lines if line.startswith("#"))
+        known |= {line: reason for line in lines if not line.startswith("#")}
+    return known
+
+
+def _report(mutants: Sequence[Mutant], fates: Mapping[str, Fate]) -> int:
+    known = _known(_SURVIVORS.read_text(encoding="utf-8"))
+    columns = ("killed", "timeout", "known", "survived", "untested")
+    counts: dict[str, Counter[str]] = {}
+    survivors = []
+    for mutant in mutants:
+        fate: str = fates.get(mutant.name, "untested")
+        if fate in {"survived", "untested"} and str(mutant) in known:
+            fate = "known"
+        elif fate in {"survived", "untested"}:
+            survivors.append(str(mutant))
+        counts.setdefault(mutant.module, Counter())[fate] += 1
+    _LAST.write_text("\n".join(survivors), encoding="utf-8")
+    print("", *survivors, sep="\n")
+    print(f"\n{'module':40}" + "".join(f"{column:>10}" for column in columns))
+    for module, fates_there in counts.items():
+        print(f"{module:40}" + "".join(f"{fates_there[column]:10}" for column in columns))
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
