@@ -93,10 +93,11 @@ def _change(mutated: MutatedFile, name: str) -> str:
     """Give the lines that a mutant has instead of others, on one line, or those which it lacks."""
     lines = mutated.code.splitlines()
     function = name.partition("__mutmut_")[0]
+    plain = function.removeprefix("x_").rpartition("ǁ")[2]
 
     def body(of: str) -> list[str]:
         span = mutated.line_span_by_function_name[of]
-        return [line.strip().replace(of, function) for line in lines[span.start - 1 : span.end]]
+        return [line.strip().replace(of, plain) for line in lines[span.start - 1 : span.end]]
 
     difference = list(difflib.ndiff(body(f"{function}__mutmut_orig"), body(name)))
     new, old = ([line[2:] for line in difference if line.startswith(sign)] for sign in ("+", "-"))
