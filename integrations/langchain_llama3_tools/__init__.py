@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from llama3_tools import MissingExtraError
@@ -26,16 +27,16 @@ except ImportError as error:
     ) from error
 
 from langchain_llama3_tools.coerced import CoercedArguments
-from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import OnInvalid, RejectedToolCall
-from langchain_llama3_tools.misfits import MisfitCall
-from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
-from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
 from langchain_llama3_tools.tools import LangChainToolLike
 
 if TYPE_CHECKING:
+    from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
     from langchain_llama3_tools.middleware import Llama3ToolMiddleware
+    from langchain_llama3_tools.misfits import MisfitCall
+    from langchain_llama3_tools.model import Llama3ToolModel
+    from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
 
 __all__ = [
     "CoercedArguments",
@@ -53,11 +54,18 @@ __all__ = [
     "render_llama3_tools",
 ]
 
+_MODULES = {
+    "Llama3ToolMiddleware": "middleware",
+    "Llama3ToolModel": "model",
+    **dict.fromkeys(("LangChainToolChoice", "ToolsIn", "render_llama3_tools"), "prompting"),
+    **dict.fromkeys(("ToolRole", "flatten_tool_messages"), "history"),
+    "MisfitCall": "misfits",
+}
+"""Where that is which the parser does without. The middleware needs langchain, the rest langchain-core alone."""
+
 
 def __getattr__(name: str) -> object:
-    """Import the middleware when it is asked for: it needs langchain, the rest langchain-core alone."""
-    if name == "Llama3ToolMiddleware":
-        from langchain_llama3_tools.middleware import Llama3ToolMiddleware  # noqa: PLC0415 (that is the point)
-
-        return Llama3ToolMiddleware
+    """Import what was asked for."""
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from llama3_tools import MissingExtraError
 
 try:
@@ -24,12 +27,14 @@ except ImportError as error:
     ) from error
 
 from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError
-from llama_index_llama3_tools.llm import Llama3ToolLLM
 from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
-from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
 from llama_index_llama3_tools.strict import StrictResponseError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
+
+if TYPE_CHECKING:
+    from llama_index_llama3_tools.llm import Llama3ToolLLM
+    from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
 
 __all__ = [
     "FailedToolCall",
@@ -43,3 +48,13 @@ __all__ = [
     "MalformedToolCallError",
     "StrictResponseError",
 ]
+
+_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActChatFormatter": "react", "Llama3ReActOutputParser": "react"}
+"""Where that is which the parser does without."""
+
+
+def __getattr__(name: str) -> object:
+    """Import what was asked for."""
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

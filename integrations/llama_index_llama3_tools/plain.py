@@ -19,7 +19,6 @@ from llama_index.core.llms import (
     CompletionResponseGen,
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.llms.loading import load_llm
 
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
@@ -70,6 +69,8 @@ class LLMAround(FunctionCallingLLM, ABC):
     def _load(cls, llm: object) -> LLM:
         """Take an LLM, or the dict of one that LlamaIndex can load."""
         if isinstance(llm, dict):
+            from llama_index.core.llms.loading import load_llm  # noqa: PLC0415 (it imports every LLM that is installed)
+
             return load_llm(llm)
         if not isinstance(llm, LLM):
             raise TypeError(f"{cls.__name__} wraps an LLM of LlamaIndex, got {type(llm).__name__}")

@@ -15,6 +15,16 @@ ADAPTERS = [
     ("llama_index_llama3_tools", "langchain_core"),
 ]
 
+CHAT_MODELS = "langchain_core.language_models.chat_models, langchain_core.output_parsers.transform"
+
+BROUGHT = [
+    ("langchain_llama3_tools", "Llama3JsonToolOutputParser", CHAT_MODELS, ["langchain_core.tools"]),
+    ("langchain_llama3_tools", "Llama3ToolModel", CHAT_MODELS, ["langchain_core.tools"]),
+    ("llama_index_llama3_tools", "Llama3JsonToolOutputParser", "llama_index.core", []),
+    ("llama_index_llama3_tools", "Llama3ToolLLM", "llama_index.core", []),
+]
+"""An adapter, something in it, what its framework imports itself, and what else of the framework may come."""
+
 BLOCK = """
 import sys
 
@@ -47,6 +57,24 @@ def test_what_needs_an_extra_works_with_it_and_names_it_where_it_is_missing(extr
     assert installed.run(path + statement)[0] == 0
     status, printed = installed.run(path + BLOCK.format(blocked=package) + statement)
     assert (status != 0, f"pip install 'llama3-tools[{extra}]'" in printed) == (True, True), printed
+
+
+@pytest.mark.parametrize(("adapter", "name", "base", "more"), BROUGHT)
+def test_an_adapter_brings_no_more_of_its_framework_than_it_needs(
+    adapter: str, name: str, base: str, more: list[str]
+) -> None:
+    program = (
+        f"import {base}; before = set(sys.modules); from {adapter} import {name}; print(*set(sys.modules) - before)"
+    )
+    brought = [module for module in run(program) if module.partition(".")[0] in FRAMEWORKS]
+    assert [module for module in brought if not module.startswith(tuple(more))] == []
+
+
+@pytest.mark.parametrize(("adapter", "other"), ADAPTERS)
+def test_all_that_an_adapter_exports_is_there(adapter: str, other: str) -> None:
+    program = f"from {adapter} import *; import {adapter} as adapter; print(*set(adapter.__all__) - set(globals()))"
+    assert run(program) == []
+    assert run(f"import {adapter} as adapter; print(hasattr(adapter, {other!r}))") == ["False"]
 
 
 @pytest.mark.parametrize(("adapter", "other"), ADAPTERS)
