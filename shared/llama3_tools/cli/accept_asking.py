@@ -61,11 +61,11 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
             run_suite(suite, endpoint, settings, take, done=done)
     except KeyboardInterrupt:
-        trouble = "interrupted"
+        trouble = "interrupted"  # pragma: no cover - tested, but behind a cancelled request Python 3.11 traces no line
     except EndpointError as error:
         trouble = str(error)
     except OSError as error:
-        trouble = f"{options.results_file}: {error.strerror or error}"
+        trouble = f"{options.results_file}: {error.strerror or error}"  # pragma: no cover - the same
     results = judge_records(suite, run, kept.values(), repeats=options.repeats)
     return results, _advised(trouble, results, options)
 
