@@ -6,69 +6,41 @@ import asyncio
 import copy
 import multiprocessing
 import pickle
-import sys
-import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
 from chunkings import read
 from fragments import READINGS, TOOLS
 from llama3_tools import Extraction, Extractor, extract
-
-THREADS, TASKS = 32, 1000
-
-OUTPUTS = [
-    output.replace("NUMBER", str(number))
-    for number in range(8)
-    for output in (
-        'One {"name": "f", "parameters": {"q": "NUMBER"}} two <tool_call>{"name": "g", "arguments": {}}</tool_call>',
-        "<think>NUMBER</think> [f(q=NUMBER), g(a='x')]",
-        "{'name': 'f', 'parameters': {'q': NUMBER, 'a': [1,]}} <function=g={\"a\": \"NUMBER\"}",
-        '```json\n{"name": "f", "parameters": {"q": NUMBER, "a": [oops NUMBER',
-        "<|python_tag|>print(NUMBER)<|eom_id|>",
-        "Prose, NUMBER of {them}.",
-    )
-]
+from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 
 
 def streamed(extractor: Extractor, output: str) -> Extraction:
-    return read([output[start : start + 3] for start in range(0, len(output), 3)], extractor)[1]
+    return read(pieces(output), extractor)[1]
 
 
 @pytest.mark.parametrize("extractor", READINGS.values(), ids=READINGS)
 def test_threads_share_an_extractor(extractor: Extractor):
     expected = [extractor.extract(output) for output in OUTPUTS]
-    together = threading.Barrier(THREADS)
 
     def run(number: int) -> list[bool]:
-        together.wait(timeout=30)
         rotated = [(index + number) % len(OUTPUTS) for index in range(len(OUTPUTS))]
         return [
             (streamed if number % 2 else Extractor.extract)(extractor, OUTPUTS[index]) == expected[index]
             for index in rotated
         ]
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # threads take turns within each call
-    try:
-        with ThreadPoolExecutor(THREADS) as pool:
-            results = list(pool.map(run, range(THREADS)))
-    finally:
-        sys.setswitchinterval(interval)
-    assert all(all(result) for result in results)
+    assert all(all(result) for result in in_threads(run))
 
 
 def test_threads_make_extractors_and_call_the_function_at_once():
     expected = [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
-    together = threading.Barrier(THREADS)
 
     def run(_: int) -> list[Extraction]:
-        together.wait(timeout=30)
         return [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        assert all(found == expected for found in pool.map(run, range(THREADS)))
+    assert in_threads(run) == [expected] * THREADS
 
 
 async def test_tasks_share_an_extractor():
@@ -77,13 +49,13 @@ async def test_tasks_share_an_extractor():
 
     async def run(number: int) -> bool:
         stream, output = extractor.stream(), OUTPUTS[number % len(OUTPUTS)]
-        for start in range(0, len(output), 5):
-            stream.feed(output[start : start + 5])
+        for piece in pieces(output):
+            stream.feed(piece)
             await asyncio.sleep(0)  # all the others go on
         stream.flush()
         return stream.extraction == expected[number % len(OUTPUTS)]
 
-    assert all(await asyncio.gather(*map(run, range(TASKS))))
+    assert all(await in_tasks(run))
 
 
 async def test_ids_are_unique_across_threads_and_tasks():
