@@ -122,7 +122,10 @@ VALUES = [
     ('""""x" y"""', '"x" y'),
     ("''''''", ""),
     (r"r'\d\''", r"\d\'"),
+    (r"R'\d'", r"\d"),
     ("u'x'", "x"),
+    ("U'x'", "x"),
+    (r"'''a'\''''", "a''"),
     ("'a' \"b\"\n'c'", "abc"),
     ('\'[g()] {"name": "g", "parameters": {}}\'', '[g()] {"name": "g", "parameters": {}}'),
     ("True", True),
@@ -152,7 +155,8 @@ VALUES = [
     ("{}", {}),
     ("{1, 2}", [1, 2]),
     ("{'k': {'l': (1, None)}, \"m\": [],}", {"k": {"l": [1, None]}, "m": []}),
-    ("{'a' 'b': 1}", {"ab": 1}),
+    ("{'a' 'b':1}", {"ab": 1}),
+    ("[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1), json.loads("[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1))),
 ]
 
 
@@ -164,9 +168,21 @@ def test_values_are_literals(written: str, value: object):
     assert call.span == (1, len(written) + 6)
 
 
-def test_digits_are_kept_as_they_were_written():
-    (call,) = read("[f(a=1.10, b=3.14159265358979323846264)]").tool_calls
-    assert call.arguments_json == '{"a": 1.10, "b": 3.14159265358979323846264}'
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("1.10", "1.10"),
+        ("3.14159265358979323846264", "3.14159265358979323846264"),
+        ("1e3", "1e3"),
+        ("1_0.5_0e1_0", "10.50e10"),
+        ("1_000", "1000"),
+        ("0.50E05", "0.50e05"),
+        ("00.5", "0.5"),
+    ],
+)
+def test_digits_are_kept_as_they_were_written(written: str, kept: str):
+    (call,) = read(f"[f(b={written})]").tool_calls
+    assert call.arguments_json == f'{{"b": {kept}}}'
 
 
 @pytest.mark.parametrize(
@@ -263,12 +279,36 @@ def test_what_is_wrong_for_certain_is_malformed_where_the_output_ends_behind_it(
         ("[g(1)]", "1 arguments without a name, and 0 declared parameters to give them to"),
         ("[f(a=1, a=2)]", "the argument 'a' stands twice, at offset 8"),
         ("[f(1, a=2)]", "the argument 'a' stands twice"),
+        ("[f(a=1, 2)]", "an argument without a name behind one that has one, before offset 10"),
+        ("[f(a=Xy)]", "expected a literal at offset 5, found the name 'Xy'"),
+        ("[f(a='x' 55)]", "expected ',' or the closing bracket at offset 9, found '5'"),
+        ("[f(a='a\nb')]", "a line break in a string, at offset 7"),
+        ("[f(a='a\rb')]", "a line break in a string, at offset 7"),
+        (r"[f(a='\x4')]", r"an escape that Python does not have in a string: \x"),
+        (r"[f(a='\N{no}')]", r"an escape that names no character: \N{no}"),
+        (r"[f(a='\ud83d')]", "half a surrogate pair in a string"),
+        ("[f(a='\ud83d')]", "half a surrogate pair in the string at offset 6"),
     ],
 )
 def test_a_rejection_says_what_was_found_and_where(text: str, detail: str):
     (rejection,) = read(text).rejections
     assert (rejection.detail, rejection.name) == (detail, text[1])
     assert rejection.is_attempt
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "detail"),
+    [
+        ("[f(a=", "truncated", "the output ends inside it, where a literal was due"),
+        ("[f(a=[1", "truncated", "the output ends inside it, where ',' or the closing bracket was due"),
+        ("[f(a=tru", "truncated", "expected a literal at offset 5, found the name 'tru'"),
+        ("[f(a='x", "truncated", "an open string"),
+        (f"[f(a={'[' * MAX_DEPTH}", "too_deep", f"nested deeper than {MAX_DEPTH} levels"),
+    ],
+)
+def test_what_is_cut_off_or_too_deep_says_so(text: str, reason: str, detail: str):
+    (rejection,) = read(text).rejections
+    assert (str(rejection.reason), rejection.detail, rejection.name) == (reason, detail, "f")
 
 
 @pytest.mark.parametrize("text", ["[f(a=1), g()]", "[f(a='x', b=[1, {'k': 'v'}])]", "f(a='''x''')", "[f(a=1)"])
