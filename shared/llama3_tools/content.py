@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
+from llama3_tools.growing_text import GrowingText
 from llama3_tools.reasoning import Reasoning
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 __all__ = ["DELIMITERS", "Content"]
-
-_MOST_PIECES = 4096
 
 DELIMITERS = re.compile(r"[\s;,]*")
 
@@ -44,7 +43,6 @@ class Content:
         "_is_cut",
         "_is_reasoning",
         "_is_stripped",
-        "_joined",
         "_pieces",
         "_place",
         "_reasoning",
@@ -59,11 +57,9 @@ class Content:
         """Whether something was taken out: a call, an envelope that could have held one, or reasoning."""
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events: text, and what else there is in between."""
-        self._pieces: list[str] | None = [] if is_kept else None
+        self._pieces = GrowingText() if is_kept else None
         """The text so far, where it is kept: the events have it too."""
         self._has_text = False
-        self._joined = 0
-        """How many of the pieces, the first, are many that were joined."""
         self._reasoning = Reasoning(is_kept=is_kept)
         self._is_reasoning = False
         self._is_stripped = False
@@ -163,8 +159,8 @@ class Content:
         """The content so far (rules 4 and 5), or `None` where it is not kept."""
         if self._pieces is None:
             return None
-        text = "".join(self._pieces)
-        self._pieces = [text]  # so that there is one copy
+        text = self._pieces.joined()
+        self._pieces = GrowingText(text)  # so that there is one copy
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -220,10 +216,7 @@ class Content:
             self._has_text = True
             self._fresh.append(text)
             if self._pieces is not None:
-                self._pieces.append(text)
-                if len(self._pieces) - self._joined > _MOST_PIECES:  # each costs fifty bytes beside its characters
-                    self._pieces[self._joined :] = ["".join(self._pieces[self._joined :])]
-                    self._joined += 1
+                self._pieces.add(text)
 
 
 def _stripped(tail: list[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from llama3_tools.growing_text import GrowingText
+
 __all__ = ["Reasoning"]
 
 _BETWEEN = "\n\n"
@@ -21,7 +23,7 @@ class Reasoning:
     __slots__ = ("_has_text", "_pieces", "_tail")
 
     def __init__(self, *, is_kept: bool = True) -> None:
-        self._pieces: list[str] | None = [] if is_kept else None
+        self._pieces = GrowingText() if is_kept else None
         self._has_text = False
         self._tail: list[str] | None = None
 
@@ -44,10 +46,10 @@ class Reasoning:
         self._tail = [piece[len(body) :]]
         self._has_text = True
         if self._pieces is not None:
-            self._pieces.append(fresh)
+            self._pieces.add(fresh)
         return fresh
 
     @property
     def text(self) -> str | None:
         """All of it so far, or `None` where there is none, or it is not kept."""
-        return "".join(self._pieces or ()) or None
+        return (self._pieces.joined() or None) if self._pieces else None

@@ -11,6 +11,8 @@ import re
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
+from llama3_tools.growing_text import GrowingText
+
 __all__ = ["Reading", "Source", "run_to_end", "scannable"]
 
 _T = TypeVar("_T")
@@ -92,7 +94,7 @@ class Source:
         """The opening fences whose inside is being read as if it stood bare."""
         self.unrepairable = range(0)
         """The offsets of malformed JSON that a repair was last tried for in vain."""
-        self._kept: list[str] = []
+        self._kept = GrowingText()
         self._json_text: str | None = None
         self._is_examined = False
         self._before = self._lead = ""
@@ -140,7 +142,7 @@ class Source:
         if pos:
             unsettled = max(self.mark - self.base, 0)
             if unsettled < pos:
-                self._kept.append(text[unsettled:pos])
+                self._kept.add(text[unsettled:pos])
             self.base += pos
             self.pos = 0
             text = text[pos:]
@@ -155,10 +157,11 @@ class Source:
             pieces.append(piece)
             offset -= len(piece)
             if offset <= start:
+                pieces[-1] = piece[start - offset :]
                 break
         pieces.reverse()
         pieces.append(self.text[: max(end - self.base, 0)])
-        return "".join(pieces)[start - offset : end - offset]
+        return "".join(pieces)[: end - start]  # which copies nothing where that is all
 
     def rewind(self, offset: int) -> None:
         """Read on at an offset that was passed before, not before the mark."""
@@ -166,7 +169,7 @@ class Source:
         if offset < self.base:
             text = self.slice(offset, self.base + len(self.text))
             kept = self.slice(self.mark, offset)
-            self._kept = [kept] if kept else []
+            self._kept = GrowingText(kept)
             self.base = offset
             self._set_text(text)
         self.pos = offset - self.base
@@ -208,7 +211,7 @@ class Source:
         self._remember(text)
         if self._kept:
             rest = self.slice(end, self.base) if end < self.base else ""
-            self._kept = [rest] if rest else []
+            self._kept = GrowingText(rest)
         self.mark = end
 
     def _remember(self, text: str) -> None:

@@ -1,0 +1,45 @@
+"""Text that comes in pieces of any size, and is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+__all__ = ["GrowingText"]
+
+_MOST_SHORT = 4096
+
+
+class GrowingText:
+    """Text in pieces. Many short ones are joined, as each costs fifty bytes beside its characters.
+
+    >>> text = GrowingText("He")
+    >>> text.add("llo"); text.add("!")
+    >>> text.joined(), list(reversed(text))
+    ('Hello!', ['!', 'llo', 'He'])
+    """
+
+    __slots__ = ("_long", "_short")
+
+    def __init__(self, text: str = "") -> None:
+        self._long = [text] if text else []
+        self._short: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Take the next piece."""
+        self._short.append(piece)
+        if len(self._short) > _MOST_SHORT:
+            self._long.append("".join(self._short))
+            self._short = []
+
+    def joined(self) -> str:
+        """Give all of it."""
+        return "".join((*self._long, *self._short))
+
+    def __bool__(self) -> bool:
+        """Tell whether there is a piece."""
+        return bool(self._short or self._long)
+
+    def __reversed__(self) -> Iterator[str]:
+        """Give the pieces, the last one first."""
+        return chain(reversed(self._short), reversed(self._long))
