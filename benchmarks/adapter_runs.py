@@ -6,13 +6,21 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from llama3_tools import Extractor
 from measuring import chunks_of
 from workloads import TYPICAL
 
-__all__ = ["CHUNKS", "Run", "get_weather", "read_all", "require_one"]
+__all__ = ["CHUNKS", "OF_MODEL", "OF_PARSER", "Run", "get_weather", "read_all", "require_one"]
 
 CHUNKS = chunks_of(TYPICAL, 4)
 """A typical output as it is streamed."""
+
+_PROPERTIES = {"city": {"type": "string"}, "days": {"type": "integer"}, "units": {"type": "string"}}
+_TOOL = {"name": "get_weather", "parameters": {"type": "object", "properties": _PROPERTIES}}
+OF_PARSER = Extractor(tools=[_TOOL])
+"""What a parser reads with."""
+OF_MODEL = Extractor(tools=[_TOOL], on_unknown_tool="call", coerce_arguments=True)
+"""What a model reads with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,8 @@ class Run:
     name: str
     per: str
     """What the time is of: a message, or a chunk."""
+    extractor: Extractor
+    """What the adapter reads with, as it is configured here."""
     adapted: Callable[[], object]
     bare: Callable[[], object]
 

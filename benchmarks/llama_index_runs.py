@@ -11,7 +11,7 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser
 
-from adapter_runs import CHUNKS, Run, get_weather, read_all, require_one
+from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, Run, get_weather, read_all, require_one
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from workloads import TYPICAL
 
@@ -67,28 +67,38 @@ def _runs() -> list[Run]:
     require_one(len(parser.parse(TYPICAL).tool_calls))
     require_one(len(model.get_tool_calls_from_response(model.chat_with_tools(tools, "Hello"))))
     return [
-        Run("LlamaIndex: parser.parse", "message", lambda: parser.parse(TYPICAL), lambda: bare_parser.parse(TYPICAL)),
+        Run(
+            "LlamaIndex: parser.parse",
+            "message",
+            OF_PARSER,
+            lambda: parser.parse(TYPICAL),
+            lambda: bare_parser.parse(TYPICAL),
+        ),
         Run(
             "LlamaIndex: parser.promote",
             "message",
+            OF_PARSER,
             lambda: parser.promote(llm.chat(messages)),
             lambda: llm.chat(messages),
         ),
         Run(
             "LlamaIndex: parser.stream",
             "chunk",
+            OF_PARSER,
             lambda: read_all(parser.stream(llm.stream_chat(messages))),
             lambda: read_all(llm.stream_chat(messages)),
         ),
         Run(
             "LlamaIndex: llm.chat_with_tools",
             "message",
+            OF_MODEL,
             lambda: model.chat_with_tools(tools, "Hello"),
             lambda: calling.chat_with_tools(tools, "Hello"),
         ),
         Run(
             "LlamaIndex: llm.stream_chat_with_tools",
             "chunk",
+            OF_MODEL,
             lambda: read_all(model.stream_chat_with_tools(tools, "Hello")),
             lambda: read_all(calling.stream_chat_with_tools(tools, "Hello")),
         ),
