@@ -16,7 +16,7 @@ from llama3_tools.source import Reading, Source
 __all__ = ["FENCE"]
 
 _SHORTEST, _LONGEST = 3, 16
-_LINE_START = re.compile(r"(?:\A|[\r\n]|\|>)([ \t>]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)?)\Z")
+_LINE_START = re.compile(r"(?:\A|[\r\n]|\|>(?:assistant)?)([ \t>]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)?)\Z")
 _MARKDOWN = frozenset({"markdown", "md"})
 _EMPTY_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
 
