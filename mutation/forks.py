@@ -87,8 +87,14 @@ class Forks:
         self._has_failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Find out which tests reach which function, then test the mutants."""
-        self._items = [item for item in session.items if not _is_random(item)]
+        """Find out which tests reach which function, then test the mutants.
+
+        Raises:
+            Session.Interrupted: a test could not be imported.
+        """
+        if session.testsfailed:
+            raise session.Interrupted("not all tests could be collected")
+        self._items = [item for item in session.items if not _is_random(item) and "__mutmut_" not in item.nodeid]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
         tests = _by_function(self._items, self._reaches)

@@ -49,10 +49,12 @@ _TOO_LONG = ("linear", "grows", "no_memory", "keeps_its_text_once", "whatever_py
 
 _PYTEST = (
     "tests/shared",
+    str(_BUILD / _PACKAGE.name),  # examples in docstrings
     *(f"--ignore=tests/shared/{path}" for path in _LEFT_OUT),
     f"-knot ({' or '.join(_TOO_LONG)})",
     *("--quiet", "--no-header", "--no-summary", "--capture=no"),
-    *("-ppytest_asyncio.plugin", "-ppytest_socket", "-p_hypothesis_pytestplugin", "-pno:cacheprovider", "-pno:logging"),
+    *("-ppytest_asyncio.plugin", "-ppytest_cov.plugin", "-ppytest_socket", "-p_hypothesis_pytestplugin"),
+    *("-pno:cacheprovider", "-pno:logging"),
     f"--override-ini=pythonpath={_BUILD} integrations examples benchmarks fuzz tests",
 )
 
