@@ -135,8 +135,8 @@ class Forks:
     def _test(self, mutant: Mutant, tests: Sequence[int]) -> int:
         set_mutant_under_test(mutant.name)
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
-        end = time.monotonic() + self._seconds
-        for test, following in takewhile(lambda _: time.monotonic() < end, zip_longest(tests, tests[1:])):
+        in_time = takewhile(lambda _: time.process_time() < self._seconds, zip_longest(tests, tests[1:]))
+        for test, following in in_time:
             signal.setitimer(signal.ITIMER_REAL, 5 + _PATIENCE * self._reaches[test].seconds)
             if not self._passes(self._items[test], None if following is None else self._items[following]):
                 self._killer[:] = struct.pack("i", test)
@@ -161,12 +161,12 @@ def _is_random(item: pytest.Item) -> bool:
 
 
 def _by_function(items: Sequence[pytest.Item], reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
-    """Give the tests that reach a function: first the quickest case of each test, then the next case of each."""
+    """Give the tests that reach a function: one case of each test, then another; first those that reach little else."""
     turns: Counter[str] = Counter()
     order = []
-    for index in sorted(range(len(items)), key=lambda index: reaches[index].seconds):
-        test = items[index].nodeid.partition("[")[0]
-        order.append((turns[test], reaches[index].seconds, index))
+    for index, (item, reach) in enumerate(zip(items, reaches, strict=True)):
+        test = item.nodeid.partition("[")[0]
+        order.append((turns[test], len(reach.functions), index))
         turns[test] += 1
     tests = defaultdict(list)
     for _, _, index in sorted(order):

@@ -66,7 +66,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants to test at once (default: 1)")
     parser.add_argument(
-        "--seconds", type=float, default=60, help="how long the tests of one mutant may take (default: 60)"
+        "--seconds", type=float, default=60, help="processor time for the tests of one mutant (default: 60)"
     )
     options = parser.parse_args(command_line)
     os.chdir(_ROOT)
