@@ -85,7 +85,7 @@ class MessageChunks:
         """Take the next chunk, and give what became certain: nothing, text, or each call in a chunk of its own.
 
         A model that does not stream gives one whole message. It is read like a chunk; one that the server found
-        calls in comes as a whole.
+        calls in comes as a whole. Text that is certain at once comes in the chunk that brought it.
         """
         if not self._began and _is_settled(output):
             yield read_message(output, self._extractors, self._invalid_calls, self._native_calls)
@@ -97,16 +97,17 @@ class MessageChunks:
             self._is_native = True
             yield from self._released()
             self._reader = self._reader.without_calls() or self._reader
-        fields = preserved_fields(chunk)
         if chunk.additional_kwargs.get(REASONING_CONTENT):
             self._reader.begin()
-            fields["additional_kwargs"] = self._thoughts.sent(fields["additional_kwargs"])
         if self._is_native:
-            yield from self._passed_on(chunk, fields, is_news=is_news)
+            yield from self._passed_on(chunk, self._fields(chunk), is_news=is_news)
             return
         parts = self._reader.feed(chunk.content)
-        if parts or is_news:
-            yield from self._chunks(parts, fields)
+        if parts == [chunk.content] and _is_text_alone(chunk):
+            self._thoughts.interrupt(parts[0])
+            yield chunk
+        elif parts or is_news:
+            yield from self._chunks(parts, self._fields(chunk))
 
     def flush(self) -> Iterator[AIMessageChunk]:
         """Take the end of the message, and give what was held back for it; then an empty last chunk.
@@ -156,6 +157,11 @@ class MessageChunks:
         if chunk.id is not None and is_new:
             self._ids[chunk.id] = None
         return is_new or bool(chunk.additional_kwargs or chunk.response_metadata or chunk.usage_metadata)
+
+    def _fields(self, chunk: AIMessageChunk) -> dict[str, Any]:
+        fields = preserved_fields(chunk)
+        fields["additional_kwargs"] = self._thoughts.sent(fields["additional_kwargs"])
+        return fields
 
     def _identity(self) -> dict[str, Any]:
         return {"id": next(iter(self._ids), None), "name": self._name}
@@ -235,6 +241,10 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
             for index, (name, args, call_id) in enumerate([*given, *invalid])
         ]
     return AIMessageChunk(content=output.content, **fields)
+
+
+def _is_text_alone(chunk: AIMessageChunk) -> bool:
+    return not (chunk.additional_kwargs or chunk.tool_call_chunks or chunk.chunk_position)
 
 
 def _grouped(parts: Iterable[Part]) -> list[list[Part]]:
