@@ -24,7 +24,7 @@ from mutmut.state import state
 
 __all__ = ["Fate", "Forks", "Mutant"]
 
-Fate: TypeAlias = Literal["killed", "timeout", "survived"]
+Fate: TypeAlias = Literal["killed", "timeout", "survived", "untested"]
 
 _MOST_BYTES = 4 << 30
 _PATIENCE = 20
@@ -68,8 +68,8 @@ class Forks:
     """Finds the fate of mutants. What is imported, and what is set up for that, is so once for all of them."""
 
     def __init__(self, mutants: Sequence[Mutant], jobs: int, seconds: float) -> None:
-        self.fates: dict[str, Fate] = {}
-        """What became of each mutant that a test reaches, by its name."""
+        self.fates: dict[Mutant, Fate] = {}
+        """What became of each mutant so far."""
         self._mutants = mutants
         self._jobs = jobs
         self._seconds = seconds
@@ -105,6 +105,8 @@ class Forks:
             if reaching := tests[mutant.function]:
                 reaching.sort(key=lambda test: -self._kills[test])
                 self._running[_fork(partial(self._test, mutant, reaching))] = mutant
+            else:
+                self.fates[mutant] = "untested"
             if done % 100 == 0:
                 print(f"{done} of {len(self._mutants)} mutants", flush=True)
         while self._running:
@@ -150,8 +152,8 @@ class Forks:
 
     def _wait(self) -> None:
         pid, status = os.wait()
-        name, code = self._running.pop(pid).name, os.waitstatus_to_exitcode(status)
-        self.fates[name] = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
+        mutant, code = self._running.pop(pid), os.waitstatus_to_exitcode(status)
+        self.fates[mutant] = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
         if code == 1:
             self._kills[struct.unpack("i", self._killer)[0]] += 1
 

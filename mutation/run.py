@@ -75,8 +75,8 @@ def main(command_line: Sequence[str] | None = None) -> int:
     paths = [_PACKAGE / f"{name}.py" for name in options.modules] or sorted(_PACKAGE.rglob("*.py"))
     mutants = [mutant for mutant in _write(paths) if survived is None or str(mutant) in survived]
     forks = Forks(mutants, options.jobs, options.seconds)
-    status = pytest.main([*_PYTEST], plugins=[forks])
-    return _report(mutants, forks.fates) if status in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED} else 2
+    pytest.main([*_PYTEST], plugins=[forks])
+    return _report(forks.fates) if forks.fates else 2
 
 
 def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
@@ -116,18 +116,16 @@ def _known(text: str) -> Mapping[str, str]:
     return known
 
 
-def _report(mutants: Sequence[Mutant], fates: Mapping[str, Fate]) -> int:
+def _report(fates: Mapping[Mutant, Fate]) -> int:
     known = _known(_SURVIVORS.read_text(encoding="utf-8"))
     columns = ("killed", "timeout", "known", "survived", "untested")
     counts: dict[str, Counter[str]] = {}
     survivors = []
-    for mutant in mutants:
-        fate: str = fates.get(mutant.name, "untested")
-        if fate in {"survived", "untested"} and str(mutant) in known:
-            fate = "known"
-        elif fate in {"survived", "untested"}:
+    for mutant, fate in fates.items():
+        is_alive = fate in {"survived", "untested"}
+        if is_alive and str(mutant) not in known:
             survivors.append(str(mutant))
-        counts.setdefault(mutant.module, Counter())[fate] += 1
+        counts.setdefault(mutant.module, Counter())["known" if is_alive and str(mutant) in known else fate] += 1
     _LAST.write_text("\n".join(survivors), encoding="utf-8")
     print("", *survivors, sep="\n")
     print(f"\n{'module':40}" + "".join(f"{column:>10}" for column in columns))
