@@ -26,7 +26,7 @@ _LOOK_BACK = 16  # longer than a word that goes on
 def what_is_open(code: str) -> str | None:
     r"""Say what is open at the end of code; `None` where nothing visibly is.
 
-    >>> what_is_open("print(1)\nprint('x"), what_is_open("for x in y:"), what_is_open("f(1,\n  2")
+    >>> what_is_open("print(1)\nprint('x"), what_is_open("for x in y:"), what_is_open("# f\nf(1,\n  2")
     ('an open string', "':' at its end", "an open '('")
     >>> what_is_open("print('(')  # [")
     """

@@ -178,6 +178,9 @@ def test_values_are_literals(written: str, value: object):
         ("1_000", "1000"),
         ("0.50E05", "0.50e05"),
         ("00.5", "0.5"),
+        ("05e3", "5e3"),
+        ("50e1", "50e1"),
+        ("00e1", "0e1"),
     ],
 )
 def test_digits_are_kept_as_they_were_written(written: str, kept: str):
