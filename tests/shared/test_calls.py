@@ -193,6 +193,62 @@ def test_rule_2_all_calls_in_order_and_arrays_of_nothing_else(text: str, names: 
     assert extraction.content == content
 
 
+CLOCK = {"name": "clock", "parameters": {"required": ["zone"], "properties": {"zone": {}}}}
+NINE = '"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "g": 7, "h": 8, "i": 9, "j": 10'
+NEITHER = "has neither 'parameters' nor 'arguments'"
+NO_OBJECT = "is neither an object nor a string that holds one"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "detail"),
+    [
+        (f"{{{NINE}}}", None, "an object with the keys a, b, c, d, e, g, h, i, but no name"),
+        ('{"name": "rm"}', "rm", f"'rm' {NEITHER}, and is no declared tool"),
+        ('{"name": "clock"}', "clock", f"'clock' {NEITHER}, and is a tool that requires some"),
+        (f'{{"name": "now", "id": 1, {NINE}}}', "now", f"'now' {NEITHER}, but a, b, c, d, e, g, h, i"),
+        ('{"name": "now", "description": "d"}', "now", "the schema of 'now', not a call of it"),
+        ('{"name": "", "parameters": {}}', None, "the name is empty"),
+        ('{"name": 5}', None, "the name is not a string"),
+        ('{"name": "f", "parameters": [1]}', "f", f"'parameters' {NO_OBJECT}"),
+        ('{"name": "f", "arguments": {}, "parameters": 7}', "f", f"'parameters' {NO_OBJECT}"),
+        ('{"name": "f", "parameters": {}, "arguments": 7}', "f", f"'arguments' {NO_OBJECT}"),
+        (
+            '{"name": "f", "arguments": {}, "parameters": {"a": 1}}',
+            "f",
+            "'parameters' and 'arguments' have different values",
+        ),
+        (
+            '{"function": {"name": "f"}, "parameters": {}}',
+            "f",
+            "the arguments stand beside the function, not in it",
+        ),
+        ('{"type": "function", "function": {"arguments": {}}}', None, "a function without a name"),
+        ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "f", "the key 'id' stands twice"),
+        ('{"function": {"name": "f", "name": "g", "arguments": {}}}', "f", "the key 'name' stands twice"),
+        ('{"name": "rm", "parameters": {}}', "rm", "'rm' is not a declared tool; declared: f, now, clock"),
+        (
+            '{"tool_calls": [{"name": "f", "parameters": {}}, {"a": 1}]}',
+            None,
+            "element 1 of the array: an object with the keys a, but no name",
+        ),
+        ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
+        ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
+        (
+            '<function=f>{"name": "f", "arguments": {}}</function>',
+            "f",
+            "a whole call stands in the tag, where the arguments belong",
+        ),
+        ("{'name': 'now', 'arguments': {}}", "now", "'name' has to stand in double quotes, as in JSON: "),
+        ('`{"name": "f", "parameters": {}}`', "f", "between backticks"),
+        ('"{"name": "f", "parameters": {}}"', "f", "directly between quotation marks"),
+        ('> {"name": "f", "parameters": {}}', "f", "behind the > of a blockquote"),
+    ],
+)
+def test_a_rejection_says_what_to_mend(text: str, name: str | None, detail: str):
+    (rejection,) = extract_in_every_chunking(text, tools=[{"name": "f"}, {"name": "now"}, CLOCK]).rejections
+    assert (rejection.name, rejection.detail[: len(detail)]) == (name, detail)
+
+
 def test_rule_11_an_undeclared_tool_stays_text_by_default():
     text = 'Try {"name": "rm", "parameters": {}} or {"name": "get_weather", "parameters": {"city": "Paris"}}'
     extraction = extract_in_every_chunking(text, tools=[WEATHER])
