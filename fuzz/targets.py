@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from keyword import kwlist
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -49,6 +50,7 @@ class Target:
 
 
 _READINGS = tuple(READINGS.values())
+_KEYWORDS = {*kwlist} - {"True", "False", "None"}
 _PYTHONIC = Extractor(formats=["pythonic"])
 _RESPONSES: tuple[dict[str, Any], ...] = (
     {},
@@ -84,6 +86,8 @@ def _pythonic(data: bytes) -> None:
     text = f"[f({text_of(data)})]"
     calls = _PYTHONIC.extract(text).tool_calls
     if len(calls) != 1 or calls[0].span != (1, len(text) - 1):
+        return
+    if _KEYWORDS & calls[0].arguments.keys():  # a parameter may have such a name, though not in Python
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an escape that Python does not know

@@ -163,8 +163,10 @@ class _Reader:
     def _take_plain_arguments(self) -> bool:
         """Take arguments with a name and a simple value, up to any other; tell whether the call is closed."""
         source, keywords = self.source, self.arguments.keywords
-        while (argument := _PLAIN_ARGUMENT.match(source.text, source.pos)) and argument[1] not in keywords:
+        while argument := _PLAIN_ARGUMENT.match(source.text, source.pos):
             name, single, double, number, constant, closer = argument.groups()
+            if name in keywords or name in _CONSTANTS:
+                break
             if constant or number:
                 keywords[name] = number or _CONSTANTS[constant]
             else:

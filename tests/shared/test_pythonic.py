@@ -41,6 +41,7 @@ F, G = ("f", {"a": 1}), ("g", {})
     [
         ("[f(a=1)]", [F], None),
         ("[f(a=1), g()]", [F, G], None),
+        ("[f(from='x', class=1)]", [("f", {"from": "x", "class": 1})], None),
         ("[ f ( a = 1 , ) ,\n g ( ) , ]", [F, G], None),
         ("Sure: [f(a=1)] One moment.", [F], "Sure: One moment."),
         ("<|python_tag|>[f(a=1)]<|eom_id|>", [F], None),
@@ -208,6 +209,8 @@ def test_digits_are_kept_as_they_were_written(written: str, kept: str):
         "*a",
         "**a",
         "a==1",
+        "True=1",
+        "a=1, None='x'",
         "a=1 2",
         "a=01",
         "a=1__0",
