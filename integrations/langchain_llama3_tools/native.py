@@ -20,7 +20,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
-from llama3_tools import Tool, ToolCall, render_tool_call
+from llama3_tools import ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_writing import written_arguments
 
@@ -65,8 +65,8 @@ class NativeCalls:
 
     id_factory: Callable[[], str]
     """Makes the ids that are missing."""
-    tools: Mapping[str, Tool] = field(default_factory=dict)
-    """By whose schemas arguments are made to fit, by their names."""
+    coercers: Mapping[str, Coercer] = field(default_factory=dict)
+    """What makes arguments fit, by the names of the tools."""
 
     def as_written(self) -> NativeCalls:
         """Give the same, without a change to arguments: for calls that are settled later."""
@@ -109,9 +109,9 @@ class NativeCalls:
 
     def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None) -> ToolCall:
         call = ToolCall(name, arguments, written, call_id or self.id_factory(), (0, 0), "native")
-        if name not in self.tools:
+        if name not in self.coercers:
             return call
-        fit = Coercer(self.tools[name].parameters).coerce(arguments)
+        fit = self.coercers[name].coerce(arguments)
         return ToolCall(name, fit.arguments, written, call.id, call.span, call.format, fit.changes, fit.problems)
 
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> InvalidToolCall:

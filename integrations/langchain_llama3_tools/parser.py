@@ -294,7 +294,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return StrictFormat(None if is_open else [tool["function"]["name"] for tool in self.tools or ()], self.multiple)
 
     def _native_calls(self, extractors: Extractors) -> NativeCalls:
-        return NativeCalls(self.id_factory, (extractors.tools or {}) if self.coerce_arguments else {})
+        return NativeCalls(self.id_factory, extractors.coercers)
 
 
 def _checked(output: object) -> str | BaseMessage:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Protocol
 
 from llama3_tools import Extractor, Formats, OnUnknownTool, Tool
+from llama3_tools.arguments import Coercer
 from llama3_tools.toolset import Toolset, kept_toolset
 
 __all__ = ["Extractors", "ReadingOptions"]
@@ -68,6 +69,14 @@ class Extractors:
     def tools(self) -> dict[str, Tool] | None:
         """The declared tools by name, or `None` where any name may be called."""
         return self.first.tools
+
+    @cached_property
+    def coercers(self) -> Mapping[str, Coercer]:
+        """What makes the arguments of a server's calls fit, where that is wanted, by the names of their tools."""
+        if self._tools is None or not self._options.coerce_arguments:
+            return {}
+        declared = self._tools.declared
+        return {name: coercer for name, coercer in self._tools.coercers.items() if declared[name].parameters}
 
     def _made(self, *, starts_reasoning: bool) -> Extractor:
         options = self._options

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from llama3_tools import Tool, ToolDefinitionError, declare_tools
+from llama3_tools import Tool, ToolDefinitionError
+from llama3_tools.toolset import kept_toolset
 
 __all__ = ["LangChainToolLike", "to_openai_tools"]
 
@@ -44,7 +45,7 @@ def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool =
     if allow_repeats:
         untitled = [_untitled(tool) for tool in converted]
         converted = [tool for index, tool in enumerate(converted) if untitled[index] not in untitled[:index]]
-    declare_tools(converted)
+    kept_toolset(converted)  # which checks them
     return converted
 
 

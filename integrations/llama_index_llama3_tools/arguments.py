@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, final
 
-from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, Tool, ToolCall, ToolDefinitionError
-from llama3_tools.arguments import ArgumentValidator, Coercer, Coercion
+from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolCall, ToolDefinitionError
+from llama3_tools.arguments import ArgumentValidator, Coercion
 from llama3_tools.json_writing import written_arguments
+from llama3_tools.toolset import Toolset
 
 __all__ = [
     "COERCED_ARGUMENTS",
@@ -86,20 +87,16 @@ def with_misfits(result: str, misfits: Iterable[str]) -> str:
 
 @final
 class ToolSchemas:
-    """The schemas of the tools of one turn, each taken apart when it is first asked for."""
+    """The schemas of the tools of one turn."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Toolset) -> None:
         """Take the tools."""
-        self._tools = {tool.name: tool for tool in tools}
-        self._coercers: dict[str, Coercer] = {}
+        self._tools = tools.declared
+        self._coercers = tools.coercers
 
     def coerce(self, name: str, arguments: dict[str, Any]) -> Coercion:
         """Make arguments fit; those of an unknown tool stay as they are."""
-        if name not in self._tools:
-            return Coercion(arguments)
-        if name not in self._coercers:
-            self._coercers[name] = Coercer(self._tools[name].arguments_schema)
-        return self._coercers[name].coerce(arguments)
+        return self._coercers[name].coerce(arguments) if name in self._coercers else Coercion(arguments)
 
     def misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Say what a model can mend in arguments, by all that the schema says where `jsonschema` is installed."""

@@ -35,6 +35,7 @@ from llama3_tools import (
     render_tool_call,
 )
 from llama3_tools.prompts import formats_asked_for
+from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
@@ -133,13 +134,13 @@ class Llama3ReActOutputParser(ReActOutputParser):
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
     ) -> None:
-        declared = None if tools is None else read_tools(tools).declared.values()
+        toolset = None if tools is None else read_tools(tools)
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
-        is_any = declared is None and formats is None
+        is_any = toolset is None and formats is None
         meant = formats_asked_for("pythonic", tools=()) if is_any else formats
         # What is thought is no part of what is read, and kept beside it where it is not split off.
         reading = Reading(meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning)
-        make = partial(Extractor, tools=declared)
+        make = partial(Extractor, tools=None if toolset is None else toolset.declared.values())
         self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
         self._failing = self._extractor
@@ -149,7 +150,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         self._without_calls = reading.reader_of_reasoning().extractor
         self._keeps_reasoning = not split_reasoning
         self._starts_reasoning = starts_reasoning
-        self._schemas = ToolSchemas(declared or () if coerce_arguments else ())
+        self._schemas = ToolSchemas(toolset if toolset and coerce_arguments else kept_toolset(()))
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
         """Read a step.

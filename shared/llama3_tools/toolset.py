@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
+from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -18,7 +19,7 @@ _KEPT = 64
 
 
 class Toolset:
-    """Declared tools, with their extractors and prompts. It never changes, and may be shared as an extractor may.
+    """Declared tools, with their extractors, coercers and prompts. It never changes, and may be shared freely.
 
     >>> tools = Toolset([{"name": "now"}])
     >>> tools.extractor(lenient=True) is tools.extractor(lenient=True)
@@ -38,6 +39,11 @@ class Toolset:
     def declared(self) -> dict[str, Tool]:
         """The tools by name."""
         return dict(self._declared)
+
+    @cached_property
+    def coercers(self) -> Mapping[str, Coercer]:
+        """What makes arguments fit the schemas of the tools, by their names."""
+        return {name: Coercer(tool.arguments_schema) for name, tool in self._declared.items()}
 
     def extractor(self, *, id_factory: Callable[[], str] = new_call_id, **options: Any) -> Extractor:  # noqa: ANN401
         """Give the `Extractor` for these tools that has these options, which can be hashed."""

@@ -120,6 +120,13 @@ def test_ids_of_two_that_are_equal_stay_apart():
     assert [call.id for call in second_extractor.extract(CALL).tool_calls] == ["second"]
 
 
+def test_coercers_are_those_of_the_schemas():
+    kept = Toolset([*tools(PROPERTIES), {"name": "now"}])
+    assert kept.coercers["f"] is kept.coercers["f"]
+    assert kept.coercers["f"].coerce({"days": "3"}).arguments == {"days": 3}
+    assert [problem.path for problem in kept.coercers["now"].coerce({"x": 1}).problems] == ["$.x"]
+
+
 def test_what_an_extractor_refuses_is_refused_though_its_like_is_kept():
     kept = Toolset(tools(PROPERTIES))
     kept.extractor(lenient=True)
