@@ -78,7 +78,13 @@ def kept_toolset(
 
 
 class _Same:
-    """A function that is the same as no other one, whatever it says itself; some cannot even be hashed."""
+    """A function that is the same as no other one, whatever it says itself; some cannot even be hashed.
+
+    >>> _Same(print) == _Same(print), _Same(print) == _Same(input)
+    (True, False)
+    >>> len({hash(_Same(print)), hash(_Same(print)), hash(_Same(input))})
+    2
+    """
 
     __slots__ = ("function",)
 
