@@ -135,7 +135,9 @@ def test_a_listing_goes_on_to_a_fence_that_can_close_it(code: str):
         check(f"Look:\n{shown}\n{B}", "b", f"Look:\n{shown}")
 
 
-@pytest.mark.parametrize("token", ["<|start_header_id|>assistant<|end_header_id|>", "<|im_start|>assistant", "<|eot_id|> "])
+@pytest.mark.parametrize(
+    "token", ["<|start_header_id|>assistant<|end_header_id|>", "<|im_start|>assistant", "<|eot_id|> "]
+)
 @pytest.mark.parametrize("fence", ["```", "~~~"])
 def test_a_token_begins_a_line(token: str, fence: str):
     check(f"{token}{fence}\nrun({A})\n{fence}\n{B}", "b", f"{fence}\nrun({A})\n{fence}")

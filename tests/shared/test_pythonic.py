@@ -421,6 +421,8 @@ def test_the_example_of_meta_s_prompt_is_no_call(options: dict[str, Any], names:
         ("f(a=city) gives the weather.", False),
         ("f(a=g())", True),
         ("f(a=g());\nDone.", True),
+        (f"f(a=g{'(1)' * 100})", True),
+        (f"f(a=g{'(1)' * 400})", False),
         ("f(a='x", True),
         ("f(", False),
     ],

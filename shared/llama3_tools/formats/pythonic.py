@@ -57,7 +57,8 @@ _TOKEN_BEFORE = re.compile(
     r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|"  # of a protocol token, or the opening tag of a wrapper
     r"|<(?:tool(?:_call|s|-use)?|function(?:_?call)?))>\s*\Z"
 )
-_NO_PARENTHESIS = re.compile(r"[^()\n\r]*")
+_LONGEST_ATTEMPT = 1000
+_NO_PARENTHESIS = re.compile(rf"[^()\n\r]{{0,{_LONGEST_ATTEMPT}}}")
 _LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
 """What ends a line behind a call, bare or in a wrapper."""
 _MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
@@ -252,16 +253,18 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
 def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
     """Tell whether a call was meant, rather than prose about one: `get_weather(city=name) gives …`.
 
-    A call has a named argument, is closed on its line, and nothing but what may follow a call stands behind it.
+    A call has a named argument, is closed on its line before long, and nothing but what may follow a call stands behind
+    it. Many may be open on one line: so each looks ahead no further than so far.
     """
     if broken.refusal.reason is RejectionReason.TRUNCATED:
         return "=" in source.slice(start, broken.resume)
     source.rewind(broken.resume)
     before = source.slice(start, broken.resume)
     levels = before.count("(") - before.count(")")
+    furthest = source.offset + _LONGEST_ATTEMPT
     while levels > 0:
         yield from read_run(source, _NO_PARENTHESIS)
-        if not source.text.startswith(("(", ")"), source.pos):
+        if source.offset > furthest or not source.text.startswith(("(", ")"), source.pos):
             return False
         levels += 1 if source.text[source.pos] == "(" else -1
         source.pos += 1
