@@ -93,7 +93,7 @@ class Line:
         if closing_quotes:
             while source.exhausted and not source.ended:
                 yield
-            if not source.exhausted and source.text[source.pos] in closing_quotes:
+            if source.exhausted or source.text[source.pos] in closing_quotes:  # the output was cut off, or it is closed
                 return "directly between quotation marks"
         if _BLOCKQUOTE.match(self._head):
             return "behind the > of a blockquote"
@@ -164,9 +164,11 @@ def _is_closed(source: Source, backticks: int, *, is_direct: bool) -> Generator[
                 break
             if len(mark[0]) == backticks and mark[0] not in "\r\n":
                 return True
+            if mark[0] in "\r\n" and is_direct and not is_all and not rest.strip():
+                break
             searched = mark.end()
             if mark[0] in "\r\n":
-                return is_direct and source.ended and not rest.strip()
+                return is_direct and source.ended and len(rest) < _LOOK_AHEAD and not rest.strip()
         else:
             searched = len(rest)
         if is_all:

@@ -40,7 +40,7 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             f"> <|python_tag|>{A}",
         ],
         # The output was cut off directly behind it.
-        *[f"Write `{A}", f"``{A}`", f"``{A} ", f"`\n{A}\n"],
+        *[f"Write `{A}", f"``{A}`", f"``{A} ", f"`\n{A}\n", f"`{A}\n\n ", f"`{A}\n{' ' * 900}", f"'{A}", f"“{A}"],
         *[
             f"Say '{A}', then.",
             f"{{'content': '{A}'}}",
@@ -98,7 +98,7 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"{'x' * 2000}> {A}", f"{'x' * 2000}>"),
         # The quotation marks are not a pair, or not directly around it.
         (f"the cats' {A} '", "the cats' '"),
-        (f"'{A}", "'"),
+        (f"'{A} ", "'"),
         (f"'{A}\"", "' \""),
         (f"”{A}“", "” “"),
     ],
