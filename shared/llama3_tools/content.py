@@ -7,12 +7,16 @@ out to be the space, the protocol tokens or the delimiters around a call is held
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import groupby
 
 from llama3_tools.growing_text import GrowingText
 from llama3_tools.reasoning import Reasoning
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 __all__ = ["DELIMITERS", "Content"]
+
+_LONGEST_TAIL = 4096
 
 DELIMITERS = re.compile(r"[\s;,]*")
 
@@ -43,6 +47,7 @@ class Content:
         "_is_cut",
         "_is_reasoning",
         "_is_stripped",
+        "_longest_tail",
         "_pieces",
         "_place",
         "_reasoning",
@@ -65,6 +70,7 @@ class Content:
         self._is_stripped = False
         """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
         self._tail: list[str] = []
+        self._longest_tail = _LONGEST_TAIL
         self._place = _START
         self._semicolon_gone = False
 
@@ -76,7 +82,7 @@ class Content:
                 return
         body = piece.rstrip()
         if not body:
-            self._tail.append(piece)
+            self._hold(piece)
             return
         if self._tail:
             self._tail.append(body)
@@ -195,7 +201,7 @@ class Content:
         if self._place == _CALL:
             self._place = _DELIMITERS
         if DELIMITERS.fullmatch(piece) if self._place == _DELIMITERS else piece.isspace():
-            self._tail.append(piece)
+            self._hold(piece)
             return ""
         if self._place == _START and self._tail:
             self._tail = [held for held in self._tail if not isinstance(held, _Token)]
@@ -211,12 +217,23 @@ class Content:
             piece = piece[1:].lstrip()
         return piece
 
+    def _hold(self, piece: str) -> None:
+        """Hold back white space or delimiters: many pieces joined, as each costs fifty bytes beside its characters."""
+        self._tail.append(piece)
+        if len(self._tail) > self._longest_tail:
+            self._tail = [one for kind, held in groupby(self._tail, type) for one in _joined(kind, held)]
+            self._longest_tail = max(_LONGEST_TAIL, 2 * len(self._tail))
+
     def _emit(self, text: str) -> None:
         if text:
             self._has_text = True
             self._fresh.append(text)
             if self._pieces is not None:
                 self._pieces.add(text)
+
+
+def _joined(kind: type, pieces: Iterable[str]) -> Iterable[str]:
+    return pieces if kind is _Token else ["".join(pieces)]
 
 
 def _stripped(tail: list[str]) -> list[str]:
