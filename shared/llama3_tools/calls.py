@@ -22,6 +22,7 @@ Parts: TypeAlias = list["ToolCall | str"]
 _MESSAGES = ("message", "content")
 _LABELS = ("role", "type", "id", "index", "finish_reason")
 """What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 class Scope(NamedTuple):
@@ -154,7 +155,8 @@ class CallReader:
                     return None
                 parts.append(member.value)
             elif member.key not in ENVELOPES:
-                if member.key not in labels and member.value not in (None, "", [], {}):
+                is_others = member.key == "role" and member.value != "assistant"
+                if member.value not in _EMPTY and (is_others or member.key not in labels):
                     return None
             else:
                 calls = self._enclosed(parsed.text, member, offset, scope)

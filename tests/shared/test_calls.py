@@ -294,6 +294,7 @@ def test_rule_11_no_declared_tool_means_no_call():
         ('<tool_call>{"tool_call": null}</tool_call>', None, ""),
         (f'{{"role": "assistant", "name": "bot", "content": "Hi", "tool_calls": [{CALL_A}]}}', "Hi", "a"),
         (f'{{"index": 0, "id": 7, "type": "message", "finish_reason": "stop", "tool_calls": [{CALL_A}]}}', None, "a"),
+        (f'{{"role": "", "name": "bot", "tool_calls": [{CALL_A}]}}', None, "a"),
         (f'{{"role": "assistant", "refusal": null, "annotations": [], "tool_calls": [{CALL_A}]}}', None, "a"),
         (
             f'{{"role": "assistant", "tool_calls": [{{"id": "1", "type": "function", "function": {CALL_A}}}]}}',
@@ -330,6 +331,10 @@ def test_rule_12_an_envelope_is_its_message_and_its_calls(text: str, content: st
         '{"name": "Bob", "tool_call": null}',
         f'{{"message": "a", "reply": "KEEP", "tool_call": {CALL_A}}}',
         f'{{"type": "function", "function": "x", "tool_calls": [{CALL_A}]}}',
+        f'{{"role": "tool", "name": "search", "content": "x", "tool_calls": [{CALL_A}]}}',
+        f'{{"role": "user", "content": "x", "tool_calls": [{CALL_A}]}}',
+        f'{{"tool_call": {CALL_A}, "role": "system"}}',
+        f'{{"role": ["assistant"], "tool_call": {CALL_A}}}',
         '<tool_call>{"answer": 42, "tool_call": null}</tool_call>',
         'So:\n```json\n{"answer": 42, "tool_call": null}\n```\nDone.',
     ],
