@@ -39,6 +39,7 @@ from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import failed_tool_calls
+from llama_index_llama3_tools.react_form import read_step
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
@@ -178,7 +179,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
             errors = failed_tool_calls(output, self._failing.extract(output))
             if errors:
                 raise MalformedToolCallError(output, errors)
-        step = super().parse(answer, is_streaming)
+        step = read_step(answer, is_streaming=is_streaming)
         if isinstance(step, ActionReasoningStep):
             return self._step(step.thought, reasoning, step.action, step.action_input)
         if isinstance(step, ResponseReasoningStep):

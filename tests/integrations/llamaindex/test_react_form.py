@@ -1,0 +1,53 @@
+"""ReAct steps in LlamaIndex's own form: what its own parser makes of them, whatever the length."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+
+from llama_index_llama3_tools import Llama3ReActOutputParser
+from llama_index_llama3_tools.react_form import read_step
+
+PIECES = ["Thought: x", "Thought:", " ", "\nAction: f", "\nAction Input: ", '{"a": "b"}', "}", "Answer: z"]
+
+
+def read_by(parser: Any, text: str) -> object:  # noqa: ANN401 (a function that reads a step)
+    """Give a step's values, or the error."""
+    try:
+        return parser(text).model_dump()
+    except (ValueError, AttributeError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("first", PIECES)
+def test_a_step_is_what_llama_index_makes_of_it(first: str) -> None:
+    parse = ReActOutputParser().parse
+    for pieces in itertools.product(["", "\n", *PIECES], repeat=4):
+        text = "".join((first, *pieces))
+        expected = read_by(parse, text)
+        if expected != "'NoneType' object has no attribute 'strip'":  # what an empty thought comes to there
+            assert read_by(read_step, text) == expected
+
+
+def test_a_thought_may_be_empty() -> None:
+    step: Any = Llama3ReActOutputParser().parse('Thought: \nAction: f\nAction Input: {"a": 1}')
+    assert (step.thought, step.action, step.action_input) == ("", "f", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Thought: x\nAction: f\nAction Input: {"a": ' * 4000,
+        "Thought: x" + "\nAction: f\nAction Input: " * 4000,
+        "x\nAction: f" * 20_000,
+        "Answer:" + "Thought:" * 100_000,
+        "Answer:" + " " * 1_000_000,
+    ],
+    ids=["open inputs", "no inputs", "actions", "thoughts", "white space"],
+)
+def test_long_text_on_which_llama_index_s_patterns_take_minutes_to_years_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"Could not|could not be read"):
+        Llama3ReActOutputParser().parse(text)
