@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from llama3_tools.visible import visible
+
 __all__ = ["shown", "write_json", "write_string", "written_arguments"]
 
 write_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
@@ -37,15 +39,15 @@ def write_json(value: object, *, default: Callable[[Any], object] | None = None)
 
 
 def shown(value: object) -> str:
-    """Show a value as Python would, and one with integers that Python does not write as JSON.
+    """Show a value as Python would, and what Python does not write as JSON in which no character hides.
 
     >>> shown({"a": None})
     "{'a': None}"
     """
     try:
         return repr(value)
-    except ValueError:
-        return write_json(value, default=lambda other: f"<{type(other).__name__}>")
+    except (ValueError, RecursionError):
+        return visible(write_json(value, default=lambda other: f"<{type(other).__name__}>"))
 
 
 def written_arguments(arguments: Mapping[str, Any] | str) -> str:

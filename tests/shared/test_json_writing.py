@@ -48,6 +48,11 @@ def test_what_is_nested_deep_is_written():
     for _ in range(sys.getrecursionlimit() * 2):
         deep = [deep]
     assert write_json(deep) == "[" * (sys.getrecursionlimit() * 2 + 1) + "]" * (sys.getrecursionlimit() * 2 + 1)
+    assert shown(deep) == write_json(deep)
+
+
+def test_beside_a_long_integer_no_character_hides():
+    assert shown({"\x9b": ["\u202e", 10**5000]}).startswith('{"\\x9b": ["\\u202e", 1000')
 
 
 def test_one_list_twice_is_no_circle_and_a_circle_is_an_error():
