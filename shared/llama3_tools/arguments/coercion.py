@@ -243,16 +243,18 @@ class _Run:
 
     def _name_strangers(self, chosen: _Fit, value: dict[str, Any] | list[Any], depth: int) -> None:
         """Of names that the alternative does not know, but another one does, say what they are there, if not that."""
-        for step, fit in tuple(chosen.inside):
-            if fit.reason is not ProblemReason.UNKNOWN_PARAMETER or not isinstance(value, dict):
-                continue
-            name = str(step)
-            known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
-            if any(self.fit(node, value[name], depth + 1, may_wrap=True) is None for node in known):
-                chosen.inside.remove((step, fit))
-                chosen.strangers -= fit.strangers
-            elif known:
-                fit.detail = known_elsewhere(known[0].declared, value[name])
+        kept: list[tuple[str | int, _Fit]] = []
+        for step, fit in chosen.inside:
+            if fit.reason is ProblemReason.UNKNOWN_PARAMETER and isinstance(value, dict):
+                name = str(step)
+                known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
+                if any(self.fit(node, value[name], depth + 1, may_wrap=True) is None for node in known):
+                    chosen.strangers -= fit.strangers
+                    continue
+                if known:
+                    fit.detail = known_elsewhere(known[0].declared, value[name])
+            kept.append((step, fit))
+        chosen.inside = kept
 
     def _inside(self, node: Node, shape: Shape, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
         """Make what is inside fit one alternative."""

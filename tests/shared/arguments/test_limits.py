@@ -11,6 +11,7 @@ import pytest
 
 from llama3_tools import ArgumentProblem, Coercion, ProblemReason, ToolDefinitionError, coerce_arguments
 from llama3_tools.arguments import ArgumentValidator
+from steps import steps_of
 
 
 def nested(levels: int, leaf: object) -> object:
@@ -42,6 +43,28 @@ def test_text_in_text_in_text_costs_no_more_than_its_length():
     )
     assert coercion.changes == ()
     assert len(coercion.problems) == 1
+
+
+class Name(str):
+    """A name whose comparisons are steps."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+
+def test_names_of_another_alternative_cost_no_more_than_their_number():
+    some = {"type": "object", "properties": {"a": {"type": "string"}}}
+    others = {"type": "object", "required": ["zz"], "additionalProperties": {"type": "integer"}}
+
+    def work(times: int) -> int:
+        value = {Name(n): "x" if n < times else 1 for n in range(2 * times)}
+        return steps_of(lambda: coerce_arguments({"a": value}, {"properties": {"a": {"anyOf": [some, others]}}}))
+
+    work(3)
+    assert work(400) < 5 * work(100)
 
 
 def test_a_full_stack_is_no_error():
