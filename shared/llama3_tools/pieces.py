@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
@@ -98,7 +98,7 @@ class PieceExtractor(Extractor):
             if text.startswith(("<", "`", "~"), start) and self.extract(text[start + 1 : end]).tools_called
         ]
         quoted += [span for span in _stripped(text, stream.turns) if self.extract(text[slice(*span)]).tools_called]
-        solid = [*unsearched, *(rejection.span for rejection in extraction.rejections)]
+        solid = [*unsearched, *_with_tokens(text, stream.turns), *(one.span for one in extraction.rejections)]
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
 
@@ -145,24 +145,47 @@ def _stripped(text: str, spans: Iterable[Span]) -> Iterator[Span]:
         yield at, at + len(inner)
 
 
+def _with_tokens(text: str, turns: Iterable[Span]) -> Iterator[Span]:
+    """Give the turns that hold protocol tokens, which are text there, from the first of them on."""
+    for start, end in _stripped(text, turns):
+        token = text.find("<|", start, end)
+        if token >= 0:
+            yield token, end
+
+
+class _Mark(NamedTuple):
+    start: int
+    end: int
+    kind: PieceKind
+    which: int | None = None
+
+
 def _cut(text: str, extraction: Extraction, quoted: list[Span], regions: Iterable[_Region]) -> Iterator[Piece]:
-    """Give the pieces in order: the regions, with the calls, rejections and quotations in them."""
-    marks: list[tuple[Span, PieceKind, int | None]] = [(span, PieceKind.QUOTED, None) for span in quoted]
-    marks += [(call.span, PieceKind.CALL, index) for index, call in enumerate(extraction.tool_calls)]
-    marks += [(rejection.span, PieceKind.REJECTED, index) for index, rejection in enumerate(extraction.rejections)]
-    marks.sort(key=lambda mark: mark[0], reverse=True)
+    """Give the pieces in order: what was removed, with the calls in it; text, with rejections and quotations in it."""
+    calls = [_Mark(*call.span, PieceKind.CALL, index) for index, call in enumerate(extraction.tool_calls)]
+    others = [_Mark(*span, PieceKind.QUOTED) for span in quoted]
+    others += [_Mark(*one.span, PieceKind.REJECTED, index) for index, one in enumerate(extraction.rejections)]
+    to_come = {PieceKind.REMOVED: _to_come(calls, len(text)), PieceKind.TEXT: _to_come(others, len(text))}
     for start, end, kind in regions:
-        at = start
-        while marks and marks[-1][0][0] < end:
-            (mark_start, mark_end), mark_kind, index = marks.pop()
-            if at < mark_start:
-                yield Piece(kind, text[at:mark_start])
-            if marks:  # what a rejection reached into may be a quotation
-                mark_end = min(mark_end, marks[-1][0][0])
-            yield Piece(mark_kind, text[mark_start:mark_end], index)
-            at = mark_end
-        if at < end:
-            yield Piece(kind, text[at:end])
+        at, marks = start, to_come[kind]
+        while at < end:
+            while marks[-1].end <= at:
+                marks.pop()
+            mark = marks[-1]
+            here = mark if mark.start <= at else _Mark(at, mark.start, kind)
+            stop = min(here.end, end)
+            yield Piece(here.kind, text[at:stop], here.which)
+            at = stop
+
+
+def _to_come(marks: list[_Mark], end: int) -> list[_Mark]:
+    """Give the marks, the first one last, none of which reaches into the next: a rejection may, into a quotation."""
+    nearest = _Mark(end, end + 1, PieceKind.TEXT)
+    stack = [nearest]
+    for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
+        nearest = mark._replace(end=min(mark.end, nearest.start))
+        stack.append(nearest)
+    return stack
 
 
 def _regions(text: str, dropped: list[Span], solid: list[Span]) -> Iterator[_Region]:
@@ -171,12 +194,12 @@ def _regions(text: str, dropped: list[Span], solid: list[Span]) -> Iterator[_Reg
     Args:
         text: the output.
         dropped: where calls and their wrappers stood.
-        solid: where rejections and quotations stand. Nothing is removed inside them.
+        solid: where rejections and quotations stand, and turns with tokens. Nothing is removed inside them.
     """
     at = 0
-    starts, ends = {start for start, _ in solid}, sorted(end for _, end in solid)
+    starts, ends = sorted(start for start, _ in solid), sorted(end for _, end in solid)
     for start, end in [*dropped, (len(text), len(text))]:
-        kept_start = at if at in starts else _without_head(text, at, start, dropped)
+        kept_start = _without_head(text, at, start, dropped, starts)
         before = bisect_right(ends, start)
         floor = max(kept_start, ends[before - 1]) if before else kept_start
         kept_end = _without_tail(text, floor, start, keep_space=not dropped)
@@ -186,13 +209,15 @@ def _regions(text: str, dropped: list[Span], solid: list[Span]) -> Iterator[_Reg
         at = end
 
 
-def _without_head(text: str, start: int, end: int, dropped: list[Span]) -> int:
+def _without_head(text: str, start: int, end: int, dropped: list[Span], solid_starts: list[int]) -> int:
     """Give where the text between two calls begins to be content (rules 3, 4, 5 and 10)."""
     follows, precedes = start > 0, end < len(text)
-    if follows and precedes and _DELIMITERS.fullmatch(text, start, end):
+    first_solid = bisect_left(solid_starts, start)
+    stop = min([end, *solid_starts[first_solid : first_solid + 1]])
+    if follows and precedes and stop == end == _behind(_DELIMITERS, text, start, end):
         return end
-    start = _behind(_SPACE_AND_TOKENS if dropped else _LEADING_TOKENS, text, start, end)
-    return _behind(_DELIMITER, text, start, end) if follows else start
+    start = _behind(_SPACE_AND_TOKENS if dropped else _LEADING_TOKENS, text, start, stop)
+    return _behind(_DELIMITER, text, start, stop) if follows else start
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:

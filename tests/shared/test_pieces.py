@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fragments import READINGS
+from llama3_tools import Limits
 from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
 
 CALL = '{"name": "f", "parameters": {}}'
+USER = "<|start_header_id|>user<|end_header_id|>"
 TEXT, CALLED, REMOVED = PieceKind.TEXT, PieceKind.CALL, PieceKind.REMOVED
 REJECTED, QUOTED = PieceKind.REJECTED, PieceKind.QUOTED
 
@@ -68,6 +71,19 @@ CASES = [
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["<|eot_id|>')]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
     ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
+    (f"{USER}\n{CALL}<|python_end|>", [(REMOVED, USER), (TEXT, "\n"), (QUOTED, f"{CALL}<|python_end|>")]),
+    (f"{CALL}{USER}\n; {CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n; "), (QUOTED, CALL)]),
+    (
+        f"{CALL}{USER}\n; {CALL}<|eot_id|>{CALL}",
+        [
+            (CALLED, CALL),
+            (REMOVED, f"{USER}\n; "),
+            (QUOTED, CALL),
+            (REMOVED, "<|eot_id|>"),
+            (CALLED, CALL),
+        ],
+    ),
+    (f"{CALL} ; <think>; {CALL}</think>", [(CALLED, CALL), (REMOVED, " ; "), (QUOTED, f"<think>; {CALL}</think>")]),
 ]
 
 
@@ -84,6 +100,12 @@ def test_a_token_in_a_thought_with_which_the_output_begins_stays():
     ]
 
 
+def test_a_call_that_is_rejected_keeps_the_token_before_it() -> None:
+    pieces = PieceExtractor(formats="all", limits=Limits(calls=1)).pieces(f'{CALL} <|python_start|>"f"').pieces
+    expected = [(CALLED, CALL), (REMOVED, " "), (REJECTED, '<|python_start|>"f"')]
+    assert [(piece.kind, piece.text) for piece in pieces] == expected
+
+
 def content_of(pieces: tuple[Piece, ...]) -> str | None:
     """The content by rule 4: what is text, each segment stripped, the segments joined by one space."""
     if all(piece.kind is not CALLED for piece in pieces):
@@ -97,8 +119,8 @@ def content_of(pieces: tuple[Piece, ...]) -> str | None:
     return " ".join(segment.strip() for segment in segments if segment.strip()) or None
 
 
-def check(text: str) -> None:
-    whole = PieceExtractor().pieces(text)
+def check(text: str, extractor: PieceExtractor = READINGS["default"]) -> None:
+    whole = extractor.pieces(text)
     pieces = whole.pieces
     assert "".join(piece.text for piece in pieces) == text
     assert "" not in [piece.text for piece in pieces]
@@ -112,16 +134,21 @@ def check(text: str) -> None:
 FRAGMENTS = [
     CALL, "[", f"[{CALL}]", '{"name": "f", "parameters": {"a', "{", '"', "}", ";", ",", " ", "\n", "a",
     "<tool_call>", "</tool_call>", "```json\n", "```sh\n", "~~~\n", "<think>", "</think>", "\n```", "`",
-    "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>",
+    "<|python_tag|>", "<|eot_id|>", "<|start_header_id|>x<|end_header_id|>", f"{USER}\n", "<|im_start|>user\n",
+    "<|python_start|>", "<|python_end|>", '"f"', "g()",
 ]  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
-def test_the_pieces_of_any_output_are_the_output_and_its_content(text: str) -> None:
-    check(text)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join), st.sampled_from(list(READINGS)))
+@settings(max_examples=400)
+def test_the_pieces_of_any_output_are_the_output_and_its_content(text: str, reading: str) -> None:
+    check(text, READINGS[reading])
 
 
-@pytest.mark.parametrize("run", [" ", "<|eot_id|>", "<|eot_id|> ", CALL, '{"name": '])
+@pytest.mark.parametrize(
+    "run", [" ", "<|eot_id|>", "<|eot_id|> ", "<|im_start|>\n", f"{USER}\n<|eom|>", CALL, '{"name": ']
+)
 def test_long_runs_are_cut_in_linear_time(run: str) -> None:
     """A quadratic cut of these would take minutes."""
     check(f"a{run * 20_000}")
+    check(f"{CALL}{run * 20_000}x{CALL}")
