@@ -213,6 +213,20 @@ def test_a_turn_that_the_model_makes_up_is_not_searched(header: str, end: str, r
         assert (extraction.content or "").strip() == (content or ""), text
 
 
+@pytest.mark.parametrize("end", [" \n", "\t \xa0\n", f"{' ' * 300}\r\n", "\u2028", "\x0b", "\x85", "\r"], ids=ascii)
+@pytest.mark.parametrize(
+    "header", ["<|start_header_id|>{}<|end_header_id|>", "<|header_start|>{}<|header_end|>", "<|im_start|>{}"]
+)
+def test_the_header_of_a_made_up_turn_may_be_in_any_case_and_break_its_line_in_any_way(header: str, end: str):
+    for role in ("user", "User", "TOOL"):
+        extraction = extract_in_every_chunking(f"{B}{header.format(role)}{end}{A}", tools=TOOLS)
+        assert [call.name for call in extraction.tool_calls] == ["b"]
+        assert (extraction.content or "").strip() == A
+    for own in (f"{header.format('Assistant')}{end}", f"{header.format('user')} so "):
+        extraction = extract_in_every_chunking(f"Hi. {own}{A}", tools=TOOLS)
+        assert [call.name for call in extraction.tool_calls] == ["a"]
+
+
 @pytest.mark.parametrize(
     "token", ["<|im_start|>user", "<|start_header_id|>user<|end_header_id|>", "<|im_start|>users\n"]
 )

@@ -26,27 +26,38 @@ _TURN_MARKERS = (
 )
 _OTHERS = ("user", "system", "tool", "ipython", "function")
 _ROLES = ("assistant", *_OTHERS)
-_ROLE = rf"(?:(?:{'|'.join(_ROLES)})\b[ \t]{{0,4}})?"
+_ROLE = rf"(?i:(?:{'|'.join(_ROLES)})\b[ \t]{{0,4}})?"
 _WITH_ROLE = re.compile(rf"{_ROLE}(?:\r?\n)?")
-_MAY_BE_ROLE = re.compile("|".join((*(Marker.of(role).partial for role in _ROLES), rf"{_ROLE}\r?\Z")))
-_OTHERS_TURN = re.compile(rf"<\|[a-z_]+\|>\s*(?:{'|'.join(_OTHERS)})\s*(?:\n|<\|[a-z_]+\|>\Z)")
+_MAY_BE_ROLE = re.compile(rf"(?i:{'|'.join(Marker.of(role).partial for role in _ROLES)})|{_ROLE}\r?\Z")
+_OTHERS_HEADER = re.compile(rf"<\|[a-z_]+\|>\s*(?i:{'|'.join(_OTHERS)})\s*(?:<\|[a-z_]+\|>)?")
+_BLANKS = re.compile(r"[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*")
+"""White space within a line. What other white space there is breaks it."""
 
 
 def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
     source.pos += len(candidate.marker)
+    header = candidate.marker
     if candidate.marker == _IM_START:
         while not source.ended and _MAY_BE_ROLE.match(source.text, source.pos):
             yield None
         role = _WITH_ROLE.match(source.text, source.pos)
         assert role is not None  # noqa: S101  # there may be none
         source.pos = role.end()
-        is_others = _OTHERS_TURN.fullmatch(candidate.marker + role[0]) is not None
-    else:
-        is_others = _OTHERS_TURN.match(candidate.marker) is not None
-        while is_others and source.exhausted and not source.ended:
-            yield None
-        is_others = is_others and source.text.startswith(("\n", "\r"), source.pos)
-    return IsToken(source.offset, TURN if is_others else None)
+        header += role[0]
+    end = source.offset
+    if _OTHERS_HEADER.fullmatch(header) and (header.endswith("\n") or (yield from _ends_line(source))):
+        return IsToken(end, TURN)
+    return IsToken(end)
+
+
+def _ends_line(source: Source) -> Reading[bool]:
+    """Step over blanks, and tell whether a line break follows."""
+    while True:
+        blanks = _BLANKS.match(source.text, source.pos)
+        source.pos = blanks.end() if blanks else source.pos
+        if source.ended or not source.exhausted:
+            return source.text[source.pos : source.pos + 1].isspace()
+        yield None
 
 
 def _read_turn(source: Source, _: Candidate) -> Reading[Outcome]:
