@@ -17,6 +17,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_llama3_tools.content import Run
 from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
+from llama3_tools.visible import visible
 
 __all__ = [
     "REJECTED_TOOL_CALLS",
@@ -125,4 +126,4 @@ def _described(rejection: Rejection, run: Run, call_id: str) -> RejectedToolCall
 def _malformed(rejections: list[Rejection], text: str) -> OutputParserException:
     count = "a malformed tool call" if len(rejections) == 1 else f"{len(rejections)} malformed tool calls"
     calls = "; ".join(f"{rejection.name} ({rejection.reason}): {rejection.detail}" for rejection in rejections)
-    return OutputParserException(f"The model wrote {count}: {calls}", llm_output=text)
+    return OutputParserException(visible(f"The model wrote {count}: {calls}"), llm_output=text)

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_llama3_tools.content import joined_text
 from llama3_tools import ResponseFormatError
 from llama3_tools.response_format import check_response
+from llama3_tools.visible import visible
 
 __all__ = ["StrictFormat"]
 
@@ -43,8 +44,8 @@ class StrictFormat:
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
-                f"The model did not keep to the response format: {error}",
-                observation=observation,
+                visible(f"The model did not keep to the response format: {error}"),
+                observation=visible(observation),
                 llm_output=text if output is None else output,
                 send_to_llm=True,
             ) from error

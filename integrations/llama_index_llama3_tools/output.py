@@ -9,6 +9,8 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, RejectionReason
+from llama3_tools.json_writing import shown
+from llama3_tools.visible import visible
 from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
 __all__ = ["FailedToolCall", "Llama3ToolOutput"]
@@ -29,7 +31,7 @@ class FailedToolCall:
 
     def __str__(self) -> str:
         """Give one line that a person, or the model in a second try, can act on."""
-        return f"{self.name} ({self.reason}): {self.detail}"
+        return visible(f"{self.name} ({self.reason}): {self.detail}")
 
 
 class Llama3ToolOutput(BaseModel):
@@ -84,6 +86,13 @@ class Llama3ToolOutput(BaseModel):
         LlamaIndex look for them there.
         """
         return assistant_message(self.extraction.content, self.extraction.tool_calls, reasoning=self.reasoning)
+
+    def __repr__(self) -> str:
+        """Show the fields, integers of any size too."""
+        try:
+            return super().__repr__()
+        except ValueError:
+            return f"Llama3ToolOutput({shown(self.model_dump(exclude={'extraction'}))})"
 
     def __str__(self) -> str:
         """Give the text."""

@@ -200,3 +200,18 @@ def _generation(text: str) -> ChatGeneration:
 
 def _model(answers: Iterator[str]) -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=answers)
+
+
+@pytest.mark.parametrize(
+    ("options", "output"),
+    [
+        ({"on_invalid": "raise"}, "<tool_call>{'name': 'f\x1b\u202e'}</tool_call>"),
+        ({"strict": True}, '{"message": "Hi", "tool_call": null, "\\u001b\u202e": 1}'),
+    ],
+    ids=["malformed", "strict"],
+)
+def test_an_error_shows_what_hides_or_commands_a_terminal(options: dict[str, Any], output: str) -> None:
+    with pytest.raises(OutputParserException, match=r"\\x1b\\u202e") as error:
+        Llama3JsonToolOutputParser(**options).parse(output)
+    assert error.value.llm_output == output
+    assert not {"\x1b", "\u202e"} & set(f"{error.value}{error.value.observation}")

@@ -83,6 +83,17 @@ def test_an_output_reads_well() -> None:
     assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[], reasoning=None)"
 
 
+def test_an_output_with_integers_of_any_size_reads_well() -> None:
+    digits = "1" * 5000
+    assert f'"tool_kwargs": {{"n": {digits}}}' in repr(parse(f'{{"name": "f", "parameters": {{"n": {digits}}}}}'))
+
+
+def test_a_failed_call_shows_what_hides_or_commands_a_terminal() -> None:
+    [failed] = parse("<tool_call>{'name': 'f\x1b\u202e'}</tool_call>").errors
+    assert r"\x1b\u202e" in str(failed)
+    assert not {"\x1b", "\u202e"} & set(str(failed))
+
+
 def test_an_output_is_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         parse("Hello.").text = "Bye."  # type: ignore[misc]
