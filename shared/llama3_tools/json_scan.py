@@ -117,6 +117,8 @@ def read_object(source: Source, *, calls_only: bool = False) -> Reading[JsonObje
     parsed = None if text is None else parse_object(text, source.pos)
     if parsed is not None:
         source.pos = parsed.end
+        if source.holds_too_much and not calls_only:
+            return Scan(refuse_too_long(source, start), source.bound, source.offset, has_key=True, is_settled=True)
         return parsed
     scan = yield from scan_value(source, calls_only=calls_only)
     if scan.refusal is not None:
@@ -124,6 +126,13 @@ def read_object(source: Source, *, calls_only: bool = False) -> Reading[JsonObje
     parsed = parse_object(source.slice(start, scan.end), 0, checked=True)
     assert parsed is not None  # noqa: S101  # the scan found a strict JSON object
     return parsed
+
+
+def refuse_too_long(source: Source, start: int) -> Refusal:
+    """Refuse a value that began at an offset and is too long for a call, and let it flow."""
+    source.let_go_in_time()
+    name = attempted_name(source.slice(start, source.bound))
+    return Refusal(RejectionReason.TOO_LONG, f"longer than {source.most} characters", name)
 
 
 def attempted_name(text: str) -> str | None:
@@ -205,7 +214,8 @@ class _Scanner:
                 is_cut_off = self.source.finished
                 return self._broken(RejectionReason.TRUNCATED if is_cut_off else RejectionReason.MALFORMED, problem)
             if not self.closers:
-                return self._scan(self.hopeless, self.end)
+                self._look_at_length()
+                return self._scan(self.hopeless, self.source.offset)
         return self._scan(self.hopeless, self.source.offset)
 
     def _gives_up(self) -> bool:
@@ -223,15 +233,21 @@ class _Scanner:
             yield self._settled()
 
     def _settled(self) -> int | None:
-        return None if self.hopeless is None else self.last
+        self._look_at_length()
+        return None if self.hopeless is None else self._flown()
+
+    def _flown(self) -> int:
+        """Give up to where a value that cannot be a call has flown: the token that may be broken is searched again."""
+        return max(self.last, self.source.offset - self.source.most)
 
     def _broken(self, reason: RejectionReason, detail: str) -> Scan:
         is_cut_off = reason is RejectionReason.TRUNCATED
-        resume = self.source.offset if is_cut_off else max(self.last, self.start + 1)
+        resume = self.source.offset if is_cut_off else max(self._flown(), self.start + 1)
+        self._look_at_length()
         if self.hopeless is None:
             return self._scan(Refusal(reason, detail, self._attempted_name()), resume)
-        is_too_deep = self.hopeless.reason is RejectionReason.TOO_DEEP
-        return self._scan(self.hopeless if is_too_deep else Refusal(reason, detail), resume)
+        is_too_much = self.hopeless.reason in (RejectionReason.TOO_DEEP, RejectionReason.TOO_LONG)
+        return self._scan(self.hopeless if is_too_much else Refusal(reason, detail), resume)
 
     def _scan(self, refusal: Refusal | None, resume: int) -> Scan:
         return Scan(refusal, self.end, resume, self.has_key, self.hopeless is not None)
@@ -241,6 +257,7 @@ class _Scanner:
 
     def _look_at(self, char: str) -> None:
         """Find out whether the value becomes hopeless with the token that begins here."""
+        self._look_at_length()
         if self.hopeless is not None:
             return
         if self.closers == ["]"]:
@@ -261,7 +278,8 @@ class _Scanner:
             self._punctuate(char)
         else:
             problem = yield from self._read_scalar(char)
-        self.end = self.source.offset
+        if self.hopeless is None or self.hopeless.reason is not RejectionReason.TOO_LONG:
+            self.end = self.source.offset
         if char == "}" and self.closers == ["]"]:
             self._judge_element()
         return problem
@@ -274,11 +292,19 @@ class _Scanner:
             if refusal is not None:
                 self._give_up(refusal)
 
+    def _look_at_length(self) -> None:
+        """Find out whether the value has become too long for a call; in a wrapper, that is for the wrapper."""
+        if self.hopeless is None and not self.calls_only and self.source.holds_too_much:
+            self.hopeless = refuse_too_long(self.source, self.start)
+            self.end = self.source.bound
+
     def _give_up(self, refusal: Refusal) -> None:
         """Note that the value is no call: from here on it flows, unless a wrapper around holds it."""
-        self.hopeless = refusal
-        if not self.calls_only:
-            self.source.let_go()
+        self._look_at_length()
+        if self.hopeless is None:
+            self.hopeless = refusal
+            if not self.calls_only:
+                self.source.let_go()
 
     def _allowed(self, char: str) -> bool:
         expected = self.expected

@@ -8,6 +8,7 @@ Everything from `mark` on is kept until the machine settles it as text or as a c
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
@@ -68,10 +69,12 @@ class Source:
         "_kept",
         "_lead",
         "base",
+        "bound",
         "ended",
         "furthest",
         "held_to",
         "mark",
+        "most",
         "open_fences",
         "pos",
         "text",
@@ -86,6 +89,8 @@ class Source:
         self.mark = 0
         """The offset from which on nothing is settled yet."""
         self.ended = False
+        self.most = self.bound = sys.maxsize
+        """Up to where what may be a call may reach."""
         self.furthest = 0
         """How far was read, ahead of where reading stands now."""
         self.held_to: int | None = None
@@ -174,9 +179,10 @@ class Source:
             self._set_text(text)
         self.pos = offset - self.base
 
-    def hold(self) -> None:
-        """Begin to read what may be a call."""
+    def hold(self, most: int) -> None:
+        """Begin to read what may be a call, of at most so many characters."""
         self.furthest = self.offset
+        self.most, self.bound = most, self.offset + most
         self.held_to = None
 
     def let_go(self) -> None:
@@ -184,10 +190,14 @@ class Source:
         if self.held_to is None:
             self.held_to = max(self.furthest, self.offset)
 
-    def held_back(self, start: int) -> int:
-        """Give how many characters from an offset on were read while they might have been a call."""
-        end = max(self.furthest, self.offset) if self.held_to is None else self.held_to
-        return end - start
+    def let_go_in_time(self) -> None:
+        """Go on reading what is too long for a call. What lies beyond the bound is not waited for."""
+        self.held_to = self.bound
+
+    @property
+    def holds_too_much(self) -> bool:
+        """Whether more characters were read than a call may have, while they might have been one."""
+        return (max(self.furthest, self.offset) if self.held_to is None else self.held_to) > self.bound
 
     def settle(self, end: int) -> str:
         """Give the text from the mark to an offset that was read, and move the mark there."""

@@ -208,15 +208,15 @@ class ExtractionStream:
     def _read(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, Outcome]:
         """Let a format read, settle what it settles on the way, and give what comes out within the limits."""
         source, reading = self._source, format_.read(self._source, candidate)
-        start, most = source.offset, self._limits.candidate
-        source.hold()
+        start = source.offset
+        source.hold(self._limits.candidate)
         while True:
             try:
                 settled = next(reading)
             except StopIteration as stop:
                 outcome: Outcome = stop.value
                 break
-            if source.held_back(start) > most:
+            if source.holds_too_much:
                 break
             if settled is None:
                 pass
@@ -225,7 +225,7 @@ class ExtractionStream:
             else:
                 self._take_text(settled)
             yield
-        if source.held_back(start) > most:
+        if source.holds_too_much:
             return self._too_long(start)
         if isinstance(outcome, IsCall):
             quoted = yield from self._line.quotes(source)

@@ -97,6 +97,27 @@ def test_what_stands_behind_a_candidate_that_is_too_long_is_read():
 
 
 @pytest.mark.parametrize(
+    "echo",
+    [
+        f'{{"result": {{"page": "{X}", "log": [{A}]}}}}',
+        f'[{{"page": "{X}"}}, {A}]',
+        f'<function=f>{{"page": "{X}", "log": [{A}]}}</function>',
+        f'{{"page": "{X}", "log": [{A}]',
+    ],
+)
+def test_json_that_is_too_long_is_not_searched(echo: str):
+    extraction = extract_in_every_chunking(echo, limits=Limits(candidate=256))
+    assert extraction.tool_calls == ()
+    assert [rejection.reason for rejection in extraction.rejections] == [RejectionReason.TOO_LONG]
+
+
+def test_a_thought_may_begin_with_any_white_space():
+    options: dict[str, Any] = {"starts_reasoning": True, "split_reasoning": True, "limits": Limits(candidate=256)}
+    extraction = extract_in_every_chunking(f"{' ' * 300}Is it {A}? </think> No.", **options)
+    assert (extraction.tool_calls, extraction.reasoning, extraction.content) == ((), f"Is it {A}?", "No.")
+
+
+@pytest.mark.parametrize(
     "quotation",
     ["<think>{}</think>", "```js\n{}\n```", "```python\nx = {}\n```", "<!-- {} -->", "~" * 3 + "\nx {}\n" + "~" * 3],
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.python_dict import read_python_dict
-from llama3_tools.json_scan import Refusal, scan_value
+from llama3_tools.json_scan import Refusal, refuse_too_long, scan_value
 from llama3_tools.repair import read_repaired
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Rejection
@@ -28,17 +28,18 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
         if repaired is not None:
             return IsCall(repaired)
         if not scan.has_key:  # prose with a brace or a bracket in it
-            may_be_dict = is_object and not scope.wrappers
+            may_be_dict = is_object and not scope.wrappers and not scan.is_settled
             return IsText(scan.resume, (yield from read_python_dict(source, start, calls)) if may_be_dict else None)
         if scan.refusal is not None:
             return IsText(scan.resume, Rejection((start, scan.end), *scan.refusal))
         read = calls.read(source.slice(start, scan.end), 0, start, scope, checked=True)
         assert read is not None  # noqa: S101  # the scan found what there is to parse
-    if read.outcome is None:
-        return IsText(source.offset)
-    if isinstance(read.outcome, Refusal):
-        return IsText(source.offset, Rejection((start, source.offset), *read.outcome))
-    return IsCall(read.outcome)
+    outcome, end = read.outcome, source.offset
+    if outcome is not None and source.holds_too_much and not scope.wrappers:
+        outcome, end = refuse_too_long(source, start), source.bound
+    if outcome is None or isinstance(outcome, Refusal):
+        return IsText(source.offset, outcome and Rejection((start, end), *outcome))
+    return IsCall(outcome)
 
 
 _TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
