@@ -55,6 +55,7 @@ def _read_opened(source: Source, _: Candidate) -> Reading[Outcome]:
 
 
 def _split_opened(source: Source, _: Candidate) -> Reading[Outcome]:
+    source.let_go()
     yield from skip_white_space(source)
     yield from is_at(source, _OPENING)  # a model may write it once more
     return (yield from _split(source))
