@@ -47,9 +47,8 @@ _LEFT_OUT = (
 )
 _TOO_LONG = ("linear", "grows", "no_memory", "keeps_its_text_once", "whatever_pythons_own_limit")
 
+_TESTS = ("tests/shared", str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
 _PYTEST = (
-    "tests/shared",
-    str(_BUILD / _PACKAGE.name),  # examples in docstrings
     *(f"--ignore=tests/shared/{path}" for path in _LEFT_OUT),
     f"-knot ({' or '.join(_TOO_LONG)})",
     *("--quiet", "--no-header", "--no-summary", "--capture=no"),
@@ -64,6 +63,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="See whether the tests notice small changes of the code.")
     parser.add_argument("modules", nargs="*", help="such as json_scan or formats/fence (default: all)")
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
+    parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, where they are known to be right")
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants to test at once (default: 1)")
     parser.add_argument(
         "--seconds", type=float, default=60, help="processor time for the tests of one mutant (default: 60)"
@@ -75,7 +75,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     paths = [_PACKAGE / f"{name}.py" for name in options.modules] or sorted(_PACKAGE.rglob("*.py"))
     mutants = [mutant for mutant in _write(paths) if survived is None or str(mutant) in survived]
     forks = Forks(mutants, options.jobs, options.seconds)
-    pytest.main([*_PYTEST], plugins=[forks])
+    pytest.main([*_PYTEST, *(options.tests or _TESTS)], plugins=[forks])
     return _report(forks.fates) if forks.fates else 2
 
 
