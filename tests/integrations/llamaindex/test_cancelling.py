@@ -7,6 +7,7 @@ import gc
 from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
+import httpx
 import pytest
 from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
@@ -66,6 +67,16 @@ async def test_closing_a_parsed_stream_closes_the_one_behind_it_at_once(count: i
     assert not await tasks()
 
 
+@pytest.mark.parametrize("count", [1, 5, 100])
+def test_a_loop_that_is_left_leaves_nothing_to_close(count: int):
+    source = Source()
+    for number, _ in enumerate(Llama3JsonToolOutputParser().stream(source.responses()), start=1):
+        if number == count:
+            break
+    gc.collect()
+    assert source.is_closed
+
+
 async def test_cancelling_a_task_that_waits_for_the_model():
     source, seen = Source(waits=True), asyncio.Event()
 
@@ -103,6 +114,19 @@ async def test_the_connection_is_closed_and_the_next_call_works():
         assert not await tasks()
         answer = await llm.achat_with_tools(TOOLS, "Weather in Paris?")
         assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(answer)] == [{"city": "Paris"}]
+
+
+def test_a_loop_over_a_server_s_stream_that_is_left_gives_the_connection_back():
+    only_one = httpx.Client(limits=httpx.Limits(max_connections=1), timeout=httpx.Timeout(10, pool=1))
+    with only_one, endpoint(long(), long(), f"Done. {WEATHER}") as served:
+        llm = Llama3ToolLLM(served.llm(http_client=only_one))
+        for _ in llm.stream_chat_with_tools(TOOLS, "Weather in Paris?"):
+            break
+        for _ in llm.stream_chat([ChatMessage(content="Hi")]):
+            break
+        gc.collect()
+        answer = llm.chat_with_tools(TOOLS, "Weather in Paris?")
+    assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(answer)] == [{"city": "Paris"}]
 
 
 async def test_a_task_that_waits_for_a_server_is_cancelled():
