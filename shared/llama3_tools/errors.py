@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from llama3_tools.visible import visible
+
 __all__ = [
     "Llama3ToolsError",
     "MissingExtraError",
@@ -100,7 +102,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
     def __init__(
         self, problem: ResponseFormatProblem, detail: str, *, expected: str, output: str, offset: int = 0
     ) -> None:
-        super().__init__(f"{problem}: {detail}. Expected {expected}")
+        super().__init__(visible(f"{problem}: {detail}. Expected {expected}", exact=True))
         self.problem = problem
         """What is wrong, in one word."""
         self.detail = detail

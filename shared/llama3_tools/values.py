@@ -30,7 +30,7 @@ __all__ = [
     "shortened",
 ]
 
-_LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
+_LINE_BREAK = re.compile(r"[\r\n]")
 
 Span: TypeAlias = tuple[int, int]
 """Start and end (exclusive) of a piece of the model output, in characters."""
@@ -153,10 +153,10 @@ class ToolCall:
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood; no character hides."""
         start, end = self.span
-        arguments = _LINE_BREAKS.sub(" ", self.arguments_json)  # which stand outside of its strings
+        arguments = shortened(_in_one_line(self.arguments_json))  # whose strings have no line breaks
         name = shortened(self.name if self.name.isprintable() else repr(self.name))
         repaired = "" if self.repaired_from is None else " repaired"
-        return f"<ToolCall {name}({visible(shortened(arguments))}) {self.format} {start}:{end}{repaired}>"
+        return visible(f"<ToolCall {name}({arguments}) {self.format} {start}:{end}{repaired}>", exact=True)
 
     @property
     def usable_json(self) -> str:
@@ -240,10 +240,10 @@ class Rejection:
         return self.name is not None and self.reason in _ATTEMPTS
 
     def __repr__(self) -> str:
-        """Show where, why, and the detail."""
+        """Show where, why, and the detail; no character hides."""
         start, end = self.span
         name = "" if self.name is None else f" of {shortened(self.name)!r}"
-        return f"<Rejection {start}:{end}{name} {self.reason}: {self.detail}>"
+        return visible(f"<Rejection {start}:{end}{name} {self.reason}: {_in_one_line(self.detail)}>", exact=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +253,10 @@ class TextDelta:
     text: str
     """The next piece of the content."""
 
+    def __repr__(self) -> str:
+        """Show it as Python does; no character hides."""
+        return fields_shown(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
@@ -260,6 +264,10 @@ class ReasoningDelta:
 
     text: str
     """The next piece of the reasoning."""
+
+    def __repr__(self) -> str:
+        """Show it as Python does; no character hides."""
+        return fields_shown(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,13 +319,13 @@ class Extraction:
         reasoning = "" if self.reasoning is None else f", reasoning={shortened(self.reasoning)!r}"
         lines = [f"Extraction(content={content!r}{reasoning}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
-        return "\n".join(lines) + ")"
+        return visible("\n".join(lines) + ")")
 
 
 def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
-    """Show a dataclass as Python does, integers of any size too."""
+    """Show a dataclass as Python does, integers of any size too; no character hides."""
     named = [f"{one.name}={shown(getattr(value, one.name))}" for one in fields(value)]
-    return f"{type(value).__name__}({', '.join(named)})"
+    return visible(f"{type(value).__name__}({', '.join(named)})", exact=True)
 
 
 def shortened(text: str, limit: int = 120) -> str:
@@ -325,3 +333,7 @@ def shortened(text: str, limit: int = 120) -> str:
     if len(text) <= limit:
         return text
     return f"{text[: limit - 20]}… ({len(text)} characters)"
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(filter(None, map(str.strip, _LINE_BREAK.split(text))))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extractor, coerce_arguments, extract
+from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, extract, parse_response
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -254,7 +254,11 @@ def test_a_token_of_a_megabyte_is_text(text: str):
     assert stream.extraction == extraction
 
 
-@pytest.mark.parametrize("char", ["\x1b", "\x07", "\x7f", "\x9b", "\u202e", "\u200b", "\ufeff", "\ud800"], ids=ascii)
+@pytest.mark.parametrize(
+    "char",
+    [*"\x1b\x07\x7f\x9b\u202e\u2066\u200b\ufeff\ud800\u3164\ufe0f\u200d\u180e\u206a\U000e0100"],
+    ids=ascii,
+)
 def test_what_is_shown_of_an_output_commands_no_terminal(char: str):
     text = "".join(
         [
@@ -264,3 +268,23 @@ def test_what_is_shown_of_an_output_commands_no_terminal(char: str):
     )
     for options in ({}, {"tools": [DELETE]}, {"tools": [DELETE], "formats": "all", "lenient": True, "repair": True}):
         assert char not in repr(extract(text, **options))
+    for text in (
+        f"<tool_call>{{'name': 'f{char}'}}</tool_call>",
+        f'{{"name": "delete", "{char}x": 1}}',
+        f"[delete({{a{char}b=1}})]",
+        f'{{"name": "delete", "parameters": {{"path": 1, "a": "{char}"}}}}',
+    ):
+        extraction = extract(text, tools=[DELETE], coerce_arguments=True)
+        (one,) = (*extraction.tool_calls, *extraction.rejections)
+        assert char not in f"{extraction!r}{one!r}{getattr(one, 'problems', '')!r}"
+        assert f" {one!r})" in repr(extraction)
+        assert char not in repr(Extractor(tools=[DELETE]).stream().feed(f"a{char}b"))
+    with pytest.raises(ResponseFormatError) as caught:
+        parse_response(f'{{"message": null, "tool_call": null, "a{char}b": 1}}')
+    assert char not in f"{caught.value}{caught.value!r}"
+
+
+def test_what_is_shown_is_one_line_a_result_and_found_in_linear_time():
+    assert "\n" not in repr(extract("[delete({a\n  \nb=1})]", tools=[DELETE]).rejections[0])
+    (call,) = extract(f'{{"name": "f", "parameters": {{{" " * 1_000_000}}}}}').tool_calls
+    assert len(repr(call)) < 200

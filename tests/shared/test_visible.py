@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from llama3_tools.visible import visible
+from llama3_tools.visible import visible, visible_json
 
 
 @pytest.mark.parametrize(
@@ -20,12 +22,31 @@ from llama3_tools.visible import visible
         ("\ufeff", "\\ufeff"),
         ("\ud800", "\\ud800"),
         ("\U000e0041", "\\U000e0041"),
+        ("\U000e0100", "\\U000e0100"),
+        ("\x9b", "\\x9b"),
+        ("\u206a", "\\u206a"),
+        ("\u3164", "\\u3164"),
+        ("\uffa0", "\\uffa0"),
+        ("\u180e", "\\u180e"),
+        ("\ufe00", "\\ufe00"),
+        ("\ufe0f", "\\ufe0f"),
+        ("\u200d", "\\u200d"),
+        ("é\u200c", "é\\u200c"),
+        ("日\ufe0f\ufe0f", "日\ufe0f\\ufe0f"),
     ],
 )
 def test_what_hides_or_commands_is_written_out(character: str, written: str) -> None:
     assert visible(f"a{character}b") == f"a{written}b"
+    assert json.loads(visible_json(f'"a{character}b"')) == f"a{character}b"
+    assert visible_json(f'"a{character}b"').isprintable() or "\ufe0f" in written
 
 
-@pytest.mark.parametrize("text", ["a\tb\nc", "Zürich", "日本", "👩‍🚀 ❤️", "می‌خواهم"])
+@pytest.mark.parametrize("text", ["a\tb\nc", "Zürich", "日本", "👩‍🚀 ❤️‍🔥 1️⃣ ©️", "می‌خواهم"])
 def test_what_is_read_stays(text: str) -> None:
     assert visible(text) == text
+
+
+@pytest.mark.parametrize(("text", "written"), [("می‌خ", "می\\u200cخ"), ("❤️", "❤\\ufe0f"), ("日\u200d本", "日\\u200d本")])
+def test_names_and_arguments_are_seen_exactly(text: str, written: str) -> None:
+    assert visible(text, exact=True) == written
+    assert visible_json(f'"{text}"', exact=True) == f'"{written}"'
