@@ -75,7 +75,9 @@ class ProblemReason(str, Enum):
     INVALID_VALUE = "invalid_value"
     """Of the right type, but against another rule of the schema, such as `minimum`. Only validation looks at these."""
     TOO_DEEP = "too_deep"
-    """Nested too deep to be looked at."""
+    """Nested too deep to be looked at, or text that would be, were it read."""
+    TOO_MANY = "too_many"
+    """The first of the problems that are not listed."""
 
     def __str__(self) -> str:
         """Give the bare word, as it is written in logs and JSON."""
@@ -87,7 +89,7 @@ class ArgumentChange:
     """A value that the model wrote in another type than the declared one, and what was made of it."""
 
     path: str
-    """Where it stands, as a JSONPath: `$.labels[0]`."""
+    """Where it stands, as a JSONPath: `$.labels[0]`. Long names, and paths, are shortened."""
     declared: str
     """What the schema declares, in short: `array of string`."""
     before: Any = field(hash=False)
@@ -105,11 +107,11 @@ class ArgumentProblem:
     """A place where the arguments do not fit the schema."""
 
     path: str
-    """Where it is, as a JSONPath: `$.labels[0]`. Of a missing parameter, where it should be."""
+    """Where it is, as a JSONPath: `$.labels[0]`. Of a missing parameter, where it should be. Shortened if it is long."""
     declared: str
     """What the schema declares there, in short: `array of string`; empty for an unknown parameter."""
     value: Any = field(hash=False)
-    """The value, as the model wrote it; `None` for a missing parameter."""
+    """The value, as the model wrote it; `None` for a missing parameter, and where there are too many problems."""
     reason: ProblemReason
     """One word for the cause."""
     message: str

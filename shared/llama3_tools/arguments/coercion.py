@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from llama3_tools.arguments.literals import (
@@ -16,10 +17,12 @@ from llama3_tools.arguments.literals import (
 )
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
 from llama3_tools.arguments.wording import (
+    MAX_LISTED,
     Path,
     json_path,
     json_type,
     known_elsewhere,
+    listed,
     no_alternative,
     problem_at,
     unknown_name,
@@ -40,9 +43,9 @@ class Coercion:
     arguments: dict[str, Any] = field(hash=False)
     """The arguments to call with. What did not change is shared with the arguments that were given."""
     changes: tuple[ArgumentChange, ...] = ()
-    """What was changed, in the order of the arguments."""
+    """What was changed, in the order of the arguments. Of more than 1,000 changes, one more is of them as a whole."""
     problems: tuple[ArgumentProblem, ...] = ()
-    """What does not fit, and was left as the model wrote it."""
+    """What does not fit, and was left as the model wrote it. Of more than 1,000 problems, one more says so."""
 
     def __repr__(self) -> str:
         """Show all of it, integers of any size too."""
@@ -104,7 +107,10 @@ class Coercer:
         if found is None:
             return Coercion(arguments)
         value = _copied(found.value) if run.reads_twice and found.changes else found.value
-        return Coercion(value, tuple(found.all_changes(())), tuple(found.all_problems(())))
+        changes = tuple(islice(found.all_changes(()), MAX_LISTED + 1))
+        if len(changes) > MAX_LISTED:
+            changes = (*changes[:-1], ArgumentChange("$", found.node.declared, arguments, value))
+        return Coercion(value, changes, listed(found.all_problems(())))
 
 
 @dataclass(slots=True)

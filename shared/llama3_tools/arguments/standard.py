@@ -94,15 +94,15 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
     raise ToolDefinitionError(f"no JSON Schema, at {json_path(flaw.absolute_path)}: {shortened(flaw.message)}")
 
 
-def find_violations(validator: Validator, value: dict[str, Any]) -> list[Violation]:
-    """Give all that is wrong with a value, in the order of the schema.
+def find_violations(validator: Validator, value: dict[str, Any]) -> Iterator[Violation]:
+    """Give all that is wrong with a value, in the order of the schema, as it is found.
 
     Raises:
         RecursionError: rules are nested too deep, by the value or by a schema that does nothing but refer to itself.
     """
     try:
         with _few_frames():
-            return [_violation(error, ()) for error in validator.iter_errors(value)]
+            yield from (_violation(error, ()) for error in validator.iter_errors(value))
     finally:
         _run.seen = {}
 

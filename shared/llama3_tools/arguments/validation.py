@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.arguments.schema import SchemaReader
-from llama3_tools.arguments.wording import declared_as, json_path, no_alternative, problem_at, unknown_name
+from llama3_tools.arguments.wording import (
+    MAX_LISTED,
+    Path,
+    declared_as,
+    json_path,
+    listed,
+    no_alternative,
+    problem_at,
+    unknown_name,
+)
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.json_writing import write_json
 from llama3_tools.schemas import require_parameters
@@ -91,40 +100,47 @@ class ArgumentValidator:
 
     def validate(self, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
         """Check arguments, as `validate_arguments` does."""
+        found: dict[tuple[Path, ProblemReason, str, str], ArgumentProblem] = {}
+        places = set[Path]()
         try:
             violations = self._find(self._validator, arguments)
-            found = [problem for violation in violations for problem in self._problems(violation)]
+            for path, problem in (one for violation in violations for one in self._problems(violation)):
+                found.setdefault((path, problem.reason, problem.declared, problem.message), problem)
+                places.add(path)
+                if len(places) > MAX_LISTED:
+                    break
         except RecursionError:  # by the arguments, by a schema that is a reference to itself, or by the caller's frames
             detail = "nested too deep to be checked"
             return (problem_at((), "object", arguments, ProblemReason.TOO_DEEP, detail=detail),)
-        of_wrong_type = {problem.path for problem in found if problem.reason is ProblemReason.WRONG_TYPE}
-        return tuple(
+        of_wrong_type = {path for path, reason, *_ in found if reason is ProblemReason.WRONG_TYPE}
+        return listed(
             problem
-            for problem in dict.fromkeys(found)  # what is of another type is none of the values either
-            if problem.reason is not ProblemReason.NOT_IN_ENUM or problem.path not in of_wrong_type
+            for (path, reason, *_), problem in found.items()  # what is of another type is none of the values either
+            if reason is not ProblemReason.NOT_IN_ENUM or path not in of_wrong_type
         )
 
-    def _problems(self, violation: Violation) -> Iterator[ArgumentProblem]:
+    def _problems(self, violation: Violation) -> Iterator[tuple[Path, ArgumentProblem]]:
         path, value, rule = violation.path, violation.value, violation.rule
         properties = _properties(violation)
         if rule in ("required", "dependentRequired"):
             for name in _missing(violation):
                 declared = declared_as(properties.get(name, True), self._root)
-                yield problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
+                yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
         elif rule in ("additionalProperties", "unevaluatedProperties"):
             names = properties if rule == "additionalProperties" else self._names(violation.schema)
             detail = unknown_name(names)
-            yield problem_at(path, "", value, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
+            yield path, problem_at(path, "", value, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
         elif rule == "propertyNames":
-            inner = next(self._problems(violation.branches[0][0])).message.removeprefix(f"{json_path(path)}: ")
-            yield problem_at(path, "", value, ProblemReason.INVALID_VALUE, detail=f"its name is wrong, {inner}")
+            _, wrong = next(self._problems(violation.branches[0][0]))
+            inner = wrong.message.removeprefix(f"{json_path(path)}: ")
+            yield path, problem_at(path, "", value, ProblemReason.INVALID_VALUE, detail=f"its name is wrong, {inner}")
         elif violation.context:
             yield from self._alternatives(violation)
         else:
             declared = declared_as(violation.schema, self._root)
             reason = _REASONS.get(rule, ProblemReason.INVALID_VALUE)
             expected, detail = self._expected(violation), _detail(violation)
-            yield problem_at(path, declared, value, reason, expected=expected, detail=detail)
+            yield path, problem_at(path, declared, value, reason, expected=expected, detail=detail)
 
     def _names(self, schema: object) -> list[str]:
         """Give the names that a schema declares, be it by what it refers to."""
@@ -142,7 +158,7 @@ class ArgumentValidator:
             written = shortened(write_json(violation.wanted, default=str))
         return _RULES[rule].format(written)
 
-    def _alternatives(self, violation: Violation) -> Iterator[ArgumentProblem]:
+    def _alternatives(self, violation: Violation) -> Iterator[tuple[Path, ArgumentProblem]]:
         """Report what is wrong with the alternative that was meant, or that there is none."""
         branches = violation.branches
         meant = [branch for branch in branches if _is_meant(branch)]
@@ -156,9 +172,9 @@ class ArgumentValidator:
             is_of_type = any(rules.isdisjoint(("type", None)) for rules in own_rules)
             reason, detail = ProblemReason.NOT_IN_ENUM if is_of_type else ProblemReason.WRONG_TYPE, ""
         else:
-            closest = next(self._problems(min(meant or branches, key=len)[0]))
+            _, closest = next(self._problems(min(meant or branches, key=len)[0]))
             reason, detail = ProblemReason.NO_ALTERNATIVE, no_alternative(closest)
-        yield problem_at(violation.path, declared, violation.value, reason, detail=detail)
+        yield violation.path, problem_at(violation.path, declared, violation.value, reason, detail=detail)
 
 
 def _is_meant(branch: list[Violation]) -> bool:

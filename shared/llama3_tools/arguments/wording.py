@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 __all__ = [
+    "MAX_LISTED",
     "Path",
     "declared_as",
     "json_path",
     "json_type",
     "known_elsewhere",
+    "listed",
     "no_alternative",
     "problem_at",
     "unknown_name",
@@ -24,12 +27,16 @@ __all__ = [
 Path = tuple[str | int, ...]
 """The names and indexes that lead to a value."""
 
+MAX_LISTED = 1000
+"""How many problems, and how many changes, are listed."""
+
 _SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}
 _ANYTHING = "anything"
 _NOTHING = "nothing"
 _CLOSEST = "of the closest one, "
 _DETAIL = 4  # levels of a schema, and of references, that are put into words
+_LONG_PATH = 1000  # characters
 _WIDTH = 8  # alternatives or values that are named
 
 
@@ -48,12 +55,14 @@ def json_type(value: object) -> str:
 
 
 def json_path(path: Iterable[str | int]) -> str:
-    """Write a path as a JSONPath.
+    """Write a path as a JSONPath; a long name in it is shortened, and so is a path that is long all the same.
 
     >>> json_path(["labels", 0, "first name"])
     "$.labels[0]['first name']"
     """
-    return "$" + "".join(map(_step, path))
+    written = "$" + "".join(map(_step, path))
+    half = _LONG_PATH // 2
+    return written if len(written) <= _LONG_PATH else f"{written[:half]}…{written[-half:]}"
 
 
 def declared_as(schema: object, root: object = None) -> str:
@@ -113,17 +122,27 @@ def problem_at(  # noqa: PLR0913 (the parts of a problem)
     return ArgumentProblem(where, declared, value, reason, message)
 
 
+def listed(problems: Iterable[ArgumentProblem]) -> tuple[ArgumentProblem, ...]:
+    """List problems; of very many the first ones, and one more that says so."""
+    found = tuple(islice(problems, MAX_LISTED + 1))
+    if len(found) <= MAX_LISTED:
+        return found
+    detail = f"more does not fit than the {MAX_LISTED} places that are listed"
+    return (*found[:-1], problem_at((), "", None, ProblemReason.TOO_MANY, detail=detail))
+
+
 def no_alternative(closest: ArgumentProblem) -> str:
     """Say that no alternative fits, and what is wrong with the one that comes closest."""
     return f"fits none of the alternatives; {_CLOSEST}{closest.message.rpartition(_CLOSEST)[2]}"  # not of all levels
 
 
 def _step(step: str | int) -> str:
-    if isinstance(step, str) and _SIMPLE_NAME.fullmatch(step):
-        return f".{step}"
     if isinstance(step, int):
         return f"[{step}]"
-    escaped = str(step).replace("\\", "\\\\").replace("'", "\\'")
+    step = shortened(step)
+    if _SIMPLE_NAME.fullmatch(step):
+        return f".{step}"
+    escaped = step.replace("\\", "\\\\").replace("'", "\\'")
     return f"['{escaped}']"
 
 
