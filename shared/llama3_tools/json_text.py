@@ -40,6 +40,9 @@ _COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
 _AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
 _OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
 
+_WIDE = 4
+_FEW = 16
+
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 
 
@@ -216,7 +219,16 @@ def decode_object(text: str, start: int, *, levels: int = MAX_DEPTH) -> tuple[di
     ({'a': 1}, 8)
     """
     decoded = _decode(text, start)
-    return decoded if decoded and depth_is_within(text, start, decoded[1], levels) else None
+    if decoded is None:
+        return None
+    value, end = decoded
+    is_within = (levels > 0 and _is_flat(value)) or depth_is_within(text, start, end, levels)
+    return decoded if is_within else None
+
+
+def _is_flat(value: dict[str, Any]) -> bool:
+    """Tell whether an object holds no other container, as far as it does not take long to know."""
+    return len(value) < _FEW and not any(isinstance(member, (dict, list)) for member in value.values())
 
 
 def skip_json_space(text: str, pos: int) -> int:
@@ -324,8 +336,19 @@ def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
     brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
     if b'"' in brackets:  # of strings that hold some
         brackets = b"".join(brackets.split(b'"')[::2])
-    for _ in range(levels):  # each time, the innermost ones go: in C, whatever the shape
-        if not brackets:
-            break
+    removed = 0
+    while brackets and removed < _WIDE:  # each time, the innermost ones go: in C, and with them most of what is wide
         brackets = brackets.replace(b"()", b"")
-    return not brackets
+        removed += 1
+    return _depth(brackets) + removed <= levels
+
+
+def _depth(brackets: bytes) -> int:
+    """Give the depth of balanced parentheses, a step for each run of them."""
+    depth = deepest = 0
+    for run in brackets.replace(b")(", b") (").split():
+        opened = run.count(b"(")
+        depth += opened
+        deepest = max(deepest, depth)
+        depth -= len(run) - opened
+    return deepest

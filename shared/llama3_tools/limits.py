@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from llama3_tools.json_text import MAX_DEPTH
 
-__all__ = ["Limits", "require_limits"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "loaded_limits", "require_limits"]
 
 _LEAST_CANDIDATE = 256
 
@@ -22,23 +22,26 @@ class Limits(NamedTuple):
     depth: int = MAX_DEPTH - 1
     """How many levels of objects and arrays the arguments of a call may have, themselves the first; 127 at most."""
     candidate: int = 4 * 1024 * 1024
-    """How many characters a call may have, its wrappers included; 256 at least. White space and delimiters aside, no stream
-    holds back more."""
+    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more,
+    white space and delimiters aside."""
     calls: int = 1000
     """How many calls a turn may have."""
     rejections: int = 1000
     """How many rejections are listed. One more says that there were others."""
 
 
-def require_limits(limits: Limits) -> Limits:
+DEFAULT_LIMITS = Limits()
+"""The bounds where no others are given."""
+
+
+def require_limits(limits: object) -> Limits:
     """Check bounds.
 
     Raises:
         TypeError: not `Limits` of whole numbers.
         ValueError: a bound that is too low for any call, or a depth beyond what is read at all.
     """
-    given: object = limits
-    if not isinstance(given, Limits) or not all(type(limit) is int for limit in given):
+    if not isinstance(limits, Limits) or not all(type(limit) is int for limit in limits):
         raise TypeError(f"limits are Limits of whole numbers, such as Limits(calls=10); not {limits!r}")
     for name, limit in limits._asdict().items():
         least = _LEAST_CANDIDATE if name == "candidate" else 1
@@ -47,3 +50,16 @@ def require_limits(limits: Limits) -> Limits:
     if limits.depth >= MAX_DEPTH:
         raise ValueError(f"limits: depth is at most {MAX_DEPTH - 1}, not {limits.depth}")
     return limits
+
+
+def loaded_limits(given: object) -> Limits:
+    """Check bounds, or the list that JSON has in their place.
+
+    >>> loaded_limits([127, 300, 10, 10])
+    Limits(depth=127, candidate=300, calls=10, rejections=10)
+
+    Raises:
+        TypeError: not `Limits` of whole numbers.
+        ValueError: as `require_limits` has it.
+    """
+    return require_limits(Limits(*given) if isinstance(given, list) else given)

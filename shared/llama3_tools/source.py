@@ -26,10 +26,9 @@ _LOOK_BACK = 16  # how much of the text before the mark is remembered
 _MOST_FRESH = 2000
 _LONG = 1000
 
-# Half a surrogate pair, as an escape. A backslash that is itself escaped may stand before it: better one too many.
-_LONE_ESCAPE = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
-)
+# Halves of surrogate pairs, as escapes. A backslash that is itself escaped may stand before one: better one too many.
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HALF = re.compile(r"\\u[dD](?:[89abAB][0-9a-fA-F]{2}|[c-fC-F])")
 
 
 def run_to_end(reading: Reading[_T]) -> _T:
@@ -259,4 +258,4 @@ def _has_lone_surrogate(text: str) -> bool:
             text.encode()
         except UnicodeEncodeError:
             return True
-    return "\\" in text and "\\u" in text and _LONE_ESCAPE.search(text) is not None
+    return "\\" in text and _HALF.search(text) is not None and _HALF.search(_PAIR.sub("", text)) is not None

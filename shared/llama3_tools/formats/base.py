@@ -180,7 +180,7 @@ def where_read(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:
 class Openings:
     """The beginnings of a set of wire formats, to be looked for together."""
 
-    __slots__ = ("_any", "_formats", "_heads", "_longest_head", "_partial", "_whole")
+    __slots__ = ("_any", "_chars", "_formats", "_longest_head", "_partial", "_whole", "_word_ends", "_words")
 
     def __init__(self, formats: Iterable[WireFormat]) -> None:
         self._formats = tuple(formats)
@@ -190,7 +190,9 @@ class Openings:
         # Without a group around an alternative, `re` runs to their first characters in C.
         self._any = re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
         heads = [head for marker in markers for head in marker.heads]
-        self._heads = tuple(dict.fromkeys(head if head[0].isalnum() else head[0] for head in heads))
+        self._words = tuple(dict.fromkeys(head for head in heads if head[0].isalnum()))
+        self._word_ends = {word[-1] for word in self._words}
+        self._chars = {head[0] for head in heads if not head[0].isalnum()}
         self._longest_head = max(map(len, heads))
 
     def find(self, text: str, pos: int) -> int:
@@ -209,12 +211,19 @@ class Openings:
         length = _LONG
         while pos < end:
             step = min(pos + length, end)
-            for head in self._heads:
-                if text.find(head, pos, step + len(head) - 1) >= 0:
-                    return pos
+            if self._has_head(text, pos, step):
+                return pos
             pos = step
             length *= 2
         return pos
+
+    def _has_head(self, text: str, pos: int, end: int) -> bool:
+        """Tell whether a head of a format may begin between two indexes."""
+        if any(text.find(char, pos, end) >= 0 for char in self._chars):
+            return True
+        behind = end + self._longest_head - 1
+        may_have_word = any(text.find(char, pos, behind) >= 0 for char in self._word_ends)
+        return may_have_word and any(text.find(word, pos, behind) >= 0 for word in self._words)
 
     def match(self, text: str, pos: int) -> tuple[WireFormat, str] | None:
         """Give the format that begins at `text[pos]`, and its marker as it stands there."""
