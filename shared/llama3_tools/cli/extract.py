@@ -19,13 +19,14 @@ from llama3_tools.formats import FormatName
 from llama3_tools.pieces import PieceExtractor
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
-from llama3_tools.visible import visible
+from llama3_tools.visible import visible, visible_json
 
 __all__ = ["extract"]
 
 _STDIN = "-"
 _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
+_TOO_DEEP = "nested too deep to be read"
 
 
 @click.command(short_help="Take model outputs apart.")
@@ -88,6 +89,8 @@ def extract(  # noqa: PLR0913 (an option each)
         )
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
+    except RecursionError:
+        raise click.UsageError(f"{tools_file}: {_TOO_DEEP}") from None
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
     screen = console(color)
@@ -124,8 +127,12 @@ def _read_tools(name: str) -> Sequence[ToolLike]:
         tools: object = json.loads(_read(name))
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{name}: {_why(error)}") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise click.UsageError(f"{name}: not JSON: {error}") from None
+    except ValueError:
+        raise click.UsageError(f"{name}: a number in it has more digits than Python reads") from None
+    except RecursionError:
+        raise click.UsageError(f"{name}: {_TOO_DEEP}") from None
     if isinstance(tools, Mapping):
         tools = tools.get("tools", [tools])  # a request's body, or one tool
     if not isinstance(tools, list):
@@ -149,9 +156,9 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
     written = {"file": name, "content": extraction.content}
     if has_reasoning:
         written["reasoning"] = extraction.reasoning
-    return f'{_json(written)[:-1]}, "tool_calls": [{calls}], "rejections": {_json(rejections)}}}'.encode(
-        "utf-8", "backslashreplace"
-    )  # as JSON writes half a surrogate pair
+    prose = visible_json(_json(written))
+    rest = visible_json(f'"tool_calls": [{calls}], "rejections": {_json(rejections)}', exact=True)
+    return f"{prose[:-1]}, {rest}}}".encode()
 
 
 def _call(call: ToolCall) -> str:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from llama3_tools.pieces import PieceKind, Pieces
+from llama3_tools.pieces import Piece, PieceKind, Pieces
 from llama3_tools.values import Extraction, RejectionReason, ToolCall, shortened
 from llama3_tools.visible import visible
 
@@ -50,7 +50,7 @@ def show_pieces(screen: Console, name: str, whole: Pieces) -> None:
     screen.print(Text.assemble((visible(name), "bold"), f": {_summary(whole)}"))
     output = Text()
     for piece in whole.pieces:
-        output.append(visible(piece.text), STYLES[piece.kind])
+        output.append(_seen(piece), STYLES[piece.kind])
     screen.print(Padding(output, (1, 2), expand=False))
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -74,27 +74,32 @@ def _rows(whole: Pieces) -> Iterator[tuple[PieceKind, str, Text]]:
         where = f"{line}:{column}"
         if piece.kind is PieceKind.CALL and piece.index is not None:
             call = whole.extraction.tool_calls[piece.index]
-            called = visible(f"{call.name} {call.arguments_json}")
+            called = visible(f"{call.name} {call.arguments_json}", exact=True)
             yield piece.kind, where, Text.assemble(called, (f"  read as {call.format}{_oddities(call)}", "dim"))
         elif piece.kind is PieceKind.REJECTED and piece.index is not None:
             yield piece.kind, where, _why(whole.extraction, piece.index)
         elif piece.kind is PieceKind.QUOTED:
-            yield piece.kind, where, Text(f"{shortened(visible(piece.text), 60)!r} {_QUOTED}")
+            yield piece.kind, where, Text(f"{shortened(_seen(piece), 60)!r} {_QUOTED}")
         elif piece.kind is PieceKind.REMOVED and piece.text.strip():
-            yield piece.kind, where, Text(repr(shortened(visible(piece.text))), "dim")
+            yield piece.kind, where, Text(repr(shortened(_seen(piece))), "dim")
         lines = piece.text.count("\n")
         line += lines
         column = len(piece.text) - piece.text.rfind("\n") if lines else column + len(piece.text)
 
 
+def _seen(piece: Piece) -> str:
+    """Give the text of a piece with what hides in it written out: in a call, or what looks like one, whatever hides."""
+    return visible(piece.text, exact=piece.kind is not PieceKind.TEXT)
+
+
 def _oddities(call: ToolCall) -> str:
     """Say what was lenient about a call, and whether it was repaired."""
     repaired = () if call.repaired_from is None else ("repaired",)
-    return visible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)))
+    return visible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)), exact=True)
 
 
 def _why(extraction: Extraction, index: int) -> Text:
     rejection = extraction.rejections[index]
-    why = Text.assemble((rejection.reason.value, "bold"), f": {visible(rejection.detail)}")
+    why = Text.assemble((rejection.reason.value, "bold"), f": {visible(rejection.detail, exact=True)}")
     advice = _ADVICE.get(rejection.reason)
     return why.append(f"\n{advice}", "dim") if advice else why

@@ -134,7 +134,7 @@ def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[
 
 
 def _detail(detail: str) -> Text:
-    return Text(shortened(visible(" ".join(detail.split())), 200))
+    return Text(shortened(visible(" ".join(detail.split()), exact=True), 200))
 
 
 def _count(number: int, noun: str) -> str:

@@ -109,6 +109,9 @@ def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, t
     [
         (None, "tools.json: No such file or directory"),
         ("[", "tools.json: not JSON: Expecting value: line 1 column 2 (char 1)"),
+        ("[" * 100_000, "tools.json: nested too deep to be read"),
+        (f'{{"name": "f", "parameters": {{"a": {"[" * 900}{"]" * 900}}}}}', "tools.json: nested too deep to be read"),
+        (f'{{"name": "f", "parameters": {{"a": {"9" * 6000}}}}}', "tools.json: a number in it has more digits than"),
         (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
         ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
         ("[{}]", "tools.json: tools[0]: no name, or none that is a string"),
@@ -170,6 +173,25 @@ def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
     assert "a\\x1b[2Jb\\x9bc[bold]d[/] \\u202e" in shown
     assert '"\\x7f"' in shown
     assert ":smile:" in shown
+
+
+HIDDEN, JOINED = "\x7f\x9b\u180e\u202e\u2066\u3164\U000e0100", "👩\u200d🚀"
+CALL_THAT_HIDES = f'{{"name": "f{HIDDEN}", "parameters": {{"a{HIDDEN}": "{HIDDEN}{JOINED}"}}}}'
+REJECTED_THAT_HIDES = f"<tool_call>{{'name': 'f{HIDDEN}'}}</tool_call>"
+
+
+@pytest.mark.parametrize("options", [[], ["--show", "--color", "never"]])
+def test_nothing_hides_in_what_is_printed_but_what_joins_prose(options: list[str]) -> None:
+    printed = extract(*options, stdin=f"{HIDDEN}{JOINED} {CALL_THAT_HIDES}{REJECTED_THAT_HIDES}").stdout
+    assert not {*HIDDEN} & {*printed}
+    assert printed.count(JOINED) == 1
+
+
+def test_what_would_hide_is_escaped_in_json() -> None:
+    (line,) = lines(extract(stdin=f"{HIDDEN}{JOINED} {CALL_THAT_HIDES}{REJECTED_THAT_HIDES}"))
+    (call,) = line["tool_calls"]
+    assert (call["name"], call["arguments"]) == (f"f{HIDDEN}", {f"a{HIDDEN}": f"{HIDDEN}{JOINED}"})
+    assert line["content"] == f"{HIDDEN}{JOINED} {REJECTED_THAT_HIDES}"
 
 
 def test_reasoning_is_given_apart() -> None:
