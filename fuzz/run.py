@@ -51,13 +51,16 @@ class _Run(NamedTuple):
 def main(command_line: Sequence[str] | None = None) -> int:
     """Fuzz, and print a line for each target; give the exit status."""
     parser = argparse.ArgumentParser(description="Fuzz the parts that read what a model writes.")
-    parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (default: 60)")
+    parser.add_argument("--seconds", type=_seconds, default=60, help="how long each target runs (default: 60)")
     parser.add_argument("--target", choices=_NAMES, action="append", help="only this one; may be given several times")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run a finding again, without the fuzzer")
     parser.add_argument("--within", choices=_NAMES, help=argparse.SUPPRESS)
     options = parser.parse_args(command_line)
     if options.replay:
-        return _replay(options.replay, (options.target or [options.replay.name.split("-")[0]])[0])
+        name = (options.target or [options.replay.name.split("-")[0]])[0]
+        if name not in _NAMES:
+            parser.error(f"{options.replay} is not named after a target: give --target, too")
+        return _replay(options.replay, name)
     if options.within:
         _fuzz(options.within, options.seconds)
     print(f"Python {platform.python_version()}, atheris {version('atheris')}, {platform.machine()}")
@@ -68,6 +71,12 @@ def main(command_line: Sequence[str] | None = None) -> int:
     for finding in findings:
         print(f"  python fuzz/run.py --replay {finding.relative_to(_ROOT)}")
     return int(bool(findings) or failed)
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:  # the fuzzer takes 0 for ever
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def _watch(name: str, seconds: int) -> _Run:

@@ -53,3 +53,18 @@ def test_a_finding_that_was_mended_is_none_any_more(tmp_path: Path, capsys: pyte
     finding.write_bytes(b"a=1")
     assert run.main(["--replay", str(finding)]) == 0
     assert "no finding any more" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["--replay", "README.md"], "README.md is not named after a target: give --target, too"),
+        (["--seconds", "0"], "'0' is no whole number from 1 on"),
+        (["--seconds", "-1"], "'-1' is no whole number from 1 on"),
+        (["--seconds", "a"], "'a' is no whole number from 1 on"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(line: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        run.main(line)
+    assert message in capsys.readouterr().err
