@@ -35,7 +35,7 @@ def begins_as_prose(text: str, pos: int = 0) -> bool:
 def may_begin_as_prose(text: str, pos: int = 0) -> bool:
     """Tell whether it takes more text to know.
 
-    >>> may_begin_as_prose("Hello, ho"), may_begin_as_prose("x = ")
+    >>> may_begin_as_prose("I'"), may_begin_as_prose("x = ")
     (True, False)
     """
     return _MAY_BE_PROSE.match(text, pos) is not None

@@ -12,7 +12,7 @@ _BETWEEN = "\n\n"
 class Reasoning:
     r"""The reasoning of one model turn, as it grows.
 
-    >>> reasoning = Reasoning()
+    >>> reasoning = Reasoning(is_kept=True)
     >>> reasoning.begin(); reasoning.add("\nParis, "); reasoning.add("then.\n")
     'Paris,'
     ' then.'
@@ -22,7 +22,7 @@ class Reasoning:
 
     __slots__ = ("_has_text", "_pieces", "_tail")
 
-    def __init__(self, *, is_kept: bool = True) -> None:
+    def __init__(self, *, is_kept: bool) -> None:
         self._pieces = GrowingText() if is_kept else None
         self._has_text = False
         self._tail: list[str] | None = None

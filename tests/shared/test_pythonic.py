@@ -123,7 +123,7 @@ VALUES = [
     ('""""x" y"""', '"x" y'),
     ("''''''", ""),
     (r"r'\d\''", r"\d\'"),
-    (r"R'\d'", r"\d"),
+    (r"R'\n'", r"\n"),
     ("u'x'", "x"),
     ("U'x'", "x"),
     (r"'''a'\''''", "a''"),
@@ -315,6 +315,7 @@ def test_a_rejection_says_what_was_found_and_where(text: str, detail: str):
 def test_what_is_cut_off_or_too_deep_says_so(text: str, reason: str, detail: str):
     (rejection,) = read(text).rejections
     assert (str(rejection.reason), rejection.detail, rejection.name) == (reason, detail, "f")
+    assert rejection.span == (0, min(len(text), 4 + MAX_DEPTH))
 
 
 @pytest.mark.parametrize("text", ["[f(a=1), g()]", "[f(a='x', b=[1, {'k': 'v'}])]", "f(a='''x''')", "[f(a=1)"])
