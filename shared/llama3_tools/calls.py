@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
-from llama3_tools.json_text import JsonMember, JsonObject, depth_is_within, parse_object, parse_objects
+from llama3_tools.json_text import MAX_DEPTH, JsonMember, JsonObject, depth_is_within, parse_object, parse_objects
 from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
 from llama3_tools.tools import Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
@@ -115,7 +115,7 @@ class CallReader:
         call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, deviations=deviations)
         if coercer is None:
             return call
-        fit = coercer.coerce(arguments)
+        fit = coercer.coerce(arguments, depth=self.depth or MAX_DEPTH - 1)
         return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def _refuse_element(self, scope: Scope, text: str, index: int) -> Refusal | None:

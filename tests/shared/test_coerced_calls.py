@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Coercion, Extractor, ProblemReason, extract
+from llama3_tools import Coercion, Extractor, Limits, ProblemReason, extract
 
 TOOLS = [
     {
@@ -29,6 +29,19 @@ TOOLS = [
     },
     {"name": "g"},
 ]
+PLACE = {"type": "object", "properties": {"n": {"type": ["array", "object"], "properties": {"n": {"type": "array"}}}}}
+DEEP = {
+    "name": "deep",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            **PLACE["properties"],
+            "labels": {"type": "array", "items": {"type": "string"}},
+            "places": {"type": "array", "items": PLACE},
+            "either": {"anyOf": [{**PLACE, "required": ["n", "zz"]}, {"type": "array", "items": PLACE}]},
+        },
+    },
+}
 WRITTEN = '{"id": "12", "days": "3", "labels": "[\'a\', \'b\']"}'
 FITTING = {"id": "12", "days": 3, "labels": ["a", "b"]}
 
@@ -109,6 +122,37 @@ def test_an_integer_that_python_does_not_write_is_passed_on_with_what_was_change
     (problem,) = call.problems
     for value in (problem, replace(call.changes[0], before=problem.value), Coercion({"n": problem.value})):
         assert digits in repr(value)
+
+
+@pytest.mark.parametrize(
+    ("written", "fitting", "depth"),
+    [
+        ({"n": "[[1]]"}, {"n": [[1]]}, 3),
+        ({"n": "('[]',)"}, {"n": ["[]"]}, 2),
+        ({"n": "{'n': '[1]'}"}, {"n": {"n": [1]}}, 3),
+        ({"labels": "a"}, {"labels": ["a"]}, 2),
+        ({"places": {"n": "[]"}}, {"places": [{"n": []}]}, 4),
+        ({"places": "{'n': '[]'}"}, {"places": [{"n": []}]}, 4),
+        ({"either": "{'n': {'n': '[]'}}"}, {"either": [{"n": {"n": []}}]}, 5),
+        ({"n": "[" * 126 + "]" * 126}, {"n": json.loads("[" * 126 + "]" * 126)}, 127),
+    ],
+)
+def test_nothing_becomes_deeper_than_the_limit(written: dict[str, Any], fitting: dict[str, Any], depth: int):
+    """Neither text that is read, text in such text, nor what is put into a list."""
+    for limit in {depth, depth - 1, 2, 127}:
+        options = {"tools": [DEEP], "coerce_arguments": True, "limits": Limits(depth=limit)}
+        (call,) = extract_in_every_chunking(f"<function=deep>{json.dumps(written)}</function>", **options).tool_calls
+        assert (call.arguments == fitting) is (limit >= depth)
+        assert bool(call.problems) is (limit < depth)
+
+
+def test_what_would_become_too_deep_says_so():
+    text = f"<function=deep>{json.dumps({'n': '[' * 127 + ']' * 127})}</function>"
+    (call,) = extract(text, tools=[DEEP], coerce_arguments=True).tool_calls
+    assert call.usable_json in text
+    assert [(problem.reason, problem.message) for problem in call.problems] == [
+        (ProblemReason.TOO_DEEP, "$.n: as a list or an object, it would be nested deeper than 127 levels")
+    ]
 
 
 def test_an_extractor_that_coerces_is_copied_pickled_and_shared_by_threads():

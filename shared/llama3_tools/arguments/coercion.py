@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from llama3_tools.arguments.literals import (
@@ -87,8 +87,13 @@ class Coercer:
         self._schema = schema
         self._reader = SchemaReader(schema)
 
-    def coerce(self, arguments: dict[str, Any]) -> Coercion:
+    def coerce(self, arguments: dict[str, Any], *, depth: int = MAX_DEPTH - 1) -> Coercion:
         """Make arguments fit, as `coerce_arguments` does.
+
+        Args:
+            arguments: the arguments, with JSON values.
+            depth: how many levels of objects and arrays they may come to have, themselves the first. Text that would
+                have more, were it read, stays text.
 
         Raises:
             TypeError: `arguments` is no dict.
@@ -96,13 +101,13 @@ class Coercer:
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
         try:
-            return self._coerced(arguments)
+            return self._coerced(arguments, depth)
         except RecursionError:  # the caller's frames count, too, and there may be hardly one left
             problem = ArgumentProblem("$", "object", arguments, ProblemReason.TOO_DEEP, _TOO_DEEP)
             return Coercion(arguments, (), (problem,))
 
-    def _coerced(self, arguments: dict[str, Any]) -> Coercion:
-        run = _Run()
+    def _coerced(self, arguments: dict[str, Any], depth: int) -> Coercion:
+        run = _Run(depth)
         found = run.fit(self._reader.node(self._schema), arguments, 0, may_wrap=False)
         if found is None:
             return Coercion(arguments)
@@ -160,11 +165,12 @@ class _Fit:
 class _Run:
     """One coercion. No schema makes it slow: each container is looked at once for each node, each text read once."""
 
-    __slots__ = ("_read", "_seen", "reads_twice")
+    __slots__ = ("_levels", "_read", "_seen", "reads_twice")
 
-    def __init__(self) -> None:
-        # By ids, which stay the values' own as long as the values are kept here.
-        self._seen: dict[tuple[int, int], tuple[object, _Fit | None]] = {}
+    def __init__(self, levels: int) -> None:
+        self._levels = levels
+        # By ids, which stay the nodes' and values' own as long as these are kept here; and by depth.
+        self._seen: dict[tuple[int, int, int], tuple[Node, object, _Fit | None]] = {}
         self._read: dict[int, tuple[str, list[Any] | dict[str, Any] | None]] = {}
         self.reads_twice = False
         """Whether one container may stand in two places."""
@@ -179,7 +185,7 @@ class _Run:
             fit = self._changed(node, value, reading, depth)
             if not fit.failures:
                 return fit
-            if fit.reason is None:  # a list or an object, with something in it that does not fit
+            if fit.reason in (None, ProblemReason.TOO_DEEP):  # a list or an object, with something that does not fit
                 best = fit
         if may_wrap and _may_be_item(node, value):
             fit = self._changed(node, value, [value], depth)
@@ -213,17 +219,20 @@ class _Run:
                 yield container
 
     def _changed(self, node: Node, before: object, after: object, depth: int) -> _Fit:
+        if not _is_within(after, self._levels - depth):
+            detail = f"as a list or an object, it would be nested deeper than {self._levels} levels"
+            return _Fit(node, before, before, ProblemReason.TOO_DEEP, detail, failures=1)
         fit = self._as_written(node, after, depth)
         return replace(fit, before=before, changes=1) if fit else _Fit(node, before, after, changes=1)
 
     def _as_written(self, node: Node, value: object, depth: int) -> _Fit | None:
         if not isinstance(value, (dict, list)):
             return None if any(shape.admits(value) for shape in node.shapes) else _misfit(node, value)
-        key = id(node), id(value)
+        key = id(node), id(value), depth
         if key not in self._seen:
-            self._seen[key] = value, None
-            self._seen[key] = value, self._container(node, value, depth)
-        return self._seen[key][1]
+            self._seen[key] = node, value, None
+            self._seen[key] = node, value, self._container(node, value, depth)
+        return self._seen[key][2]
 
     def _container(self, node: Node, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
         """Choose among the alternatives: one that fits, else one that can be made to, else the one that is meant."""
@@ -319,6 +328,16 @@ def _may_be_item(node: Node, value: object) -> bool:
         return not is_null_word(value) and (value.lstrip().startswith("{") or not looks_like_container(value))
     kind = json_type(value)  # an object where objects are allowed has something wrong inside
     return kind not in ("array", "null", "") and not (kind == "object" and kind in node.types)
+
+
+def _is_within(value: object, levels: int) -> bool:
+    """Tell whether a value has at most so many levels of objects and arrays."""
+    layer = [value] if isinstance(value, (dict, list)) else []
+    while layer and levels > 0:
+        inner = chain.from_iterable(one.values() if isinstance(one, dict) else one for one in layer)
+        layer = list({id(one): one for one in inner if isinstance(one, (dict, list))}.values())
+        levels -= 1
+    return not layer
 
 
 def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
