@@ -195,6 +195,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("open comments", "<!--", calls_beside=0),
     Workload("half comments", "<!-"),
     Workload("a long comment", "- ", before="<!--", after=f"-->\n{CALL}"),
+    Workload("open tags of code", f"<code {'x' * 1990}\n"),
     Workload("thoughts", "<think>x</think>", options=_THINKING),
     Workload("open thoughts", "<think>", calls_beside=0),
     Workload("half-closed thoughts", "</thin", before="<think>", calls_beside=0, options=_THINKING),
