@@ -411,4 +411,4 @@ _ESCAPES_BEGIN = re.compile(
 
 
 def _may_become_escape(rest: str) -> bool:
-    return len(rest) < _ESCAPE_LENGTH and _ESCAPES_BEGIN.fullmatch(rest) is not None
+    return _ESCAPES_BEGIN.fullmatch(rest) is not None  # of a whole escape, it takes no more than all but the last digit
