@@ -126,4 +126,4 @@ def _described(rejection: Rejection, run: Run, call_id: str) -> RejectedToolCall
 def _malformed(rejections: list[Rejection], text: str) -> OutputParserException:
     count = "a malformed tool call" if len(rejections) == 1 else f"{len(rejections)} malformed tool calls"
     calls = "; ".join(f"{rejection.name} ({rejection.reason}): {rejection.detail}" for rejection in rejections)
-    return OutputParserException(visible(f"The model wrote {count}: {calls}"), llm_output=text)
+    return OutputParserException(visible(f"The model wrote {count}: {calls}", exact=True), llm_output=text)

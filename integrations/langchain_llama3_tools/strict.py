@@ -44,8 +44,8 @@ class StrictFormat:
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
-                visible(f"The model did not keep to the response format: {error}"),
-                observation=visible(observation),
+                visible(f"The model did not keep to the response format: {error}", exact=True),
+                observation=visible(observation, exact=True),
                 llm_output=text if output is None else output,
                 send_to_llm=True,
             ) from error

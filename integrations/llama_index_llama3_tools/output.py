@@ -31,7 +31,7 @@ class FailedToolCall:
 
     def __str__(self) -> str:
         """Give one line that a person, or the model in a second try, can act on."""
-        return visible(f"{self.name} ({self.reason}): {self.detail}")
+        return visible(f"{self.name} ({self.reason}): {self.detail}", exact=True)
 
 
 class Llama3ToolOutput(BaseModel):

@@ -89,9 +89,9 @@ def test_an_output_with_integers_of_any_size_reads_well() -> None:
 
 
 def test_a_failed_call_shows_what_hides_or_commands_a_terminal() -> None:
-    [failed] = parse("<tool_call>{'name': 'f\x1b\u202e'}</tool_call>").errors
+    [failed] = parse("<tool_call>{'name': 'f\x1b\u202eé\u200cé'}</tool_call>").errors
     assert r"\x1b\u202e" in str(failed)
-    assert not {"\x1b", "\u202e"} & set(str(failed))
+    assert not {"\x1b", "\u202e", "\u200c"} & set(str(failed))
 
 
 def test_an_output_is_frozen() -> None:
