@@ -83,13 +83,15 @@ class Marker(NamedTuple):
     partial: str
     heads: tuple[str, ...]
     """The literal texts with which the alternatives begin."""
+    begins_as_word: bool = False
+    """Whether all of them begin with a letter."""
 
     @staticmethod
     def of(head: str, name: str = "", tail: str = "") -> Marker:
         r"""Make the patterns of literal text, or of a name between two literals.
 
         >>> Marker.of("<a>")
-        Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z', heads=('<a>',))
+        Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z', heads=('<a>',), begins_as_word=False)
 
         Args:
             head: the literal text at the start.
@@ -103,9 +105,24 @@ class Marker(NamedTuple):
         return Marker(whole, partial, (head,))
 
     @staticmethod
+    def of_words(heads: Iterable[str]) -> Marker:
+        r"""Make the patterns of literal texts of which none begins within a word.
+
+        >>> Marker.of_words(["f(", "go("]).whole
+        'f(?<!\\wf)(?:\\()|g(?<!\\wg)(?:o\\()'
+        """
+        heads = tuple(heads)
+        whole, partial = [], []
+        for char in dict.fromkeys(head[0] for head in heads):  # which is looked at first, once for all of them
+            first, rests = rf"{char}(?<!\w{char})", [head[1:] for head in heads if head[0] == char]
+            whole.append(f"{first}(?:{'|'.join(map(re.escape, rests))})")
+            partial.append(rf"{first}(?:(?:{'|'.join(map(_beginnings, rests))})?\Z)")
+        return Marker("|".join(whole), "|".join(partial), heads, begins_as_word=True)
+
+    @staticmethod
     def any_of(markers: Iterable[Marker]) -> Marker:
         """Make the patterns of several markers that mean the same."""
-        whole, partial, heads = zip(*markers, strict=True)
+        whole, partial, heads, _ = zip(*markers, strict=True)
         return Marker("|".join(whole), "|".join(partial), tuple(chain.from_iterable(heads)))
 
 
@@ -180,27 +197,50 @@ def where_read(format_: WireFormat) -> Callable[[Choice], WireFormat | None]:
 class Openings:
     """The beginnings of a set of wire formats, to be looked for together."""
 
-    __slots__ = ("_any", "_chars", "_formats", "_longest_head", "_partial", "_whole", "_word_ends", "_words")
+    __slots__ = (
+        "_any",
+        "_any_word",
+        "_chars",
+        "_formats",
+        "_longest_head",
+        "_partial",
+        "_whole",
+        "_whole_word",
+        "_word_ends",
+        "_words",
+    )
 
     def __init__(self, formats: Iterable[WireFormat]) -> None:
         self._formats = tuple(formats)
         markers = [format_.marker for format_ in self._formats]
         self._whole = re.compile("|".join(f"({marker.whole})" for marker in markers))
         self._partial = re.compile("|".join(marker.partial for marker in markers))
-        # Without a group around an alternative, `re` runs to their first characters in C.
-        self._any = re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
-        heads = [head for marker in markers for head in marker.heads]
-        self._words = tuple(dict.fromkeys(head for head in heads if head[0].isalnum()))
+        words = [marker for marker in markers if marker.begins_as_word]
+        self._any = _any_of(marker for marker in markers if not marker.begins_as_word)
+        self._any_word = _any_of(words) if words else None
+        self._whole_word = re.compile("|".join(marker.whole for marker in words))
+        self._words = tuple(head for marker in words for head in marker.heads)
         self._word_ends = {word[-1] for word in self._words}
-        self._chars = {head[0] for head in heads if not head[0].isalnum()}
-        self._longest_head = max(map(len, heads))
+        self._chars = {head[0] for marker in markers if not marker.begins_as_word for head in marker.heads}
+        self._longest_head = max(len(head) for marker in markers for head in marker.heads)
 
     def find(self, text: str, pos: int) -> int:
         """Give the index of the next place at which a format begins, or may begin at the end of the text; or -1."""
         if len(text) - pos > _LONG:
             pos = self._skip(text, pos)
         match = self._any.search(text, pos)
-        return match.start() if match else -1
+        at = match.start() if match else -1
+        return at if self._any_word is None else self._find_word(self._any_word, text, pos, at)
+
+    def _find_word(self, any_word: re.Pattern[str], text: str, pos: int, at: int) -> int:
+        """Give the index of the next word that begins a format, if it is before one that was found, or else that one.
+
+        Letters are everywhere: they are looked for apart, by a pattern that knows nothing else.
+        """
+        end = at + self._longest_head
+        is_last = at < 0 or end >= len(text)
+        word = any_word.search(text, pos) if is_last else self._whole_word.search(text, pos, end)
+        return word.start() if word and not 0 <= at < word.start() else at
 
     def _skip(self, text: str, pos: int) -> int:
         """Step over text that holds no head of a format: `str.find` is a hundred times as fast as a pattern.
@@ -248,6 +288,11 @@ class Candidate(NamedTuple):
     """What else may begin inside it."""
     is_after_call: bool
     """Whether nothing but delimiters stands between it and the call before."""
+
+
+def _any_of(markers: Iterable[Marker]) -> re.Pattern[str]:
+    # Without a group around an alternative, `re` runs to their first characters in C.
+    return re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
 
 
 def _beginnings(literal: str) -> str:

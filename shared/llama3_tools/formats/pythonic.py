@@ -328,7 +328,9 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
     return f"{{{', '.join(members)}}}"
 
 
-_BRACKET = Marker(rf"\[{NO_CITATION}(?=[ \t\n\r]*(?:[\[{{\"0-9-]|[^\W\d]|\Z))", r"\[\Z", ("[",))
+# JSON, or a name with a parenthesis behind it: not `[x]`, nor a link.
+_IN_BRACKETS = r"[\[{\"0-9-]|(?:true|false|null)\b|[^\W\d][\w.:/-]*[ \t\n\r]*(?:\(|\Z)|\Z"
+_BRACKET = Marker(rf"\[{NO_CITATION}(?=[ \t\n\r]*(?:{_IN_BRACKETS}))", r"\[\Z", ("[",))
 
 
 def pythonic_list(choice: Choice) -> WireFormat | None:
@@ -345,4 +347,4 @@ def pythonic_line(choice: Choice) -> WireFormat | None:
         return None
     names = [name for name in choice.declared or () if _DECLARED_NAME.fullmatch(name)]
     openings = [f"{name}(" for name in names] + [f"{name}{_METHOD}(" for name in dict.fromkeys((*names, *_BUILT_IN))]
-    return WireFormat("pythonic", Marker.any_of(map(Marker.of, openings)), _read_line)
+    return WireFormat("pythonic", Marker.of_words(openings), _read_line)
