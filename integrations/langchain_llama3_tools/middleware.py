@@ -21,6 +21,7 @@ from langchain_llama3_tools.prompting import ToolsIn
 from llama3_tools import (
     Extractor,
     Formats,
+    Limits,
     MissingExtraError,
     OnUnknownTool,
     PromptFormat,
@@ -29,6 +30,7 @@ from llama3_tools import (
 )
 from llama3_tools.arguments import ArgumentValidator
 from llama3_tools.formats import require_formats
+from llama3_tools.limits import DEFAULT_LIMITS
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -100,6 +102,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
         max_repairs: int = 1,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
@@ -120,13 +123,15 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
                 is asked to.
             split_reasoning: whether `<think>…</think>` is split off the content, as there.
             starts_reasoning: whether the model's text begins inside reasoning, as there.
+            limits: how deep, how long and how many calls of an answer may be, as there.
             max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
                 malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.
             id_factory: makes the id of each call; ids must be unique in a conversation.
 
         Raises:
-            TypeError: `max_repairs` is no number, `id_factory` cannot be called, or what is true or false is neither.
-            ValueError: `max_repairs` is negative, or another option is none of its words.
+            TypeError: `max_repairs` is no number, `limits` are no `Limits`, `id_factory` cannot be called, or what is
+                true or false is neither.
+            ValueError: `max_repairs` is negative, a limit too low, or another option is none of its words.
             MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`), or `repair` the extra
                 of that name.
         """
@@ -143,6 +148,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             repair=repair,
             split_reasoning=split_reasoning,
             starts_reasoning=starts_reasoning,
+            limits=limits,
             id_factory=id_factory,
         )
         if type(max_repairs) is not int:
@@ -165,6 +171,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             "repair": repair,
             "split_reasoning": split_reasoning,
             "starts_reasoning": starts_reasoning,
+            "limits": limits,
             "id_factory": id_factory,
         }
 

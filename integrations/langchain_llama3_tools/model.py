@@ -32,11 +32,13 @@ from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
     FormatName,
     Formats,
+    Limits,
     OnUnknownTool,
     PromptFormat,
     new_call_id,
 )
 from llama3_tools.formats import require_formats
+from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
 
@@ -68,6 +70,7 @@ _OPTIONS = {
     "repair",
     "split_reasoning",
     "starts_reasoning",
+    "limits",
 }
 """On which an answer depends."""
 
@@ -125,6 +128,8 @@ class Llama3ToolModel(BaseChatModel):
     """Whether `<think>…</think>` is split off the content, as there; of answers without tools, too."""
     starts_reasoning: bool = False
     """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
+    limits: Limits = DEFAULT_LIMITS
+    """How deep, how long and how many calls of an answer may be, as there."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
     """Makes the id of each call; ids must be unique in a conversation."""
 
@@ -147,6 +152,7 @@ class Llama3ToolModel(BaseChatModel):
             repair: bool = False,
             split_reasoning: bool = False,
             starts_reasoning: bool = False,
+            limits: Limits = DEFAULT_LIMITS,
             id_factory: Callable[[], str] = new_call_id,
             **options: Any,
         ) -> None: ...
@@ -172,6 +178,11 @@ class Llama3ToolModel(BaseChatModel):
     @classmethod
     def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
         return require_formats(formats)
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _check_limits(cls, limits: object) -> Limits:
+        return loaded_limits(limits)
 
     @model_validator(mode="after")
     def _check_options(self) -> Self:

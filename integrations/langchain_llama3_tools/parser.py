@@ -20,9 +20,18 @@ from langchain_llama3_tools.native import NativeCalls
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import FormatName, Formats, OnUnknownTool, new_call_id, render_response_prompt, render_tool_prompt
+from llama3_tools import (
+    FormatName,
+    Formats,
+    Limits,
+    OnUnknownTool,
+    new_call_id,
+    render_response_prompt,
+    render_tool_prompt,
+)
 from llama3_tools.errors import require_str
 from llama3_tools.formats import require_formats
+from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.toolset import kept_toolset
 
 __all__ = ["Llama3JsonToolOutputParser"]
@@ -79,6 +88,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     and with `output_version="v1"` in blocks of the type `reasoning`."""
     starts_reasoning: bool = False
     """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
+    limits: Limits = DEFAULT_LIMITS
+    """How deep, how long and how many calls may be. What goes beyond is text."""
     strict: bool = False
     """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
     with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
@@ -103,6 +114,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             repair: bool = False,
             split_reasoning: bool = False,
             starts_reasoning: bool = False,
+            limits: Limits = DEFAULT_LIMITS,
             strict: bool = False,
             multiple: bool = False,
             id_factory: Callable[[], str] = new_call_id,
@@ -128,6 +140,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @classmethod
     def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
         return require_formats(formats)
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _check_limits(cls, limits: object) -> Limits:
+        return loaded_limits(limits)
 
     @model_validator(mode="after")
     def _check_pairs(self) -> Self:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Protocol
 
-from llama3_tools import Extractor, Formats, OnUnknownTool, Tool
+from llama3_tools import Extractor, Formats, Limits, OnUnknownTool, Tool
 from llama3_tools.arguments import Coercer
 from llama3_tools.toolset import Toolset, kept_toolset
 
@@ -22,6 +22,7 @@ class ReadingOptions(Protocol):
     repair: bool
     split_reasoning: bool
     starts_reasoning: bool
+    limits: Limits
 
     @property
     def id_factory(self) -> Callable[[], str]:
@@ -89,5 +90,6 @@ class Extractors:
             repair=options.repair,
             split_reasoning=options.split_reasoning,
             starts_reasoning=starts_reasoning,
+            limits=options.limits,
             id_factory=options.id_factory,
         )

@@ -20,8 +20,9 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 
-from llama3_tools import Formats, OnUnknownTool, PromptFormat
+from llama3_tools import Formats, Limits, OnUnknownTool, PromptFormat
 from llama3_tools.formats import require_formats
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import ToolsIn
 from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.errors import LLMRequestError
@@ -85,13 +86,14 @@ class Llama3ToolLLM(ToolLLMOptions):
             `thinking_delta` in streams; also in answers without tools. The model is not sent it again.
         starts_reasoning: whether the model's output begins inside reasoning, as the prompt ends with `<think>`. Not so,
             where the server has split reasoning off itself.
+        limits: how deep, how long and how many calls of an answer may be. What goes beyond is text.
         max_parse_retries: how many times a model is shown what was wrong and asked again: one that failed to write any
             call, or (with `coerce_arguments`) wrote one whose arguments do not fit. After that, the call is run.
         **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
 
     Raises:
         TypeError: `llm` is no LLM of LlamaIndex, or an option is none.
-        ValueError: an option has a value that it does not know (a `ValidationError` is one).
+        ValueError: an option has a value that it does not know, or a limit is too low (a `ValidationError` is one).
         MissingExtraError: `repair` needs the extra of that name.
     """
 
@@ -110,6 +112,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
         max_parse_retries: int = 0,
         **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
     ) -> None:
@@ -126,6 +129,7 @@ class Llama3ToolLLM(ToolLLMOptions):
             repair=repair,
             split_reasoning=split_reasoning,
             starts_reasoning=starts_reasoning,
+            limits=limits,
             max_parse_retries=max_parse_retries,
             **kwargs,
         )

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Literal, TypeAlias
 
-from llama_index.core.bridge.pydantic import Field, model_validator
+from llama_index.core.bridge.pydantic import Field, field_validator, model_validator
 from llama_index.core.llms import ChatMessage
 
-from llama3_tools import Extractor, FormatName, OnUnknownTool, PromptFormat
+from llama3_tools import Extractor, FormatName, Limits, OnUnknownTool, PromptFormat
+from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
 from llama_index_llama3_tools.plain import LLMAround
@@ -37,9 +38,15 @@ class ToolLLMOptions(LLMAround):
     repair: bool = Field(default=False, description="Whether malformed calls that are closed are repaired.")
     split_reasoning: bool = Field(default=False, description="Whether <think>…</think> is reasoning, and no text.")
     starts_reasoning: bool = Field(default=False, description="Whether the model's output begins inside reasoning.")
+    limits: Limits = Field(default=DEFAULT_LIMITS, description="How deep, how long and how many calls may be.")
     max_parse_retries: int = Field(
         default=0, ge=0, description="How many times a model that failed to write a fitting call is asked again."
     )
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _check_limits(cls, limits: object) -> Limits:
+        return loaded_limits(limits)
 
     @model_validator(mode="after")
     def _check_extras(self) -> ToolLLMOptions:
@@ -48,7 +55,9 @@ class ToolLLMOptions(LLMAround):
         return self
 
     def _reading(self) -> Reading:
-        return Reading(self.formats, self.lenient, self.repair, self.split_reasoning, self.starts_reasoning)
+        return Reading(
+            self.formats, self.lenient, self.repair, self.split_reasoning, self.starts_reasoning, self.limits
+        )
 
     def _plain_reader(self) -> TextReader:
         return self._reading().reader_of_reasoning()

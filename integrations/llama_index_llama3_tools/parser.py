@@ -14,11 +14,13 @@ from llama3_tools import (
     Extraction,
     Extractor,
     Formats,
+    Limits,
     OnUnknownTool,
     new_call_id,
     render_response_prompt,
     render_tool_prompt,
 )
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import put_prompt_before
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
@@ -75,13 +77,14 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             object.
         starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not so, where
             the server has split reasoning off itself.
+        limits: how deep, how long and how many calls may be. What goes beyond is text.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is no list of tools, or `limits` are no `Limits`.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it does not know, `multiple` comes without `strict`, `strict` with
-            `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`.
+            `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`; or a limit is too low.
         MissingExtraError: `repair` needs the extra of that name.
     """
 
@@ -99,6 +102,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         if on_malformed not in get_args(OnMalformed):
@@ -112,7 +116,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._on_unknown_tool = on_unknown_tool
         self._strict = strict
         self._multiple = multiple
-        self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning).reader(
+        self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning, limits).reader(
             partial(Extractor, tools=declared),
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,

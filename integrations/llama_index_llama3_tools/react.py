@@ -27,6 +27,7 @@ from llama3_tools import (
     Event,
     Extractor,
     Formats,
+    Limits,
     OnUnknownTool,
     ReasoningDelta,
     TextDelta,
@@ -34,6 +35,7 @@ from llama3_tools import (
     ToolCallReady,
     render_tool_call,
 )
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
@@ -115,11 +117,12 @@ class Llama3ReActOutputParser(ReActOutputParser):
             (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and keeps it.)
         starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not for a
             `Llama3ToolLLM(split_reasoning=True)`, which leaves none.
+        limits: how deep and how long a call may be. What goes beyond is none.
 
     Raises:
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is no list of tools, or `limits` are no `Limits`.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
-        ValueError: an option has a value that it does not know, or `repair` no `tools` to go by.
+        ValueError: an option has a value that it does not know, a limit is too low, or `repair` has no `tools`.
         MissingExtraError: `repair` needs the extra of that name.
     """
 
@@ -134,13 +137,16 @@ class Llama3ReActOutputParser(ReActOutputParser):
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         toolset = None if tools is None else read_tools(tools)
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
         is_any = toolset is None and formats is None
         meant = formats_asked_for("pythonic", tools=()) if is_any else formats
         # What is thought is no part of what is read, and kept beside it where it is not split off.
-        reading = Reading(meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning)
+        reading = Reading(
+            meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning, limits=limits
+        )
         make = partial(Extractor, tools=None if toolset is None else toolset.declared.values())
         self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.

@@ -9,8 +9,9 @@ from typing import final
 
 from llama_index.core.llms import ChatResponse
 
-from llama3_tools import Extraction, Extractor, Formats, OnUnknownTool, new_call_id
+from llama3_tools import Extraction, Extractor, Formats, Limits, OnUnknownTool, new_call_id
 from llama3_tools.formats import require_formats
+from llama3_tools.limits import DEFAULT_LIMITS, require_limits
 from llama_index_llama3_tools.messages import has_native_calls
 from llama_index_llama3_tools.reasoning import has_reasoning
 
@@ -32,6 +33,7 @@ class Reading:
     repair: bool = False
     split_reasoning: bool = False
     starts_reasoning: bool = False
+    limits: Limits = DEFAULT_LIMITS
 
     def reader(
         self,
@@ -61,6 +63,7 @@ class Reading:
             lenient=self.lenient,
             repair=self.repair,
             split_reasoning=self.split_reasoning,
+            limits=require_limits(self.limits),
             id_factory=id_factory,
         )
         return TextReader(make, split_reasoning=self.split_reasoning, starts_reasoning=self.starts_reasoning)

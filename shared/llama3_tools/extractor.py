@@ -12,7 +12,7 @@ from llama3_tools.calls import CallReader
 from llama3_tools.content import Content
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
-from llama3_tools.limits import Limits, require_limits
+from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.plain_calls import take_plain_calls
 from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
@@ -20,8 +20,6 @@ from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
 __all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id"]
-
-_LIMITS = Limits()
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
 """What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
@@ -77,7 +75,7 @@ class Extractor:
         repair: bool = False,
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
-        limits: Limits = _LIMITS,
+        limits: Limits = DEFAULT_LIMITS,
         id_factory: Callable[[], str] = new_call_id,
     ) -> None:
         """Configure an extractor.
@@ -150,7 +148,7 @@ class Extractor:
             coercers,
             lenient=options.lenient,
             repair=load_repair() if options.repair else None,
-            depth=None if options.limits.depth == _LIMITS.depth else options.limits.depth,
+            depth=None if options.limits.depth == DEFAULT_LIMITS.depth else options.limits.depth,
         )
         self._choice = Choice(
             asked_for=options.formats,
@@ -224,7 +222,7 @@ def extract(  # noqa: PLR0913 (an option each)
     repair: bool = False,
     split_reasoning: bool = False,
     starts_reasoning: bool = False,
-    limits: Limits = _LIMITS,
+    limits: Limits = DEFAULT_LIMITS,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
@@ -255,7 +253,7 @@ def extract(  # noqa: PLR0913 (an option each)
     """
     is_default = tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id
     is_plain = coerce_arguments is lenient is repair is split_reasoning is starts_reasoning is False
-    if is_default and is_plain and limits is _LIMITS:
+    if is_default and is_plain and limits is DEFAULT_LIMITS:
         return _default().extract(text)
     extractor = Extractor(
         tools=tools,

@@ -36,7 +36,7 @@ from langchain_llama3_tools import (
     ToolRole,
     ToolsIn,
 )
-from llama3_tools import Extraction, FormatName, Formats, OnUnknownTool, PromptFormat, RejectionReason, Tool
+from llama3_tools import Extraction, FormatName, Formats, Limits, OnUnknownTool, PromptFormat, RejectionReason, Tool
 from llama_index_llama3_tools import (
     FailedToolCall,
     Llama3ToolOutput,
@@ -112,7 +112,9 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     assert_type(
         langchain_llama3_tools.Llama3JsonToolOutputParser(formats=formats).formats, tuple[FormatName, ...] | None
     )
-    langchain_llama3_tools.Llama3ToolMiddleware(formats="all", lenient=True, repair=True, starts_reasoning=True)
+    langchain_llama3_tools.Llama3ToolMiddleware(
+        formats="all", lenient=True, repair=True, starts_reasoning=True, limits=Limits(calls=10)
+    )
     return langchain_llama3_tools.Llama3ToolModel(
         llm,
         tools_in=tools_in,
@@ -198,7 +200,7 @@ async def the_ways_to_ask_a_llama_index_llm(
 
 def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> None:
     llama_index_llama3_tools.Llama3JsonToolOutputParser(
-        tools, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+        tools, formats=formats, lenient=True, repair=True, split_reasoning=True, limits=Limits(calls=10)
     )
     llama_index_llama3_tools.Llama3ReActOutputParser(
         tools, formats=["json"], lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
@@ -207,6 +209,7 @@ def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> 
         llm, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
     )
     assert_type(model.formats, tuple[FormatName, ...] | None)
+    assert_type(model.limits, Limits)
 
 
 def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:

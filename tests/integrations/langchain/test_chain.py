@@ -21,6 +21,7 @@ from langchain_core.runnables import ConfigurableField, Runnable
 
 from integrations.langchain.scripted import CALL, ScriptedChatModel, as_text_chunks, counted_ids, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser
+from llama3_tools import Limits
 
 ANSWER = f"Let me check. {CALL} One moment."
 PROMPT = ChatPromptTemplate.from_messages([("user", "{question}")])
@@ -162,6 +163,7 @@ class TestSerialization:
             {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
             {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
             {"formats": ["json", "pythonic"], "lenient": True, "split_reasoning": True, "starts_reasoning": True},
+            {"limits": Limits(candidate=300, calls=2)},
         ],
     )
     def test_it_goes_round(self, options: dict[str, Any]) -> None:

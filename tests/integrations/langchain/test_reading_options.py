@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,7 @@ from integrations.langchain.agents import (
 from integrations.langchain.scripted import ScriptedChatModel, as_text_chunks, counted_ids, fields, streamed, summed
 from integrations.langchain.test_package import import_with
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from llama3_tools import Limits
 
 
 @tool
@@ -57,6 +60,14 @@ class TestWhatIsChecked:
     def test_formats(self, make: Callable[..., object], formats: object, words: str) -> None:
         with pytest.raises(ValueError, match=rf"formats are out of json.*; {words}"):
             make(formats=formats)
+
+    @pytest.mark.parametrize("make", [parser, model, Llama3ToolMiddleware])
+    def test_limits(self, make: Callable[..., object]) -> None:
+        for limits in (5, None, (1, 300, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
+                make(limits=limits)
+        with pytest.raises(ValueError, match="calls is at least 1, not 0"):
+            make(limits=Limits(calls=0))
 
     def test_a_repair_goes_by_tools(self) -> None:
         with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
@@ -140,8 +151,40 @@ class TestFormats:
             *(model(**{name: True}) for name in ("lenient", "repair", "split_reasoning", "starts_reasoning")),
             model(formats="json"),
             model(formats="all"),
+            model(limits=Limits(calls=2)),
         ]
         assert len({one._get_llm_string() for one in made}) == len(made)  # noqa: SLF001 (what a cache asks)
+
+
+class TestLimits:
+    OUTPUT = f"{PARIS} {PARIS}"
+
+    def test_what_goes_beyond_is_text(self) -> None:
+        assert len(parser().invoke(self.OUTPUT).tool_calls) == 2
+        for made in (parser(limits=Limits(calls=1)), parser(limits=[127, 300, 1, 1])):
+            for message in (made.invoke(self.OUTPUT), summed(streamed(made, list(self.OUTPUT)))):
+                assert (len(message.tool_calls), message.content) == (1, PARIS)
+
+    def test_for_the_model_too(self) -> None:
+        for limits, number in ((Limits(), 2), (Limits(calls=1), 1)):
+            made = bound(self.OUTPUT, limits=limits)
+            for message in (made.invoke("Hi"), summed(made.stream("Hi"))):
+                assert len(message.tool_calls) == number
+
+    @in_every_way
+    def test_in_agents(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+        with serving(self.OUTPUT, "It is sunny.") as server:
+            messages = run(agent_on(server, limits=Limits(calls=1)))["messages"]
+        told = [(message.status, message.text) for message in messages if message.type == "tool"]
+        assert ("success", "sunny in Paris") in told
+        [complaint] = [text for status, text in told if status == "error"]
+        assert "beyond the first 1 calls" in complaint
+
+    def test_copies_have_them(self) -> None:
+        made = Llama3JsonToolOutputParser(limits=Limits(calls=1))
+        for one in (copy.deepcopy(made), pickle.loads(pickle.dumps(made)), made.model_copy()):  # noqa: S301 (made here)
+            assert one.limits == made.limits
+            assert len(one.invoke(self.OUTPUT).tool_calls) == 1
 
 
 class TestLenient:

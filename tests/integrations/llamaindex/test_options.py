@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +18,13 @@ from integrations.llamaindex.scripted import ScriptedLLM, chunkings
 from integrations.llamaindex.trips import asked, kwargs, told
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS
-from llama3_tools import MissingExtraError
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
+from llama3_tools import Limits, MissingExtraError
+from llama_index_llama3_tools import (
+    Llama3JsonToolOutputParser,
+    Llama3ReActOutputParser,
+    Llama3ToolLLM,
+    MalformedToolCallError,
+)
 
 LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
 BROKEN = "{'name': 'get_weather', 'parameters': {'city': 'Paris'}}"
@@ -135,7 +142,39 @@ class TestFormats:
         assert Llama3ReActOutputParser().parse("<|python_tag|>5 + 5").get_content().endswith("5 + 5")
 
 
+class TestLimits:
+    OUTPUT = f"{WEATHER} {WEATHER}"
+    ONE = Limits(calls=1)
+
+    def test_what_goes_beyond_is_text(self) -> None:
+        parser = Llama3JsonToolOutputParser(limits=self.ONE)
+        for one in (parser, copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):  # noqa: S301 (made here)
+            assert len(one.parse(self.OUTPUT).tool_calls) == 1
+            *_, last = one.stream(ScriptedLLM(chunks=list(self.OUTPUT)).stream_chat([]))
+            assert (last.message.content, kwargs(last.message)) == (WEATHER, [PARIS])
+
+    def test_for_an_llm_too(self) -> None:
+        for limits, number in ((Limits(), 2), (self.ONE, 1)):
+            llm = Llama3ToolLLM(ScriptedLLM(chunks=[self.OUTPUT]), limits=limits)
+            answer = llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+            assert len(kwargs(answer.message)) == number
+
+    def test_for_a_react_step_too(self) -> None:
+        deep = '{"name": "get_weather", "parameters": {"city": ["Paris"]}}'
+        assert hasattr(Llama3ReActOutputParser(TOOLS).parse(deep), "action")
+        with pytest.raises(MalformedToolCallError, match="too_deep"):
+            Llama3ReActOutputParser(TOOLS, limits=Limits(depth=1)).parse(deep)
+
+
 class TestChecks:
+    @made
+    def test_limits_that_are_none_or_too_low_are_an_error(self, make: Callable[..., Any]) -> None:
+        for limits in (5, None, (1, 300, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
+                make(limits=limits)
+        with pytest.raises(ValueError, match="calls is at least 1, not 0"):
+            make(limits=Limits(calls=0))
+
     @made
     @pytest.mark.parametrize("formats", [["xml"], []])
     def test_formats_that_nobody_knows_are_an_error(self, make: Callable[..., Any], formats: list[str]) -> None:
@@ -162,6 +201,7 @@ class TestChecks:
             "repair": True,
             "split_reasoning": True,
             "starts_reasoning": True,
+            "limits": Limits(calls=2),
         }
         llm = Llama3ToolLLM(MockLLM(), **options)
         loaded = Llama3ToolLLM.from_json(llm.to_json())
