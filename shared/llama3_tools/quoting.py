@@ -35,6 +35,12 @@ _CLOSING_QUOTES = {
     "\u201a": "\u2018\u2019",
     "\u00ab": "\u00bb",
     "\u00bb": "\u00ab",
+    "\u2039": "\u203a",
+    "\u203a": "\u2039",
+    "\u300c": "\u300d",
+    "\u300e": "\u300f",
+    "\uff02": "\uff02",
+    "\uff07": "\uff07",
 }
 
 
@@ -146,6 +152,8 @@ def _backticks_behind(backticks: int, line: str, end: int) -> int:
 def _is_closed(source: Source, backticks: int, *, is_direct: bool) -> Generator[None, None, bool]:
     """Tell whether a code span is closed: on the line, at the start of the next, or by the end of the output.
 
+    Nobody waits for the end of a long line: a span that is open on it is taken to be closed.
+
     Args:
         source: where to read on. It is not moved.
         backticks: how many close it.
@@ -172,5 +180,5 @@ def _is_closed(source: Source, backticks: int, *, is_direct: bool) -> Generator[
         else:
             searched = len(rest)
         if is_all:
-            return is_direct and len(rest) < _LOOK_AHEAD and rest.strip() in "`"[: backticks - 1]
+            return len(rest) == _LOOK_AHEAD or (is_direct and rest.strip() in "`"[: backticks - 1])
         yield

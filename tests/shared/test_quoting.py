@@ -49,9 +49,11 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             f"“{A}”",
             f"„{A}“",
             f"«{A}»",
+            *[f"\u2039{A}\u203a", f"\u203a{A}\u2039", f"「{A}」", f"『{A}』", f"\uff02{A}\uff02", f"\uff07{A}\uff07"],
         ],
         *[f"'<tool_call>{A}</tool_call>'", f'"<|python_tag|>{A}"', f"\u2018[{A}]\u2019"],
         # The line is long.
+        *[f"Write `{A} {'x' * 1000}` so.", f"Write ``call: {A} {'x' * 999}", f"`{A} {'x' * 1000}``"],
         *[f"So it is\n`{'x ' * 1100}{A}`", f"So it is\n> {'x ' * 1100}{A}", f"`{'x' * 2200}`` {A}`"],
     ],
 )
@@ -76,7 +78,7 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"`{A}\n\n`", "` `"),
         (f"`{A}\nx`", "` x`"),
         (f"`x\n{A}`", "`x `"),
-        (f"`{A} {'x' * 1000}`", f"` {'x' * 1000}`"),
+        (f"Write `x {A} {'x' * 998}\n`", f"Write `x {'x' * 998}\n`"),
         # The backticks around it belong to other spans.
         (f"Use `x` {A} `y`.", "Use `x` `y`."),
         (f"Use `x()` {A} `y`.", "Use `x()` `y`."),
@@ -101,6 +103,8 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"'{A} ", "'"),
         (f"'{A}\"", "' \""),
         (f"”{A}“", "” “"),
+        (f"」{A}「", "」 「"),
+        (f"「{A}』", "「 』"),
     ],
 )
 def test_any_other_call_is_called(text: str, content: str | None):
@@ -132,11 +136,17 @@ def test_each_call_in_a_span_is_quoted(calls: str):
     assert [(rejection.name, rejection.reason) for rejection in extraction.rejections] == [("a", "quoted")] * 2
 
 
-@pytest.mark.parametrize("end", ["\nx", "\n\n", "x" * 1000])
+@pytest.mark.parametrize("end", ["\nx", "\n\n", f"{'x' * 996}\n"])
 def test_a_call_behind_an_open_backtick_waits_for_the_end_of_its_line(end: str):
     stream = Extractor().stream()
     assert stream.feed(f"`` {A} `x") == [TextDelta("``")]
     assert [type(event) for event in stream.feed(end)] == [ToolCallReady, TextDelta]
+
+
+def test_a_call_in_a_span_that_is_open_does_not_wait_for_the_end_of_a_long_line():
+    stream = Extractor().stream()
+    assert stream.feed(f"`` {A} {'x' * 998}") == [TextDelta("``")]
+    assert stream.feed("x") == [TextDelta(f" {A} {'x' * 999}")]
 
 
 def test_a_call_behind_a_quotation_mark_waits_for_the_next_character():
