@@ -105,6 +105,8 @@ class Coercer:
         except RecursionError:  # the caller's frames count, too, and there may be hardly one left
             problem = ArgumentProblem("$", "object", arguments, ProblemReason.TOO_DEEP, _TOO_DEEP)
             return Coercion(arguments, (), (problem,))
+        finally:
+            self._reader.forget_excess()
 
     def _coerced(self, arguments: dict[str, Any], depth: int) -> Coercion:
         run = _Run(depth)

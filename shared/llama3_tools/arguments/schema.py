@@ -36,6 +36,9 @@ _MAX_ALTERNATIVES = 128
 _MAX_NESTING = 64
 _MAX_STEPS = 1000
 
+_MAX_KEPT = 1000
+"""How many nodes are kept from one call to the next: a model's names may fit any combination of patterns."""
+
 
 class Property(NamedTuple):
     """What an object's shape says about one name."""
@@ -184,6 +187,11 @@ class SchemaReader:
             schema = schemas[0] if len(schemas) == 1 else {"allOf": list(schemas)}
             node = self._nodes[key] = Node(schema, self._root, shapes)
         return node
+
+    def forget_excess(self) -> None:
+        """Let go of nodes that are too many to keep; they can be made anew."""
+        if len(self._nodes) > _MAX_KEPT:
+            self._nodes.clear()
 
     def _referred(self, schema: object) -> object:
         """Follow a schema that is nothing but a reference, so that a recursive schema has few nodes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 import sys
@@ -21,7 +22,7 @@ from llama3_tools import (
     coerce_arguments,
     validate_arguments,
 )
-from llama3_tools.arguments import ArgumentValidator
+from llama3_tools.arguments import ArgumentValidator, Coercer
 from steps import steps_of
 
 
@@ -136,6 +137,21 @@ def test_names_of_another_alternative_cost_no_more_than_their_number():
 
     work(3)
     assert work(400) < 5 * work(100)
+
+
+def test_a_coercer_keeps_little_of_what_names_ask_for():
+    """Each set of patterns that a name may fit is a schema of its own."""
+    patterns = {letter: {"type": "integer"} for letter in "abcdefghijkl"}
+    names = ["".join(letter for n, letter in enumerate(patterns) if number >> n & 1) for number in range(1, 4096)]
+    coercer = Coercer({"patternProperties": patterns})
+    tracemalloc.start()
+    for _ in range(2):
+        assert coercer.coerce(dict.fromkeys(names, 1)) == Coercion(dict.fromkeys(names, 1))
+    gc.collect()  # what Python keeps free, too
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 200_000
+    assert len(coercer.coerce(dict.fromkeys(names[:7], "1")).changes) == 7
 
 
 def test_a_full_stack_is_no_error():
