@@ -18,7 +18,7 @@ from llama3_tools.formats.wrappers import PYTHON_START
 from llama3_tools.limits import Limits
 from llama3_tools.source import Source
 from llama3_tools.stream import ExtractionStream
-from llama3_tools.values import Extraction, Span
+from llama3_tools.values import Extraction, Span, fields_shown
 
 __all__ = ["Piece", "PieceExtractor", "PieceKind", "Pieces"]
 
@@ -57,6 +57,10 @@ class Piece:
     """The piece as the model wrote it."""
     index: int | None = None
     """Which of the extraction's calls or rejections it is, or a part of."""
+
+    def __repr__(self) -> str:
+        """Show it as Python does; no character hides."""
+        return fields_shown(self)
 
 
 @dataclass(frozen=True, slots=True)

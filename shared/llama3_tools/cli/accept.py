@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from llama3_tools.cli.json_input import read_json
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 
 __all__ = ["accept"]
@@ -43,7 +44,10 @@ class _Number(click.FloatRange):
 
 def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
     try:
-        read = json.loads(value)
+        read = read_json(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    try:
         json.dumps(read, allow_nan=False)
     except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"not JSON: {error}") from None

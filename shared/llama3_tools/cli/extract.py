@@ -11,6 +11,7 @@ from typing import get_args
 
 import click
 
+from llama3_tools.cli.json_input import TOO_DEEP, read_json
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_pieces
 from llama3_tools.errors import MissingExtraError, ToolDefinitionError
@@ -26,7 +27,6 @@ __all__ = ["extract"]
 _STDIN = "-"
 _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
-_TOO_DEEP = "nested too deep to be read"
 
 
 @click.command(short_help="Take model outputs apart.")
@@ -90,7 +90,7 @@ def extract(  # noqa: PLR0913 (an option each)
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
     except RecursionError:
-        raise click.UsageError(f"{tools_file}: {_TOO_DEEP}") from None
+        raise click.UsageError(f"{tools_file}: {TOO_DEEP}") from None
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
     screen = console(color)
@@ -124,15 +124,11 @@ def _why(error: OSError | UnicodeDecodeError) -> str:
 
 def _read_tools(name: str) -> Sequence[ToolLike]:
     try:
-        tools: object = json.loads(_read(name))
+        tools = read_json(_read(name))
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{name}: {_why(error)}") from None
-    except json.JSONDecodeError as error:
-        raise click.UsageError(f"{name}: not JSON: {error}") from None
-    except ValueError:
-        raise click.UsageError(f"{name}: a number in it has more digits than Python reads") from None
-    except RecursionError:
-        raise click.UsageError(f"{name}: {_TOO_DEEP}") from None
+    except ValueError as error:
+        raise click.UsageError(f"{name}: {error}") from None
     if isinstance(tools, Mapping):
         tools = tools.get("tools", [tools])  # a request's body, or one tool
     if not isinstance(tools, list):
