@@ -58,9 +58,15 @@ def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, c
     assert [row[0] for row in rows(printed.splitlines())] == [
         "",
         "a typical output",
+        "a typical output, with tools",
         "a string of 100 KB",
+        "a string of 100 KB, of code",
+        "a string of 100 KB, of escapes",
         "1 MB of structure",
+        "1 MB of structure, 60 levels deep",
         "1 MB of prose",
+        "1 MB of prose, with tools",
+        "1 MB of Markdown, with tools",
         "1,000 calls",
         "a typical output, by 4 characters",
         "memory of a stream",
@@ -152,9 +158,15 @@ def test_this_package_reads_right_what_its_peers_are_measured_on():
 def test_the_targets_are_measured_at_the_sizes_that_they_are_named_for():
     assert {row.name: row.size for row in ratios(1)} == {
         "a typical output": 200,
-        "a string of 100 KB": 100_041,
-        "1 MB of structure": 1_000_039,
+        "a typical output, with tools": 200,
+        "a string of 100 KB": 100_045,
+        "a string of 100 KB, of code": 100_026,
+        "a string of 100 KB, of escapes": 100_041,
+        "1 MB of structure": 1_000_044,
+        "1 MB of structure, 60 levels deep": 999_956,
         "1 MB of prose": 999_978,
+        "1 MB of prose, with tools": 999_978,
+        "1 MB of Markdown, with tools": 999_936,
         "1,000 calls": 87_998,
         "a typical output, by 4 characters": 200,
     }
