@@ -7,6 +7,8 @@ import re
 from llama_index.core.agent.react.output_parser import ReActOutputParser, parse_action_reasoning_step
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ResponseReasoningStep
 
+from llama3_tools.visible import visible
+
 __all__ = ["read_step"]
 
 _ACTION = re.compile(r"\nAction: ([^\n() ]+)")
@@ -29,11 +31,13 @@ def read_step(text: str, *, is_streaming: bool = False) -> BaseReasoningStep:
     before_answer, found, _ = text.partition("Answer:")
     if "Action:" in before_answer:
         return _action(text)
+    if not found and "Thought:" in text:
+        raise ValueError(f"Could not parse output: {visible(text)}")
     if not found:
         return ReActOutputParser().parse(text, is_streaming)
     thought, found, answer = text.partition("Thought:")[2].partition("Answer:")
     if not found:
-        raise ValueError(f"Could not extract final answer from input text: {text}")
+        raise ValueError(f"Could not extract final answer from input text: {visible(text)}")
     return ResponseReasoningStep(thought=thought.strip(), response=answer.strip(), is_streaming=is_streaming)
 
 
@@ -43,7 +47,7 @@ def _action(text: str) -> ActionReasoningStep:
     last_input = closed.rfind(_INPUT, 0, closed.rfind("{") + 1)
     actions = list(_ACTION.finditer(text, 1, max(last_input, 0)))
     if not actions:
-        raise ValueError(f"Could not extract tool use from input text: {text}")
+        raise ValueError(f"Could not extract tool use from input text: {visible(text)}")
     has_thought = text.lstrip().startswith("Thought: ")
     action = actions[0 if has_thought else -1]
     thought = text[: action.start()].strip()

@@ -32,6 +32,12 @@ def test_a_step_is_what_llama_index_makes_of_it(first: str) -> None:
             assert read_by(read_step, text) == expected
 
 
+@pytest.mark.parametrize("text", ["Thought: \x1b\u202e", "Answer: \x1b\u202e", "Action: \x1b\u202e"])
+def test_an_error_shows_what_hides_or_commands_a_terminal(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^Could not [\w ]+: \w+: \\x1b\\u202e$"):
+        Llama3ReActOutputParser().parse(text)
+
+
 def test_a_thought_may_be_empty() -> None:
     step: Any = Llama3ReActOutputParser().parse('Thought: \nAction: f\nAction Input: {"a": 1}')
     assert (step.thought, step.action, step.action_input) == ("", "f", {"a": 1})
