@@ -13,7 +13,20 @@ from llama3_tools.json_writing import shown
 from llama3_tools.visible import visible
 from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
-__all__ = ["FailedToolCall", "Llama3ToolOutput"]
+__all__ = ["FailedToolCall", "Llama3ToolOutput", "Showable"]
+
+
+class Showable(BaseModel):
+    """A model that is shown with integers of any size, which Python does not write."""
+
+    def __repr_str__(self, join_str: str) -> str:
+        """Write the fields, for `repr` and `str`."""
+        fields = {name: value for name, value in self.__repr_args__() if name}
+        try:
+            return join_str.join(f"{name}={value!r}" for name, value in fields.items())
+        except ValueError:
+            written = self.model_dump(include=set(fields))
+            return join_str.join(f"{name}={shown(value)}" for name, value in written.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +47,7 @@ class FailedToolCall:
         return visible(f"{self.name} ({self.reason}): {self.detail}", exact=True)
 
 
-class Llama3ToolOutput(BaseModel):
+class Llama3ToolOutput(Showable):
     """One model output, taken apart.
 
     A pydantic model, so that it can be the field of a Workflow event and be stored in a Workflow's context. Its `str()`
@@ -86,13 +99,6 @@ class Llama3ToolOutput(BaseModel):
         LlamaIndex look for them there.
         """
         return assistant_message(self.extraction.content, self.extraction.tool_calls, reasoning=self.reasoning)
-
-    def __repr__(self) -> str:
-        """Show the fields, integers of any size too."""
-        try:
-            return super().__repr__()
-        except ValueError:
-            return f"Llama3ToolOutput({shown(self.model_dump(exclude={'extraction'}))})"
 
     def __str__(self) -> str:
         """Give the text."""

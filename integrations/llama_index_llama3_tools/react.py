@@ -40,7 +40,7 @@ from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.output import failed_tool_calls
+from llama_index_llama3_tools.output import Showable, failed_tool_calls
 from llama_index_llama3_tools.react_form import read_step
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
@@ -62,7 +62,7 @@ Answer: your answer
 _BEFORE_LIST = re.compile(r"(?<=Action:)[ \t](?=\[)")
 
 
-class Llama3CallReasoningStep(ActionReasoningStep):
+class Llama3CallReasoningStep(Showable, ActionReasoningStep):
     """A step that calls a tool, shown to the model in the form in which it wrote it.
 
     >>> step = Llama3CallReasoningStep(thought="I need the time.", action="now", action_input={"zone": "UTC"})

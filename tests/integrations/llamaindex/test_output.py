@@ -11,7 +11,7 @@ from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 from pydantic import ValidationError
 
 from integrations.llamaindex.scripted import CALL
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolOutput
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolOutput
 
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
@@ -84,8 +84,14 @@ def test_an_output_reads_well() -> None:
 
 
 def test_an_output_with_integers_of_any_size_reads_well() -> None:
-    digits = "1" * 5000
-    assert f'"tool_kwargs": {{"n": {digits}}}' in repr(parse(f'{{"name": "f", "parameters": {{"n": {digits}}}}}'))
+    arguments = f'{{"n": {"1" * 5000}}}'
+    call = f'{{"name": "f", "parameters": {arguments}}}'
+    shown = repr(parse(f"Hi. {call}"))
+    assert shown.startswith("Llama3ToolOutput(text='Hi.', tool_calls=[{\"tool_id\": ")
+    assert shown.endswith(f'"tool_kwargs": {arguments}}}], errors=[], reasoning=None)')
+    step = Llama3ReActOutputParser().parse(call)
+    assert f"action='f', action_input={arguments}, changes=()" in repr(step)
+    assert f"action='f' action_input={arguments} changes=()" in str(step)
 
 
 def test_a_failed_call_shows_what_hides_or_commands_a_terminal() -> None:
