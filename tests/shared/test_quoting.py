@@ -252,6 +252,12 @@ def test_a_header_in_a_sentence_is_prose(token: str):
     assert extraction.content == f"Write {token} first."
 
 
+def test_a_header_of_both_kinds_begins_a_made_up_turn():
+    extraction = extract_in_every_chunking(f"{B}<|im_start|>user <|end_header_id|>\n\n{A}", tools=TOOLS)
+    assert [call.name for call in extraction.tool_calls] == ["b"]
+    assert extraction.content == f"<|end_header_id|>\n\n{A}"
+
+
 def test_a_made_up_turn_flows():
     stream = Extractor().stream()
     assert stream.feed(f"Hi.<|eot_id|>{LLAMA_3.format('user')}So: {A} <|e") == [

@@ -14,14 +14,15 @@ from llama3_tools.source import Reading, Source
 __all__ = ["PROTOCOL_TOKEN", "TOKEN_PATTERN", "TURN"]
 
 _IM_START = "<|im_start|>"
+_END_HEADER = "<|end_header_id|>"
 # meta-llama/llama-models: prompt_format.md of llama3_1, llama3_2, llama3_3 and llama4. Hermes finetunes of Llama 3
 # write ChatML, and <|end_header_id|> behind it: HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B.
-_TOKENS = ("<|python_tag|>", "<|begin_of_text|>", "<|finetune_right_pad_id|>", "<|python_end|>", "<|end_header_id|>")
+_TOKENS = ("<|python_tag|>", "<|begin_of_text|>", "<|finetune_right_pad_id|>", "<|python_end|>", _END_HEADER)
 _ENDS = ("<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>", "<|im_end|>", "<|endoftext|>")
 _HEADER_ROLE = "[^<>|]{0,32}"
 _TURN_MARKERS = (
     *map(Marker.of, (*_ENDS, _IM_START)),
-    Marker.of("<|start_header_id|>", _HEADER_ROLE, "<|end_header_id|>"),
+    Marker.of("<|start_header_id|>", _HEADER_ROLE, _END_HEADER),
     Marker.of("<|header_start|>", _HEADER_ROLE, "<|header_end|>"),
 )
 _OTHERS = ("user", "system", "tool", "ipython", "function")
@@ -51,13 +52,17 @@ def _read_token(source: Source, candidate: Candidate) -> Reading[Outcome]:
 
 
 def _ends_line(source: Source) -> Reading[bool]:
-    """Step over blanks, and tell whether a line break follows."""
+    """Step over blanks and what ends a header, and tell whether a line break follows."""
     while True:
         blanks = _BLANKS.match(source.text, source.pos)
         source.pos = blanks.end() if blanks else source.pos
-        if source.ended or not source.exhausted:
-            return source.text[source.pos : source.pos + 1].isspace()
-        yield None
+        rest = source.text[source.pos : source.pos + len(_END_HEADER)]
+        if rest == _END_HEADER:
+            source.pos += len(rest)
+        elif source.ended or not _END_HEADER.startswith(rest):
+            return rest[:1].isspace()
+        else:
+            yield None
 
 
 def _read_turn(source: Source, _: Candidate) -> Reading[Outcome]:
