@@ -56,7 +56,7 @@ fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TA
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
 mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="json_scan --again --jobs 4")
-	$(PY) mutation/run.py $(ARGS)
+	$(PY) mutation/mutate.py $(ARGS)
 
 bench: $(VENV)/.bench ## Measure how fast outputs are read, ten minutes (ARGS="--json new.json --compare old.json", "--only targets")
 	$(PY) benchmarks/speed.py $(ARGS)

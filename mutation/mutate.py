@@ -1,7 +1,7 @@
 """Changes the code of `shared/` in small ways, one at a time, and sees whether the tests notice.
 
-    python mutation/run.py json_scan formats/fence
-    python mutation/run.py json_scan --again
+    python mutation/mutate.py json_scan formats/fence
+    python mutation/mutate.py json_scan --again
 
 mutmut writes the mutants: a comparison turned round, a number one larger, an argument left out. For each, the tests
 that reach its function run until one of them fails. A mutant that none notices has survived; `survivors.txt` lists
