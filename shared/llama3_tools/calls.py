@@ -37,8 +37,7 @@ class Scope(NamedTuple):
 class ReadJson(NamedTuple):
     """What stood at a brace or bracket, and where it ended (an index into the text that was read)."""
 
-    outcome: Parts | Refusal | None
-    """`None` for an object without a single key, which is prose."""
+    outcome: Parts | Refusal
     end: int
 
 
@@ -77,9 +76,9 @@ class CallReader:
                 written, end = plain
                 return ReadJson([self.make(written, (pos + offset, end + offset), scope)], end)
             parsed = parse_object(text, pos, checked=checked)
-            if parsed is None:
+            if parsed is None or not parsed.members:
                 return None
-            return ReadJson(self._object(parsed, offset, scope) if parsed.members else None, parsed.end)
+            return ReadJson(self._object(parsed, offset, scope), parsed.end)
         items = parse_objects(text, pos, checked=checked)
         if not items:
             return None

@@ -156,13 +156,11 @@ class Source:
         """Give the text between two offsets, neither of them before the mark."""
         if start >= self.base:
             return self.text[start - self.base : end - self.base]
-        pieces, offset = [], self.base
-        for piece in reversed(self._kept):
-            pieces.append(piece)
-            offset -= len(piece)
-            if offset <= start:
-                pieces[-1] = piece[start - offset :]
-                break
+        pieces, offset, earlier = [], self.base, reversed(self._kept)
+        while offset > start:
+            pieces.append(next(earlier))
+            offset -= len(pieces[-1])
+        pieces[-1] = pieces[-1][start - offset :]
         pieces.reverse()
         pieces.append(self.text[: max(end - self.base, 0)])
         return "".join(pieces)[: end - start]  # which copies nothing where that is all

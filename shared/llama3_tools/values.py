@@ -107,7 +107,7 @@ class ArgumentProblem:
     """A place where the arguments do not fit the schema."""
 
     path: str
-    """Where it is, as a JSONPath: `$.labels[0]`. Of a missing parameter, where it should be. Shortened if it is long."""
+    """Where it is, as a JSONPath: `$.labels[0]`. Of a missing parameter, where it should be. Shortened if long."""
     declared: str
     """What the schema declares there, in short: `array of string`; empty for an unknown parameter."""
     value: Any = field(hash=False)

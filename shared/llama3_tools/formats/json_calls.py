@@ -35,11 +35,9 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
         read = calls.read(source.slice(start, scan.end), 0, start, scope, checked=True)
         assert read is not None  # noqa: S101  # the scan found what there is to parse
     outcome, end = read.outcome, source.offset
-    if outcome is not None and source.holds_too_much and not scope.wrappers:
+    if source.holds_too_much and not scope.wrappers:
         outcome, end = refuse_too_long(source, start), source.bound
-    if outcome is None or isinstance(outcome, Refusal):
-        return IsText(source.offset, outcome and Rejection((start, end), *outcome))
-    return IsCall(outcome)
+    return IsText(source.offset, Rejection((start, end), *outcome)) if isinstance(outcome, Refusal) else IsCall(outcome)
 
 
 _TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
