@@ -54,8 +54,8 @@ _MAY_BE_CODE = {
 }
 
 _TOKEN_BEFORE = re.compile(
-    r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|"  # of a protocol token, or the opening tag of a wrapper
-    r"|<(?:tool(?:_call|s|-use)?|function(?:_?call)?))>\s*\Z"
+    r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|>"  # of a protocol token, or the opening tag of a wrapper
+    r"|start\|>(?:assistant)?|<(?:tool(?:_call|s|-use)?|function(?:_?call)?)>)\s*\Z"
 )
 _LONGEST_ATTEMPT = 1000
 _NO_PARENTHESIS = re.compile(rf"[^()\n\r]{{0,{_LONGEST_ATTEMPT}}}")
