@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from fragments import FRAGMENTS
+from fragments import FRAGMENTS, SITUATIONS
 from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
 
 __all__ = ["LONGEST_INPUT", "bytes_of", "mutate_json", "mutate_text", "text_of"]
@@ -24,6 +24,7 @@ _PAIRS = (
     *(("<|python_tag|>", "<|eom_id|>"), ("<|python_start|>", "<|python_end|>"), ("\n", "\n"), ("\n> ", "\n")),
     *(('{"name":"f","parameters":', "}"), ('{"q":', "}"), ('{"tool_call":', "}"), ("[f(a=", ")]"), ("[", ", 1]")),
 )
+_PARTS = (*FRAGMENTS * 2, *SITUATIONS)
 _LITERALS = (
     *("a=1", ", ", "b='x'", 'r"\\d"', "'''x\ny'''", "True", "None", "{'k': [1, (2,)]}", "{1, 2}", "0x1F", "1_000"),
     *(
@@ -76,7 +77,7 @@ def mutate_text(header: int) -> Callable[[bytes, random.Random], bytes]:
         for _ in range(seeded.choice((1, 1, 2, 4))):
             start = seeded.randint(0, len(parts))
             end = min(start + seeded.choice((0, 1, 1, 2, 8, 32)), len(parts))
-            parts[start:end] = _changed(parts, parts[start:end], seeded, FRAGMENTS if header else _LITERALS)
+            parts[start:end] = _changed(parts, parts[start:end], seeded, _PARTS if header else _LITERALS)
         return (head + bytes_of("".join(parts)))[:LONGEST_INPUT]
 
     return mutate

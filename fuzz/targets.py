@@ -7,6 +7,7 @@ text, in which any bytes have a meaning.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import math
 import random
@@ -20,6 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 import invariants
+from beginnings import calls_come_when_they_are_complete
 from chunkings import cut
 from fragments import READINGS, TOOLS
 from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, parse_response
@@ -50,6 +52,8 @@ class Target:
 
 
 _READINGS = tuple(READINGS.values())
+_CUT_OFF_EVERYWHERE = 128  # characters: an output that is longer is cut off where its first chunks end
+_MOST_BEGINNINGS = 128
 _KEYWORDS = {*kwlist} - {"True", "False", "None"}
 _PYTHONIC = Extractor(formats=["pythonic"])
 _RESPONSES: tuple[dict[str, Any], ...] = (
@@ -78,7 +82,8 @@ def _stream(data: bytes) -> None:
     places = range(1, len(text))
     chunks = cut(text, sorted(seeded.sample(places, min(len(places), seed)))) if seed else list(text)
     invariants.every_chunking_is_one_shot(chunks, extractor)
-    invariants.calls_come_when_they_are_complete(chunks[:16], extractor)
+    ends = itertools.accumulate(map(len, chunks)) if len(text) > _CUT_OFF_EVERYWHERE else None
+    calls_come_when_they_are_complete(text, extractor, ends and itertools.islice(ends, _MOST_BEGINNINGS))
 
 
 def _pythonic(data: bytes) -> None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from beginnings import calls_come_when_they_are_complete
 from llama3_tools import Extraction, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 
 _RANDOM_CHUNKINGS = 12
 _LENGTH_CUT_EVERYWHERE = 1500
+_LENGTH_CUT_OFF_EVERYWHERE = 300
 _IS_MUTATED = "MUTANT_UNDER_TEST" in os.environ  # by `make mutate`, which has no time for each place
 
 
@@ -74,7 +76,10 @@ def read(chunks: Iterable[str], extractor: Extractor) -> tuple[Flow, Extraction]
 
 
 def extract_in_every_chunking(text: str, **options: Any) -> Extraction:  # noqa: ANN401 - as Extractor takes them
-    """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content."""
+    """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content.
+
+    Of a text that is not long, every beginning has to give the calls that the whole gives, as far as it goes.
+    """
     extractor = Extractor(**options)
     extraction = extractor.extract(text)
     expected, _ = read([text], extractor)
@@ -89,4 +94,6 @@ def extract_in_every_chunking(text: str, **options: Any) -> Extraction:  # noqa:
         flow, streamed_extraction = read(chunks, extractor)
         assert flow == expected, chunks
         assert streamed_extraction == extraction, chunks
+    if len(text) <= _LENGTH_CUT_OFF_EVERYWHERE and not _IS_MUTATED:
+        calls_come_when_they_are_complete(text, extractor)
     return extraction

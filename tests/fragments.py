@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama3_tools import Limits, Tool
 from llama3_tools.pieces import PieceExtractor
 
-__all__ = ["FRAGMENTS", "READINGS", "TOOLS"]
+__all__ = ["FRAGMENTS", "READINGS", "SITUATIONS", "TOOLS"]
 
 _WHOLE = (
     '{"name":"f","parameters":{"q":"x"}}',
@@ -121,6 +121,56 @@ _PROSE = (
 FRAGMENTS = (*_WHOLE * 3, *_BROKEN, *_WRAPPERS, *_TOKENS, *_PROSE)
 """Pieces of outputs, the whole calls several times, as most of the rest breaks them."""
 
+_CALLS = ('{"name":"f","parameters":{"q":1}}', "[f(q=1)]", '<tool_call>{"name":"g","arguments":{}}</tool_call>')
+_QUOTES = ('"', "'", "\u201c", "\u201d", "\u201e", "\u2019", "\u00ab", "`", "``", '\\"')
+_BREAKS = ("", "\n", "\r\n", "\n`", "\r\n``", "\n\n`", " x`", "`\n", "\r")
+_DELIMITERS = (";", ";;", "; ;", ",", ";,", " ; x", "\n;\n", ",;,", ";<|eot_id|>;", "</tool>;")
+_QUOTING = ("> ", ">", "\n> ", "\r> ", "- > ", "1. > ", "\n\t>", "x > ", "x\n\xa0> ", "> x\n", "<|eot_id|>> ")
+_NAMES = (
+    "f(",
+    "f(q=",
+    'f(q="',
+    "[f(",
+    "[f(q='",
+    "g.call(",
+    'brave_search.call(query="',
+    '{"name":"f","parameters":{"q":"',
+)
+_CUT_OFF_TOKENS = (
+    "<|",
+    "<|eot_id|>",
+    "<|start_header_id|>",
+    "<|python_tag|>",
+    "<|im_start|>",
+    "</think>",
+    "<|python_en",
+)
+
+SITUATIONS = (
+    *(f"{before}{call}{behind}" for call in _CALLS for before in _QUOTES for behind in (before, "", *"\"'`\u201d")),
+    *(f"`{before}{call}{behind}" for call in _CALLS for before in ("", "x ", "`", "\n") for behind in _BREAKS),
+    *(f"{call}{delimiters}" for call in _CALLS for delimiters in _DELIMITERS),
+    *(f"{call}{delimiters}{call}" for call in _CALLS for delimiters in _DELIMITERS),
+    *(f"{quoting}{call}" for call in _CALLS for quoting in _QUOTING),
+    *(f"{name}{token}" for name in _NAMES for token in _CUT_OFF_TOKENS),
+    *(
+        f"{opening}{call}"
+        for call in _CALLS
+        for opening in ("<tool_call>", "```json\n", "<functioncall ", "<|python_start|>")
+    ),
+    *(f"<think>{thought}</think>" for thought in ("eee", " e ", "e<e", "</thin", *_CALLS)),
+    "[f(q=1), g(), ",
+    "[f(q=1), g()",
+    "[f(q=1)][0]",
+    "<|python_tag|>x = 1\n",
+    "<|start_header_id|>user<|end_header_id|>\n\n",
+    '{"message":"m","tool_call":null}',
+    f'{{"name":"f","parameters":{{"q":"{"x" * 230}"}}}}',
+    f"[f(q='{'x' * 250}')]",
+    f"<tool_call>{' ' * 250}",
+)
+"""What decides about calls, as chance rarely puts it together: quotation, delimiters, what is cut off, thoughts."""
+
 _F = {"type": "object", "properties": {"q": {"type": "integer"}, "a": {"type": "array"}}, "required": ["q"]}
 _G = {"type": "object", "properties": {"a": {"type": "string"}}}
 _CODE = {"type": "object", "properties": {"code": {"type": "string"}}}
@@ -140,6 +190,9 @@ READINGS = {
     "reasoning": PieceExtractor(split_reasoning=True),
     "begun reasoning": PieceExtractor(split_reasoning=True, starts_reasoning=True),
     "limited": PieceExtractor(limits=Limits(depth=2, candidate=256, calls=2, rejections=2)),
+    "one call": PieceExtractor(limits=Limits(calls=1, rejections=1)),
+    "few short calls": PieceExtractor(tools=TOOLS, limits=Limits(depth=1, candidate=256, calls=3)),
+    "reasoning and tools": PieceExtractor(tools=TOOLS, formats="all", split_reasoning=True),
     "all": PieceExtractor(
         tools=TOOLS, formats="all", coerce_arguments=True, lenient=True, repair=True, split_reasoning=True
     ),

@@ -1,6 +1,7 @@
 """What holds for every output, however it is read. Each function says one thing, and fails where it does not hold.
 
-The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text.
+The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text. Two more
+stand in files of their own: `accounts.py` and `beginnings.py`.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from accounts import account_for
 from chunkings import read
-from llama3_tools import ReasoningDelta, ToolCall, ToolCallReady
-from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
+from llama3_tools import ReasoningDelta, ToolCall
 from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
 
 __all__ = [
-    "calls_come_when_they_are_complete",
     "calls_stand_where_they_say",
     "content_holds_no_other_call",
     "every_chunking_is_one_shot",
@@ -23,13 +23,8 @@ __all__ = [
     "rejections_stand_in_order",
 ]
 
-_FENCE = r"(?:`{3,}|~{3,})[ \t]*(?:json|tool_call|python3?|py)?(?:[ \t{][^\n]*(?=\n))?"
-_TAG = r"</?(?:tool(?:_call|s)?|function(?:_?call)?)>|<functioncall(?=\s)|>"
-_CUT_OFF_HEADER = r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a-z_|]*)?"
-_CUT_OFF = rf"(?:{_CUT_OFF_HEADER}|<[/|]?[a-z_|]*|[`~]+)\Z"
-_VANISHES = re.compile(rf"(?:[\s;,\[\]]|{TOKEN_PATTERN}|<\|python_start\|>|{_TAG}|{_FENCE}|{_CUT_OFF})*", re.IGNORECASE)
-_MAY_BE_OPEN = re.compile(r"`|~~~|<tool|<function|<\|python_start")
 _ENVELOPE = re.compile(r'"tool_calls?"')
+_TAKEN_OUT = re.compile(rf"<\|(?:start_header_id|header_start|im_start)\|>|think>|{_ENVELOPE.pattern}")
 
 
 def every_chunking_is_one_shot(chunks: Sequence[str], extractor: PieceExtractor) -> None:
@@ -42,23 +37,21 @@ def every_chunking_is_one_shot(chunks: Sequence[str], extractor: PieceExtractor)
     assert streamed == extraction
     assert [part for part in flow if isinstance(part, ToolCall)] == list(extraction.tool_calls)
     content = "".join(part for part in flow if isinstance(part, str))
-    is_cut = extraction.tool_calls or extraction.reasoning is not None or _ENVELOPE.search(text)
+    is_cut = extraction.tool_calls or "</think>" in text or "<think>" in text or _ENVELOPE.search(text)
     assert content == (extraction.content or "") or (is_cut and content.lstrip() == (extraction.content or ""))
     assert "".join(part.text for part in flow if isinstance(part, ReasoningDelta)) == (extraction.reasoning or "")
 
 
 def nothing_is_lost(text: str, extractor: PieceExtractor) -> None:
-    """Content, calls, wrappers, protocol tokens and delimiters are the text: nothing lost, nothing twice."""
+    """Content, reasoning and calls are the text, but for what may vanish where it does; and so its pieces show it."""
+    assert account_for(text, extractor) is not None
     whole = extractor.pieces(text)
     pieces, extraction = whole.pieces, whole.extraction
     assert "".join(piece.text for piece in pieces) == text
     spans = [call.span for call in extraction.tool_calls]
     assert [piece.text for piece in pieces if piece.kind is PieceKind.CALL] == [text[slice(*span)] for span in spans]
-    if _ENVELOPE.search(text):  # whose message is content, and stands within what is removed
-        return
-    assert (_content_of(pieces) or "").strip() == (extraction.content or "").strip()
-    lost = [piece.text for piece in _removed(pieces) if not _VANISHES.fullmatch(piece.text)]
-    assert not lost
+    if not _ENVELOPE.search(text):  # whose message is content, and stands within what is removed
+        assert (_content_of(pieces) or "").strip() == (extraction.content or "").strip()
 
 
 def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
@@ -74,25 +67,14 @@ def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
             source = written
         assert written in source  # of a call in a list, the list
         assert json.loads(call.arguments_json) == call.arguments or call.changes
+        if (
+            call.format == "code" and text[stop:].lstrip()
+        ):  # what stands behind tells whether it is an attempt at a call
+            found = [_meaning(one) for one in extractor.extract(f"<|python_tag|>{text[start:]}").tool_calls]
+            assert _meaning(call) in found[:1]
+            continue
         alone = ([_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source))
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
-
-
-def calls_come_when_they_are_complete(chunks: Sequence[str], extractor: PieceExtractor) -> None:
-    """The calls of every beginning are the first calls of the whole, but for what only the end can tell.
-
-    That is whether an open wrapper holds more, what stands behind a backtick, and whether a line of code goes on.
-    """
-    whole = extractor.extract("".join(chunks)).tool_calls
-    known = [_what(call) for call in whole]
-    stream, sent, beginning = extractor.stream(), 0, ""
-    for chunk in chunks:
-        sent += sum(isinstance(event, ToolCallReady) for event in stream.feed(chunk))
-        beginning += chunk
-        found = extractor.extract(beginning).tool_calls
-        assert found[:sent] == whole[:sent]
-        early = [call for call in found[sent:] if not (_what(call) in known or _may_wait(call, beginning))]
-        assert not early, beginning
 
 
 def rejections_stand_in_order(text: str, extractor: PieceExtractor) -> None:
@@ -110,12 +92,14 @@ def rejections_stand_in_order(text: str, extractor: PieceExtractor) -> None:
 def content_holds_no_other_call(text: str, extractor: PieceExtractor) -> None:
     """Where nothing was taken out but protocol tokens, the content holds no call that was not rejected before.
 
-    Where a call or a thought was, what stood around it is one text now, which may read as a call.
+    Where a call, a thought, an envelope or the header of a turn was, the rest is another text, which may hold a call.
     """
     extraction = extractor.extract(text)
-    if extraction.tools_called or extraction.reasoning is not None:
-        return
     content = extraction.content or ""
+    start = max(text.find(content), 0)
+    taken_out = text[:start] + text[start + len(content) :] if content in text else text
+    if extraction.tools_called or _TAKEN_OUT.search(taken_out):
+        return
     rejected = [text[slice(*rejection.span)] for rejection in extraction.rejections]
     for call in extractor.extract(content).tool_calls:
         written = content[slice(*call.span)]
@@ -141,15 +125,6 @@ def _meaning(call: ToolCall) -> tuple[object, ...]:
     )
 
 
-def _what(call: ToolCall) -> tuple[object, ...]:
-    return call.span, call.name, call.arguments
-
-
-def _may_wait(call: ToolCall, beginning: str) -> bool:
-    is_bare = call.format in {"json", "envelope"} and call.repaired_from is None
-    return not is_bare or _MAY_BE_OPEN.search(beginning, 0, call.span[0]) is not None
-
-
 def _content_of(pieces: Sequence[Piece]) -> str | None:
     """Give the content by rule 4: what is text, each segment stripped, the segments joined by one space."""
     if all(piece.kind is not PieceKind.CALL for piece in pieces):
@@ -161,7 +136,3 @@ def _content_of(pieces: Sequence[Piece]) -> str | None:
         else:
             segments[-1] += piece.text
     return " ".join(segment.strip() for segment in segments if segment.strip()) or None
-
-
-def _removed(pieces: Sequence[Piece]) -> list[Piece]:
-    return [piece for piece in pieces if piece.kind is PieceKind.REMOVED]

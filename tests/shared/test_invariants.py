@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import invariants
+from beginnings import calls_come_when_they_are_complete
 from chunkings import chunkings, cut, extract_in_every_chunking, read
-from fragments import FRAGMENTS, READINGS
+from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.json_scan import scan_value
@@ -29,7 +30,9 @@ from llama3_tools.source import Source, run_to_end
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
-outputs = st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join)
+parts = st.sampled_from(FRAGMENTS)
+situations = st.sampled_from(SITUATIONS)
+outputs = st.lists(parts, max_size=12).map("".join) | st.lists(situations | parts, max_size=5).map("".join)
 readings = st.sampled_from(list(READINGS))
 noise = st.text(alphabet="{}[]()\"\\':;,= \n`~<>|/abcdefntu_1.-é\ud800", max_size=60)
 
@@ -40,7 +43,7 @@ _TOKEN = re.compile(rf"{TOKEN_PATTERN}|<\|python_start\|>")
 
 
 @given(readings, outputs | noise, st.randoms(use_true_random=False))
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Random):
     invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
     places = range(1, len(output))
@@ -49,36 +52,37 @@ def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Ra
 
 
 @given(readings, outputs | noise)
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_nothing_is_lost_and_nothing_is_there_twice(reading: str, output: str):
     invariants.nothing_is_lost(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_a_call_stands_where_its_span_says_and_reads_the_same_there(reading: str, output: str):
     invariants.calls_stand_where_they_say(output, READINGS[reading])
 
 
 @given(readings, outputs)
+@settings(max_examples=600)
 def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(reading: str, output: str):
-    invariants.calls_come_when_they_are_complete(list(output[:160]), READINGS[reading])
+    calls_come_when_they_are_complete(output[:300], READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_rejections_stand_in_order_and_apart_from_the_calls(reading: str, output: str):
     invariants.rejections_stand_in_order(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_the_content_holds_no_call_that_was_not_rejected(reading: str, output: str):
     invariants.content_holds_no_other_call(output, READINGS[reading])
 
 
 @given(st.sampled_from(["default", "tools", "all formats", "lenient", "repaired"]), outputs | noise)
-@settings(max_examples=400)
+@settings(max_examples=1500)
 def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
     extraction = READINGS[reading].extract(output)
     if not extraction.tools_called and '"tool_call' not in output:
