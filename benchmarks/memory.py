@@ -14,14 +14,31 @@ from workloads import CALL, Workload
 
 __all__ = ["Memory", "memory_of_streams"]
 
-_CHUNK = 64
+_CHUNK = 4
 _PROSE = "Prose without a brace in it. "
 _STRING = '{"name": "f", "parameters": {"text": "'
+_CODE = {"formats": ["json", "code"]}
+_THINKING = {"split_reasoning": True}
 _STREAMS = (
     (Workload("prose", _PROSE), len(CALL), True),
     (Workload("prose that is not kept", _PROSE), len(CALL), False),
+    (Workload("white space", " ", after=f"x{CALL}"), None, True),
     (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None, True),
     (Workload("many calls", f"{CALL}; ", calls=1), len(CALL), True),
+    (Workload("delimiters after a call", ";,", before=CALL, calls_beside=2), None, True),
+    (
+        Workload(
+            "code behind a tag",
+            "x = 1\n",
+            before="<|python_tag|>",
+            after=f"<|eom_id|>\n{CALL}",
+            calls_beside=2,
+            options=_CODE,
+        ),
+        None,
+        True,
+    ),
+    (Workload("a thought", "Is it x? ", before="<think>", after=f"</think>{CALL}", options=_THINKING), len(CALL), True),
 )
 """Each with the most characters that it has to hold back (`None` is all of them), and whether its content is kept."""
 

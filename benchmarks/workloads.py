@@ -47,9 +47,11 @@ class Workload:
     """How many there are before and after them."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of the extractor that reads it."""
+    scale: int = 1
+    """How many times as long it is measured: some growth shows only at sizes that would take other outputs minutes."""
 
     def make(self, size: int) -> str:
-        """Make an output of about so many characters."""
+        """Make an output of about so many characters, times the scale."""
         times = self._times(size)
         return self.before + self.unit * times + self.closing * times + self.after
 
@@ -62,7 +64,7 @@ class Workload:
         return Extractor(limits=_UNLIMITED, **self.options)
 
     def _times(self, size: int) -> int:
-        return max(1, size // len(self.unit + self.closing))
+        return max(1, size * self.scale // len(self.unit + self.closing))
 
 
 _BREAK = f" so\n{CALL}"
@@ -87,6 +89,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("prose with braces", "A set {x, y}, a list [1] and a (pair). "),
     Workload("white space", " "),
     Workload("line breaks", "\n"),
+    Workload("white space by the megabyte", " ", scale=32),
     Workload("white space after a call", " \n", before=CALL, calls_beside=2),
     Workload("delimiters after a call", " ;,", before=CALL, calls_beside=2),
     # Strings and values.
@@ -200,6 +203,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("open thoughts", "<think>", calls_beside=0),
     Workload("half-closed thoughts", "</thin", before="<think>", calls_beside=0, options=_THINKING),
     Workload("a long thought", "Is it x? ", after=f"</think>\n{CALL}", options=_INSIDE),
+    Workload("a thought of short words", "e ", before="<think>", after=f"</think>\n{CALL}", options=_THINKING, scale=4),
     Workload("a thought that never closes", "Is it x? ", calls_beside=0, options=_INSIDE),
     # Pythonic.
     Workload("pythonic calls", "[get_weather(city='Paris', days=3)]\n", calls=1, options=_WITH_TOOLS),
@@ -229,6 +233,10 @@ GROWING: tuple[Workload, ...] = (
     Workload("names of tools", "get_weather ", options=_WITH_TOOLS),
     Workload("pythonic prose", "[get_weather is a tool] ", options=_ALL),
     Workload("built-in tools", 'clock.call(query="x")\n', calls=1, options=_ALL),
+    Workload("names before a header", "clock(<|start_header_id|>", options=_WITH_TOOLS),
+    Workload("names before a token", 'clock(q="<|eot_id|>', options=_WITH_TOOLS),
+    Workload("built-in tools before a token", 'brave_search.call(query="<|eot_id|>', options=_ALL),
+    Workload("names before a header, a line each", "clock(<|start_header_id|>\n", options=_WITH_TOOLS),
     # Lenient.
     Workload("calls under other keys", '{"tool": "f", "args": {"a": 1}}\n', calls=1, options=_LENIENT),
     Workload("misspelled tags", '<function=f{"a": 1}<function>\n', calls=1, options=_LENIENT),
