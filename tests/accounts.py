@@ -106,14 +106,14 @@ def _steps(
     pos, place, opened = account.pos, account.place, account.opened
     char, item = text[pos], content[account.taken] if account.taken < len(content) else None
     is_inside = account.is_list or bool(opened)
+    if isinstance(item, ToolCall) and item.span[0] == pos and not account.is_thought:
+        yield account._replace(taken=account.taken + 1, pos=item.span[1], place=_CALL)
     if char.isspace():
         yield account._replace(pos=pos + 1)
         return
     if account.is_thought:
         yield from _thinking(text, thoughts, account)
         return
-    if isinstance(item, ToolCall) and item.span[0] == pos:
-        yield account._replace(taken=account.taken + 1, pos=item.span[1], place=_CALL)
     if item == char and not is_inside and place not in (_CALL_OR_END, _CALL_DUE):
         yield account._replace(taken=account.taken + 1, pos=pos + 1, place=_PROSE)
     if char == "{":

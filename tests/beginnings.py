@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from accounts import account_for
 from llama3_tools import Extractor, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
@@ -16,7 +17,7 @@ _FENCE = r"(?:`{3,}|~{3,})(?:[ \t]*\w+)?(?:[ \t{][^\r\n]*(?=[\r\n]))?"
 _ENVELOPE = r"\{[^{}<]*tool_calls?[\"']?\s*:[\s\[\],]*\}?"
 _AROUND = re.compile(rf"(?:{_OPENING}|{_CLOSING}|{_FENCE}|{TOKEN_PATTERN}|{_ENVELOPE}|[\s;,\[\]])*\Z", re.IGNORECASE)
 """What stands between the text in front of a call and the call: wrappers, lists and envelopes."""
-_MARK = re.compile(rf"(?P<opening>{_OPENING})|(?P<closing>{_CLOSING})|(?P<fence>{_FENCE})", re.IGNORECASE)
+_MARK = re.compile(rf"(?P<opening>{_OPENING})|(?P<closing>{_CLOSING})", re.IGNORECASE)
 _WRAPPER_MAY_GO_ON = re.compile(rf"(?:[\s;,\]}}]|{TOKEN_PATTERN}|{_CLOSING})*(?:[<{{\[`~\w]|\Z)")
 _SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n)?\Z")
 _SPAN_MAY_CLOSE = re.compile(r"(?:[^\r\n]*(?:\r?\n?`{0,2})|\s*)\Z")
@@ -54,6 +55,7 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
         assert calls[:sent] == whole[:sent], beginning
         if calls[sent:]:  # further ones wait behind it
             assert _may_wait(calls, sent, beginning), (beginning, calls[sent])
+            assert account_for(beginning, extractor) is not None, beginning
 
 
 def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:
@@ -84,10 +86,7 @@ def _without(text: str, calls: Sequence[ToolCall]) -> str:
 
 def _is_open(around: str) -> bool:
     """Tell whether a wrapper is open behind what stands around a call."""
-    depth, fences = 0, ""
+    depth = 0
     for mark in _MARK.finditer(around):
         depth = max(0, depth + {"opening": 1, "closing": -1}.get(mark.lastgroup or "", 0))
-        if mark.lastgroup == "fence":
-            is_closing = fences.endswith(mark[0][0]) and not mark[0].strip("`~")
-            fences = fences[:-1] if is_closing else fences + mark[0][0]
-    return depth > 0 or bool(fences)
+    return depth > 0 or re.search(_FENCE, around) is not None  # which may be a rule that is followed by a fence

@@ -67,13 +67,10 @@ def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
             source = written
         assert written in source  # of a call in a list, the list
         assert json.loads(call.arguments_json) == call.arguments or call.changes
-        if (
-            call.format == "code" and text[stop:].lstrip()
-        ):  # what stands behind tells whether it is an attempt at a call
-            found = [_meaning(one) for one in extractor.extract(f"<|python_tag|>{text[start:]}").tool_calls]
-            assert _meaning(call) in found[:1]
-            continue
-        alone = ([_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source))
+        alone = [[_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source)]
+        if call.format == "code":  # what stands behind may tell that it is no attempt at a call
+            behind = extractor.extract(f"<|python_tag|>{text[start:]}").tool_calls
+            alone.append([_meaning(one) for one in behind[:1]])
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
 
 
