@@ -199,13 +199,11 @@ class Openings:
 
     __slots__ = (
         "_any",
-        "_any_word",
         "_chars",
         "_formats",
         "_longest_head",
         "_partial",
         "_whole",
-        "_whole_word",
         "_word_ends",
         "_words",
     )
@@ -215,10 +213,9 @@ class Openings:
         markers = [format_.marker for format_ in self._formats]
         self._whole = re.compile("|".join(f"({marker.whole})" for marker in markers))
         self._partial = re.compile("|".join(marker.partial for marker in markers))
+        # Without a group around an alternative, `re` runs to their first characters in C.
+        self._any = re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
         words = [marker for marker in markers if marker.begins_as_word]
-        self._any = _any_of(marker for marker in markers if not marker.begins_as_word)
-        self._any_word = _any_of(words) if words else None
-        self._whole_word = re.compile("|".join(marker.whole for marker in words))
         self._words = tuple(head for marker in words for head in marker.heads)
         self._word_ends = {word[-1] for word in self._words}
         self._chars = {head[0] for marker in markers if not marker.begins_as_word for head in marker.heads}
@@ -229,18 +226,7 @@ class Openings:
         if len(text) - pos > _LONG:
             pos = self._skip(text, pos)
         match = self._any.search(text, pos)
-        at = match.start() if match else -1
-        return at if self._any_word is None else self._find_word(self._any_word, text, pos, at)
-
-    def _find_word(self, any_word: re.Pattern[str], text: str, pos: int, at: int) -> int:
-        """Give the index of the next word that begins a format, if it is before one that was found, or else that one.
-
-        Letters are everywhere: they are looked for apart, by a pattern that knows nothing else.
-        """
-        end = at + self._longest_head
-        is_last = at < 0 or end >= len(text)
-        word = any_word.search(text, pos) if is_last else self._whole_word.search(text, pos, end)
-        return word.start() if word and not 0 <= at < word.start() else at
+        return match.start() if match else -1
 
     def _skip(self, text: str, pos: int) -> int:
         """Step over text that holds no head of a format: `str.find` is a hundred times as fast as a pattern.
@@ -288,11 +274,6 @@ class Candidate(NamedTuple):
     """What else may begin inside it."""
     is_after_call: bool
     """Whether nothing but delimiters stands between it and the call before."""
-
-
-def _any_of(markers: Iterable[Marker]) -> re.Pattern[str]:
-    # Without a group around an alternative, `re` runs to their first characters in C.
-    return re.compile("|".join(f"{marker.whole}|{marker.partial}" for marker in markers))
 
 
 def _beginnings(literal: str) -> str:
