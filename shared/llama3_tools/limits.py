@@ -53,7 +53,7 @@ def require_limits(limits: object) -> Limits:
 
 
 def loaded_limits(given: object) -> Limits:
-    """Check bounds, or the list that JSON has in their place.
+    """Check bounds, or the list or tuple that stands in their place in what was stored.
 
     >>> loaded_limits([127, 300, 10, 10])
     Limits(depth=127, candidate=300, calls=10, rejections=10)
@@ -62,4 +62,4 @@ def loaded_limits(given: object) -> Limits:
         TypeError: not `Limits` of whole numbers.
         ValueError: as `require_limits` has it.
     """
-    return require_limits(Limits(*given) if isinstance(given, list) else given)
+    return require_limits(Limits(*given) if isinstance(given, (list, tuple)) else given)
