@@ -101,6 +101,7 @@ def test_what_stands_behind_a_candidate_that_is_too_long_is_read():
     [
         f'{{"result": {{"page": "{X}", "log": [{A}]}}}}',
         f'[{{"page": "{X}"}}, {A}]',
+        f'[{{"page": "{"x" * 244}"}}, oops',  # too long with the brace that tells that it is no call
         f'<function=f>{{"page": "{X}", "log": [{A}]}}</function>',
         f'{{"page": "{X}", "log": [{A}]',
     ],
@@ -131,9 +132,10 @@ def test_quotation_may_be_of_any_length(quotation: str):
 
 
 @pytest.mark.parametrize("opening", "{[")
-def test_a_bracket_before_much_white_space_is_prose(opening: str):
+@pytest.mark.parametrize("tools", [None, [{"name": "a"}]])
+def test_a_bracket_before_much_white_space_is_prose(opening: str, tools: list[dict[str, Any]] | None):
     text = f"{opening}{' ' * 300}x {A}"
-    assert extract_in_every_chunking(text, limits=Limits(candidate=256)).rejections == ()
+    assert extract_in_every_chunking(text, limits=Limits(candidate=256), tools=tools).rejections == ()
 
 
 def test_an_array_that_is_no_call_may_be_of_any_length():

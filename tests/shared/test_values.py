@@ -12,14 +12,17 @@ from llama3_tools import (
     Extractor,
     Llama3ToolsError,
     MissingExtraError,
+    ReasoningDelta,
     RejectionReason,
     StreamStateError,
+    TextDelta,
     Tool,
     ToolDefinitionError,
     declare_tools,
     extract,
     render_tool_prompt,
 )
+from llama3_tools.pieces import Piece, PieceKind
 
 CALL = '{"name": "f", "parameters": {"city": "Paris", "n": 1.10}}'
 
@@ -81,6 +84,12 @@ def test_what_a_model_writes_does_not_blow_up_a_repr_or_a_detail():
     for shown in (repr(call), repr(rejection), rejection.detail):
         assert len(shown) < 400
         assert shown.isprintable()
+
+
+@pytest.mark.parametrize("value", [TextDelta("\u202e"), ReasoningDelta("\u202e"), Piece(PieceKind.TEXT, "\u202e")])
+def test_no_character_hides_in_what_comes_out_bit_by_bit(value: object):
+    assert repr(value).isprintable()
+    assert "202e" in repr(value)
 
 
 def test_values_are_frozen_and_can_be_pickled():
