@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from accounts import account_for
-from llama3_tools import Extractor, ToolCall, ToolCallReady
+from llama3_tools import Extraction, Extractor, RejectionReason, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
 __all__ = ["calls_come_when_they_are_complete"]
@@ -37,6 +37,7 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
     - It is code up to the end, which may go on (rule 11).
     - It is pythonic, and its line may go on: as code, or as a sentence (rule 11).
     - It was repaired, and more quotes may follow, so that it ends elsewhere (rule 6).
+    - Something malformed stands before it, and may still be repaired as a whole that holds it (rule 6).
     - An attempt at a pythonic call, or a dict of Python's, is open before it: its end tells whether it was one.
     - It stands where a header that is open may still have a role (rule 10).
     - Backticks are open before it, and may still be closed on its line or at the start of the next (rule 9).
@@ -51,11 +52,20 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
     for place in range(1, len(text) + 1) if places is None else places:
         sent += sum(isinstance(event, ToolCallReady) for event in stream.feed(text[at:place]))
         at, beginning = place, text[:place]
-        calls = extractor.extract(beginning).tool_calls
+        extraction = extractor.extract(beginning)
+        calls = extraction.tool_calls
         assert calls[:sent] == whole[:sent], beginning
-        if calls[sent:]:  # further ones wait behind it
+        if calls[sent:] and not _may_be_repaired(extraction, calls[sent], extractor):  # further ones wait behind it
             assert _may_wait(calls, sent, beginning), (beginning, calls[sent])
             assert account_for(beginning, extractor) is not None, beginning
+
+
+def _may_be_repaired(extraction: Extraction, call: ToolCall, extractor: Extractor) -> bool:
+    repairs = extractor._options.repair  # noqa: SLF001 - nothing public says so
+    return repairs and any(
+        rejection.reason is RejectionReason.MALFORMED and rejection.span[0] < call.span[0]
+        for rejection in extraction.rejections
+    )
 
 
 def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:
