@@ -19,7 +19,7 @@ _AROUND = re.compile(rf"(?:{_OPENING}|{_CLOSING}|{_FENCE}|{TOKEN_PATTERN}|{_ENVE
 """What stands between the text in front of a call and the call: wrappers, lists and envelopes."""
 _MARK = re.compile(rf"(?P<opening>{_OPENING})|(?P<closing>{_CLOSING})", re.IGNORECASE)
 _WRAPPER_MAY_GO_ON = re.compile(rf"(?:[\s;,\]}}]|{TOKEN_PATTERN}|{_CLOSING})*(?:[<{{\[`~\w]|\Z)")
-_SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n)?\Z")
+_SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n[^\r\n]*)?\Z")  # of it, or of what is quoted before it
 _SPAN_MAY_CLOSE = re.compile(r"(?:[^\r\n]*(?:\r?\n?`{0,2})|\s*)\Z")
 _ATTEMPT_IS_OPEN = re.compile(r"(?:\w\(|\{\s*')[^\r\n]*\Z")
 _LINE_MAY_GO_ON = re.compile(r"(?:\s*,?\s*\])?[^\r\n]*\Z")
