@@ -111,7 +111,7 @@ class CallReader:
         """Make a call of what was written."""
         name, arguments, arguments_json, deviations = written
         coercer = self.coercers.get(name) if self.coercers else None
-        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, deviations=deviations)
+        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, (), (), deviations)
         if coercer is None:
             return call
         fit = coercer.coerce(arguments, depth=self.depth or MAX_DEPTH - 1)

@@ -222,13 +222,7 @@ def decode_object(text: str, start: int, *, levels: int = MAX_DEPTH) -> tuple[di
     if decoded is None:
         return None
     value, end = decoded
-    is_within = (levels > 0 and _is_flat(value)) or depth_is_within(text, start, end, levels)
-    return decoded if is_within else None
-
-
-def _is_flat(value: dict[str, Any]) -> bool:
-    """Tell whether an object holds no other container, as far as it does not take long to know."""
-    return len(value) < _FEW and not any(isinstance(member, (dict, list)) for member in value.values())
+    return decoded if depth_is_within(text, start, end, levels, value) else None
 
 
 def skip_json_space(text: str, pos: int) -> int:
@@ -319,8 +313,8 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
     return skip_json_space(text, pos + 1) if text[pos] == "," else pos
 
 
-def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
-    """Tell whether strict JSON has at most so many levels of objects and arrays.
+def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[str, Any] | None = None) -> bool:
+    """Tell whether strict JSON has at most so many levels of objects and arrays; its value, if known, may tell at once.
 
     >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
     (True, False)
@@ -330,6 +324,8 @@ def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
     # The source's text declines to count, so ask str itself.
     if str.count(text, "{", start, end) + str.count(text, "[", start, end) <= levels:
         return True
+    if value is not None and len(value) < _FEW and not any(isinstance(one, (dict, list)) for one in value.values()):
+        return levels > 0  # the brackets are in its strings
     written = text[start:end].encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")

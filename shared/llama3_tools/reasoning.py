@@ -20,10 +20,11 @@ class Reasoning:
     'Paris, then.'
     """
 
-    __slots__ = ("_has_text", "_pieces", "_tail")
+    __slots__ = ("_has_text", "_is_kept", "_pieces", "_tail")
 
     def __init__(self, *, is_kept: bool) -> None:
-        self._pieces = GrowingText() if is_kept else None
+        self._is_kept = is_kept
+        self._pieces: GrowingText | None = None
         self._has_text = False
         self._tail: list[str] | None = None
 
@@ -45,7 +46,8 @@ class Reasoning:
         fresh = "".join((*before, written))
         self._tail = [piece[len(body) :]]
         self._has_text = True
-        if self._pieces is not None:
+        if self._is_kept:
+            self._pieces = self._pieces or GrowingText()
             self._pieces.add(fresh)
         return fresh
 
