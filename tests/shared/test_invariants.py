@@ -89,6 +89,32 @@ def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
         assert _TOKEN.sub("", extraction.content or "") == _TOKEN.sub("", output)
 
 
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize(
+    "output",
+    [
+        '<function=f>{"<function=f{"q"::} 1}q"::} 1}<function=g={"a\t": "x"}<function>\n<function(f)>\n\n{"q": 21}',
+        '["f(a={[f(a= "\\"\\"\\udrguments83d\\G"',
+        f"<|start_header_id|>assistant<|end_header_id|>```\n\n```:: 1}}}}<|eom_id|><|eot_id|>{CALL} {{<|python_tag|>",
+        "<|im_start|>assistant[f(a='x', n=2), g()]\nOne moment",
+        "[f(True='x')]",
+        '<|python_tag|>```python\nimport math``\nfor n3):\n    print(math.sqrt(x"\n```<|eom_id|>',
+        ' {\n> "```json\nname <think></think>\n```{{{\n, 1f',
+        """f(<function=f>{"name": '"'g", "a"{"a": "x\\"a\\": 1}"}q": 1}</function><function=g={"a": 1}<function>\n<""",
+        f"`\n<tool_call>{CALL}</tool_call>«{CALL}`",
+    ],
+    ids=ascii,
+)
+def test_what_the_fuzzers_found_holds_however_it_is_read(reading: str, output: str):
+    extractor = READINGS[reading]
+    invariants.every_chunking_is_one_shot(list(output), extractor)
+    invariants.nothing_is_lost(output, extractor)
+    invariants.calls_stand_where_they_say(output, extractor)
+    invariants.rejections_stand_in_order(output, extractor)
+    invariants.content_holds_no_other_call(output, extractor)
+    calls_come_when_they_are_complete(output, extractor)
+
+
 @pytest.mark.parametrize("fragment", sorted(set(FRAGMENTS)), ids=ascii)
 def test_a_fragment_before_and_behind_a_call_is_read_in_every_chunking(fragment: str):
     for output in (f"{fragment}{CALL}", f"{CALL}{fragment}{CALL}"):
