@@ -60,7 +60,8 @@ def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[l
 def _measure_at(
     workload: Workload, extractor: Extractor, chunk: int, size: int, repeats: int
 ) -> tuple[list[int], list[float]]:
-    texts = [workload.make(size * factor) for factor in (1, 2, 4)]
+    # While there is a larger one, the memory of copies of the last is not given back to the system each time.
+    *texts, _larger = (workload.make(size * factor) for factor in (1, 2, 4, 8))
     found, expected = len(extractor.extract(texts[0]).tool_calls), workload.calls_in(size)
     if found != expected:
         raise AssertionError(f"{workload.name}: expected {expected} calls, found {found}")

@@ -89,7 +89,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("prose with braces", "A set {x, y}, a list [1] and a (pair). "),
     Workload("white space", " "),
     Workload("line breaks", "\n"),
-    Workload("white space by the megabyte", " ", scale=32),
+    Workload("white space by the megabyte", " ", scale=8),
     Workload("white space after a call", " \n", before=CALL, calls_beside=2),
     Workload("delimiters after a call", " ;,", before=CALL, calls_beside=2),
     # Strings and values.
