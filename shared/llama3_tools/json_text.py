@@ -321,11 +321,11 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
     """
     if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
         return levels > 0
+    if value is not None and len(value) < _FEW and not any(isinstance(one, (dict, list)) for one in value.values()):
+        return levels > 0  # the brackets are in its strings
     # The source's text declines to count, so ask str itself.
     if str.count(text, "{", start, end) + str.count(text, "[", start, end) <= levels:
         return True
-    if value is not None and len(value) < _FEW and not any(isinstance(one, (dict, list)) for one in value.values()):
-        return levels > 0  # the brackets are in its strings
     written = text[start:end].encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
