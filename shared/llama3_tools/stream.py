@@ -14,7 +14,7 @@ from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
-from llama3_tools.json_scan import attempted_name
+from llama3_tools.json_scan import refuse_too_long
 from llama3_tools.limits import Limits
 from llama3_tools.quoting import Line
 from llama3_tools.source import Source
@@ -241,13 +241,11 @@ class ExtractionStream:
                 self._content.call(part)
 
     def _too_long(self, start: int) -> IsText:
-        end = start + self._limits.candidate
-        text = self._source.slice(start, end)
-        self._source.unrepairable = range(0)
-        if text[1:].isspace():  # prose with a brace in it
-            return IsText(end)
-        detail = f"longer than {self._limits.candidate} characters"
-        return IsText(end, Rejection((start, end), RejectionReason.TOO_LONG, detail, attempted_name(text)))
+        source = self._source
+        source.unrepairable = range(0)
+        if source.slice(start + 1, source.bound).isspace():  # prose with a brace in it
+            return IsText(source.bound)
+        return IsText(source.bound, Rejection((start, source.bound), *refuse_too_long(source, start)))
 
     def _within(self, outcome: IsCall, start: int) -> Outcome:
         """Give the calls if the turn may have so many, or else their text."""
