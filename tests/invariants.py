@@ -69,7 +69,7 @@ def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
         assert json.loads(call.arguments_json) == call.arguments or call.changes
         alone = [[_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source)]
         if call.format == "code":  # what stands behind may tell that it is no attempt at a call
-            behind = extractor.extract(f"<|python_tag|>{text[start:]}").tool_calls
+            behind = extractor.extract(f"<|python_tag|>\n{text[start:]}").tool_calls
             alone.append([_meaning(one) for one in behind[:1]])
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
 
@@ -111,7 +111,7 @@ def _standing(written: str) -> Iterator[str]:
         yield f"{before}<tool_call>{written}</tool_call>"
         yield f"{before}\n```json\n{written}\n```"
         yield f"{before}[{written}]"
-        yield f"{before}<|python_tag|>{written}<|eom_id|>"
+        yield f"{before}<|python_tag|>\n{written}<|eom_id|>"  # the indentation of a first line is code
 
 
 def _meaning(call: ToolCall) -> tuple[object, ...]:

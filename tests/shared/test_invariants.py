@@ -102,6 +102,7 @@ def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
         ' {\n> "```json\nname <think></think>\n```{{{\n, 1f',
         """f(<function=f>{"name": '"'g", "a"{"a": "x\\"a\\": 1}"}q": 1}</function><function=g={"a": 1}<function>\n<""",
         f"`\n<tool_call>{CALL}</tool_call>«{CALL}`",
+        "<|python_tag|>```python\n math\nfor n in range(3):\n    print(<|python_tag|><|eom_id|>f.({CALL}",
     ],
     ids=ascii,
 )
