@@ -25,6 +25,7 @@ from llama3_tools import (
     MissingExtraError,
     OnUnknownTool,
     PromptFormat,
+    RejectionReason,
     new_call_id,
     render_tool_call,
 )
@@ -49,6 +50,9 @@ __all__ = ["Llama3ToolMiddleware", "RepairState"]
 
 _EDITED_BY_A_PERSON = "hitl_edited_tool_calls"
 """Where in the state LangChain's `HumanInTheLoopMiddleware` keeps the calls to run in place of the model's, by ids."""
+
+_ALL_AGAIN = "Write all of it again"
+_FEWER = "Make fewer calls in one reply; what is still to be done goes into the next one."
 
 _Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
@@ -259,21 +263,29 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
 
     def _complaint(self, call: InvalidToolCall, answer: AIMessage) -> ToolMessage:
         rejected: Iterable[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
-        details = [entry["detail"] for entry in rejected if entry["id"] == call["id"]]
-        reason = " ".join(details) or call["error"] or "its arguments are no JSON object"
-        form = {"example_name": "example_value"}
-        return self._told(f"The call is malformed, and was not run: {reason}", call["name"], call["id"], form)
+        told = next((entry for entry in rejected if entry["id"] == call["id"]), None)
+        reason = told["reason"] if told else RejectionReason.MALFORMED
+        detail = told["detail"] if told else call["error"] or "its arguments are no JSON object"
+        if reason == RejectionReason.TOO_MANY:  # well-formed, perhaps: what to write differently is the whole reply
+            return self._error(f"The call was not run: it is {detail}. {_FEWER}", call["name"], call["id"])
+        if reason in (RejectionReason.TOO_DEEP, RejectionReason.TOO_LONG):
+            complaint = f"The call is beyond a limit, and was not run: {detail}. Write a smaller one"
+        else:
+            complaint = f"The call is malformed, and was not run: {detail}. {_ALL_AGAIN}"
+        return self._told(complaint, call["name"], call["id"], {"example_name": "example_value"})
 
     def _misfit_complaint(self, call: MisfitCall) -> ToolMessage:
-        complaint = f"The arguments do not fit, and the call was not run: {'; '.join(call['problems'])}"
+        complaint = f"The arguments do not fit, and the call was not run: {'; '.join(call['problems'])}. {_ALL_AGAIN}"
         return self._told(complaint, call["name"], call["id"], call["form"])
 
     def _told(self, complaint: str, name: str | None, call_id: str | None, form: Mapping[str, str]) -> ToolMessage:
-        name = name or "unknown"
-        example = render_tool_call(name, form, prompt_format=self._options["prompt_format"])
+        example = render_tool_call(name or "unknown", form, prompt_format=self._options["prompt_format"])
+        return self._error(f"{complaint}, in the form {example}", name, call_id)
+
+    def _error(self, complaint: str, name: str | None, call_id: str | None) -> ToolMessage:
         return ToolMessage(
-            f"{complaint}. Write all of it again, in the form {example}",
-            name=name,
+            complaint,
+            name=name or "unknown",
             tool_call_id=call_id or self._options["id_factory"](),
             status="error",
         )

@@ -178,7 +178,26 @@ class TestLimits:
         told = [(message.status, message.text) for message in messages if message.type == "tool"]
         assert ("success", "sunny in Paris") in told
         [complaint] = [text for status, text in told if status == "error"]
-        assert "beyond the first 1 calls" in complaint
+        assert complaint == (
+            "The call was not run: it is beyond the first 1 calls. "
+            "Make fewer calls in one reply; what is still to be done goes into the next one."
+        )
+
+    @pytest.mark.parametrize(
+        ("limits", "city", "detail"),
+        [
+            (Limits(depth=1), ["Paris"], "arguments nested deeper than 1 levels"),
+            (Limits(candidate=256), "Paris" * 60, "longer than 256 characters"),
+        ],
+    )
+    def test_an_agent_s_model_is_asked_for_a_smaller_call(self, limits: Limits, city: object, detail: str) -> None:
+        with serving(call("get_weather", city=city), PARIS, "It is sunny.") as server:
+            messages = agent_on(server, limits=limits).invoke({"messages": [("user", "Hi")]})["messages"]
+        complaint = messages[2].text
+        assert complaint.startswith(
+            f"The call is beyond a limit, and was not run: {detail}. Write a smaller one, in the"
+        )
+        assert messages[-1].text == "It is sunny."
 
     def test_copies_have_them(self) -> None:
         made = Llama3JsonToolOutputParser(limits=Limits(calls=1))
