@@ -223,7 +223,10 @@ class MessageChunks:
                 continue
             pieces = [to_native_chunk(call, self._index)]
             self._index += 1
-            yield AIMessageChunk(content=self._content([]), tool_call_chunks=pieces, **self._identity())
+            metadata = {REJECTED_TOOL_CALLS: [call.rejected]} if call.rejected else {}
+            yield AIMessageChunk(
+                content=self._content([]), tool_call_chunks=pieces, response_metadata=metadata, **self._identity()
+            )
 
 
 def as_chunk(output: str | BaseMessage) -> AIMessageChunk:

@@ -47,9 +47,9 @@ class RejectedToolCall(TypedDict):
     detail: str
     """What was found, and what was expected."""
     text: str
-    """The malformed call, as the model wrote it."""
+    """The malformed call, as the model wrote it; one that the server found, as a model would write it."""
     start: int
-    """Where it starts in the text of the model's message."""
+    """Where it starts in the text of the model's message; 0 where the server found the call, as `end` is."""
     end: int
     """Where it ends, exclusive."""
 

@@ -341,7 +341,7 @@ class _Turn:
         counted = declared if model.on_unknown_tool == "text" else None
         self._extractors = extractors if may_call else extractors.without_calls or extractors
         self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, counted)
-        self._native_calls = NativeCalls(model.id_factory, extractors.coercers)
+        self._native_calls = NativeCalls(model.id_factory, extractors.coercers, model.limits)
         self._chunks = MessageChunks(self._extractors, self._invalid_calls, self._native_calls)
         self._blocks = V1Blocks() if model.output_version == "v1" else None
         self._told: ChatGenerationChunk | None = None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCallChunk, message_chunk_to_message
 from langchain_core.messages import ToolCall as LangChainToolCall
@@ -20,21 +20,35 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
-from llama3_tools import ToolCall, render_tool_call
+from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall, to_invalid_call
+from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
-from llama3_tools.json_writing import written_arguments
+from llama3_tools.json_text import depth_is_within
+from llama3_tools.json_writing import write_json, written_arguments
+from llama3_tools.limits import DEFAULT_LIMITS
 
 __all__ = [
     "NativeCall",
     "NativeCalls",
     "NativeStream",
+    "UnusableCall",
     "gathered_chunks",
     "has_native_calls",
     "to_native_chunk",
     "without_call_blocks",
 ]
 
-NativeCall: TypeAlias = ToolCall | InvalidToolCall
+
+class UnusableCall(NamedTuple):
+    """A call that cannot be run."""
+
+    listed: InvalidToolCall
+    """The call for a message's `invalid_tool_calls`."""
+    rejected: RejectedToolCall | None = None
+    """What is told of it, where it is beyond a limit."""
+
+
+NativeCall: TypeAlias = ToolCall | UnusableCall
 """A call that can be run, or one that cannot."""
 
 _CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
@@ -56,7 +70,8 @@ def to_native_chunk(call: NativeCall, index: int) -> ToolCallChunk:
     """Give a call for a chunk's `tool_call_chunks`: no sum completes it."""
     if isinstance(call, ToolCall):
         return to_chunk(call, index)
-    return tool_call_chunk(name=call["name"], args=call["args"], id=call["id"], index=index)
+    listed = call.listed
+    return tool_call_chunk(name=listed["name"], args=listed["args"], id=listed["id"], index=index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +82,12 @@ class NativeCalls:
     """Makes the ids that are missing."""
     coercers: Mapping[str, Coercer] = field(default_factory=dict)
     """What makes arguments fit, by the names of the tools."""
+    limits: Limits | None = DEFAULT_LIMITS
+    """How deep, how long and how many they may be (rule 14); `None`: anything."""
 
     def as_written(self) -> NativeCalls:
-        """Give the same, without a change to arguments: for calls that are settled later."""
-        return NativeCalls(self.id_factory)
+        """Give the same, without a change to arguments and without limits: for calls that are settled later."""
+        return NativeCalls(self.id_factory, limits=None)
 
     def settle(self, message: AIMessage) -> AIMessage:
         """Give a whole message whose calls are fit to be run; where they are already, the message as it is."""
@@ -79,56 +96,72 @@ class NativeCalls:
             stream = NativeStream(self)
             read += [*stream.feed(message.tool_call_chunks), *stream.flush()]
         else:
-            read += [self._read_whole(call) for call in message.tool_calls]
+            made = 0
+            for call in message.tool_calls:
+                read.append(self._read_whole(call, made))
+                made += isinstance(read[-1], ToolCall)
             read += [self._read_invalid(call) for call in message.invalid_tool_calls]
         calls = [call for call in read if isinstance(call, ToolCall)]
+        unusable = [call for call in read if isinstance(call, UnusableCall)]
         fields: dict[str, Any] = {
             "tool_calls": [to_tool_call(call) for call in calls],
-            "invalid_tool_calls": [call for call in read if not isinstance(call, ToolCall)],
+            "invalid_tool_calls": [call.listed for call in unusable],
         }
-        known: list[Any] = message.response_metadata.get(COERCED_ARGUMENTS, [])
-        told = {entry["id"] for entry in known}
-        news = [entry for entry in coerced_arguments(calls) if entry["id"] not in told]
-        if not news and all(fields[name] == getattr(message, name) for name in fields):
+        told: dict[str, Sequence[Any]] = {
+            COERCED_ARGUMENTS: coerced_arguments(calls),
+            REJECTED_TOOL_CALLS: [call.rejected for call in unusable if call.rejected],
+        }
+        metadata = _with_news(message.response_metadata, told)
+        if metadata == message.response_metadata and all(fields[name] == getattr(message, name) for name in fields):
             return message
-        if news:
-            fields["response_metadata"] = {**message.response_metadata, COERCED_ARGUMENTS: [*known, *news]}
+        fields["response_metadata"] = metadata
         if not isinstance(message.content, str):
-            by_id = {call.id: call for call in calls}
-            fields["content"] = [_with_call(block, by_id) for block in message.content]
+            by_id: dict[str | None, NativeCall] = {call.id: call for call in calls}
+            by_id |= {call.rejected["id"]: call for call in unusable if call.rejected}
+            fields["content"] = [kept for block in message.content if (kept := _with_call(block, by_id)) is not None]
         if isinstance(message, AIMessageChunk):
             message = cast("AIMessage", message_chunk_to_message(message))
         return message.model_copy(update=fields)
 
-    def read(self, name: str, arguments: str, call_id: str | None) -> NativeCall:
-        """Read a call from its parts. Without arguments at all, it is one of a tool that takes none."""
+    def read(self, name: str, arguments: str, call_id: str | None, *, made: int) -> NativeCall:
+        """Read a call from its parts. Without arguments at all, it is one of a tool that takes none.
+
+        Args:
+            name: the tool's name.
+            arguments: the arguments, as they were sent.
+            call_id: the id, if there is one.
+            made: how many calls the message has before it.
+        """
         value = _object(arguments)
         if value is None or not name:
             return self._malformed(name, arguments, call_id)
-        return self._fit(name, value, arguments or "{}", call_id)
+        return self._fit(name, value, arguments or "{}", call_id, made)
 
-    def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None) -> ToolCall:
+    def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None, made: int) -> NativeCall:
         call = ToolCall(name, arguments, written, call_id or self.id_factory(), (0, 0), "native")
+        excess = self.limits and _excess(arguments, made, self.limits)
+        if excess:
+            return _rejected(call, *excess)
         if name not in self.coercers:
             return call
-        fit = self.coercers[name].coerce(arguments)
-        return ToolCall(name, fit.arguments, written, call.id, call.span, call.format, fit.changes, fit.problems)
+        fit = self.coercers[name].coerce(arguments, depth=(self.limits or DEFAULT_LIMITS).depth)
+        return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
-    def _malformed(self, name: str, arguments: str, call_id: str | None) -> InvalidToolCall:
+    def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
         text = render_tool_call(name or "unknown", arguments)
         args = json.dumps(text, ensure_ascii=False)  # which cannot be repaired: see `to_invalid_call`
-        return invalid_tool_call(name=name, args=args, id=call_id or self.id_factory(), error=None)
+        return UnusableCall(invalid_tool_call(name=name, args=args, id=call_id or self.id_factory(), error=None))
 
-    def _read_whole(self, call: LangChainToolCall) -> NativeCall:
+    def _read_whole(self, call: LangChainToolCall, made: int) -> NativeCall:
         written = written_arguments(call["args"])
         if not call["name"]:
             return self._malformed("", written, call["id"])
-        return self._fit(call["name"], call["args"], written, call["id"])
+        return self._fit(call["name"], call["args"], written, call["id"], made)
 
-    def _read_invalid(self, call: InvalidToolCall) -> InvalidToolCall:
+    def _read_invalid(self, call: InvalidToolCall) -> UnusableCall:
         arguments = call["args"] or ""
         if call["id"] and _is_json_string(arguments):  # as this library gives it
-            return call
+            return UnusableCall(call)
         return self._malformed(call["name"] or "", arguments, call["id"])
 
 
@@ -149,6 +182,7 @@ class NativeStream:
             calls: reads each call, once it is whole.
         """
         self._calls = calls
+        self._made = 0
         self._open: deque[_Gathered] = deque()
         self._numbered: defaultdict[int | str, deque[_Gathered]] = defaultdict(deque)  # of those, by their index
 
@@ -177,7 +211,9 @@ class NativeStream:
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
-        return self._calls.read(gathered.name, gathered.arguments, gathered.id)
+        call = self._calls.read(gathered.name, gathered.arguments, gathered.id, made=self._made)
+        self._made += isinstance(call, ToolCall)
+        return call
 
     def _gathered(self, piece: ToolCallChunk) -> _Gathered | None:
         """Find the call that a piece goes on with; `None`: it begins one."""
@@ -243,6 +279,40 @@ class _Gathered:
         return self._whole[1]
 
 
+def _excess(arguments: dict[str, Any], made: int, limits: Limits) -> tuple[RejectionReason, str] | None:
+    """Say which limit a call is beyond, as the extractor says it of those in text."""
+    if made >= limits.calls:
+        return RejectionReason.TOO_MANY, f"beyond the first {limits.calls} calls"
+    try:
+        written = write_json(arguments, default=str)
+    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
+        return None
+    if len(written) > limits.candidate:
+        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
+    if not depth_is_within(written, 0, len(written), limits.depth, arguments):
+        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
+    return None
+
+
+def _rejected(call: ToolCall, reason: RejectionReason, detail: str) -> UnusableCall:
+    text = render_tool_call(call.name, call.arguments_json)
+    rejected = RejectedToolCall(
+        id=call.id, name=call.name, reason=str(reason), detail=detail, text=text, start=0, end=0
+    )
+    return UnusableCall(to_invalid_call(rejected), rejected)
+
+
+def _with_news(metadata: Mapping[str, Any], told: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Add to what a message tells of its calls, by their ids, what it does not tell yet."""
+    added = dict(metadata)
+    for key, entries in told.items():
+        known = added.get(key, [])
+        ids = {entry["id"] for entry in known}
+        if news := [entry for entry in entries if entry["id"] not in ids]:
+            added[key] = [*known, *news]
+    return added
+
+
 def _object(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text or "{}", strict=False)  # as LangChain reads the calls of a whole message
@@ -258,7 +328,9 @@ def _is_json_string(text: str) -> bool:
         return False
 
 
-def _with_call(block: Block, calls: Mapping[str, ToolCall]) -> Block:
-    if isinstance(block, dict) and block.get("type") == "tool_call" and block.get("id") in calls:
-        return to_block(calls[block["id"]])
-    return block
+def _with_call(block: Block, calls: Mapping[str | None, NativeCall]) -> Block | None:
+    """Give a block of content as it is, or the one of a call as that is now; `None`: it is beyond a limit."""
+    if not isinstance(block, dict) or block.get("type") != "tool_call" or block.get("id") not in calls:
+        return block
+    call = calls[block["id"]]
+    return to_block(call) if isinstance(call, ToolCall) else None

@@ -311,7 +311,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return StrictFormat(None if is_open else [tool["function"]["name"] for tool in self.tools or ()], self.multiple)
 
     def _native_calls(self, extractors: Extractors) -> NativeCalls:
-        return NativeCalls(self.id_factory, extractors.coercers)
+        return NativeCalls(self.id_factory, extractors.coercers, self.limits)
 
 
 def _checked(output: object) -> str | BaseMessage:

@@ -32,6 +32,7 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import CALL, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from llama3_tools import Limits
 
 PARIS = '{"city": "Paris"}'
 
@@ -224,6 +225,95 @@ class TestWholeMessages:
         bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
         assert made(summed(bound.stream("Hi"))) == made(bound.invoke("Hi"))
         assert [name for name, _, _ in made(bound.invoke("Hi"))] == ["f", ""]
+
+
+DEEP = '{"labels": [["sun"]]}'
+LONG = '{"labels": ["%s"]}' % ("sun" * 100)
+
+
+class TestLimits:
+    """Calls that the server found are bound as those in text are."""
+
+    LIMITS: Limits = Limits(depth=2, candidate=256, calls=2)
+    CHUNKS: list[AIMessageChunk] = pieces(
+        (0, "a", "f", "{}"), (1, "b", "g", DEEP), (2, "c", "h", LONG), (3, "d", "f", "[1"), (4, "e", "g", PARIS),
+        (5, "f", "h", PARIS),
+    )  # fmt: skip
+    REFUSED = (
+        ("b", "too_deep", "arguments nested deeper than 2 levels", DEEP),
+        ("c", "too_long", "longer than 256 characters", LONG),
+        ("f", "too_many", "beyond the first 2 calls", PARIS),
+    )
+
+    def check(self, message: AIMessage) -> None:
+        assert [call["id"] for call in message.tool_calls] == ["a", "e"]
+        assert {call["id"] for call in message.invalid_tool_calls} == {"b", "c", "d", "f"}
+        texts = {call["id"]: json.loads(str(call["args"])) for call in message.invalid_tool_calls}
+        rejected = message.response_metadata["rejected_tool_calls"]
+        assert [(entry["id"], entry["reason"], entry["detail"], entry["text"]) for entry in rejected] == [
+            (call_id, reason, detail, texts[call_id]) for call_id, reason, detail, _ in self.REFUSED
+        ]
+        for call_id, _, _, arguments in self.REFUSED:
+            assert json.loads(texts[call_id])["parameters"] == json.loads(arguments)
+
+    async def test_what_goes_beyond_is_no_call_and_says_so_in_every_way(self) -> None:
+        made = parser(limits=self.LIMITS)
+        sent = reduce(operator.add, self.CHUNKS)
+        read = made.invoke(sent)
+        for message in (read, made.invoke(summed([sent])), summed(streamed(made, self.CHUNKS))):
+            self.check(message)
+        assert made.invoke(read) is read
+        for streaming in (False, True):
+            model = Llama3ToolModel(ScriptedChatModel(chunks=self.CHUNKS), limits=self.LIMITS)
+            bound = model.model_copy(update={"disable_streaming": not streaming}).bind_tools([get_weather])
+            for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
+                self.check(message)
+
+    def test_nor_is_it_in_version_1_blocks(self) -> None:
+        message = AIMessage(
+            content=[{"type": "tool_call", "name": "f", "args": json.loads(DEEP), "id": "a"}],
+            tool_calls=[tool_call(name="f", args=json.loads(DEEP), id="a")],
+            response_metadata={"output_version": "v1"},
+        )
+        read = parser(limits=self.LIMITS).invoke(message)
+        assert (read.content, read.tool_calls, len(read.invalid_tool_calls)) == ([], [], 1)
+
+    @pytest.mark.parametrize("depth", [1, 2])
+    def test_making_arguments_fit_nests_them_no_deeper(self, depth: int) -> None:
+        def tag(labels: list[str]) -> None:
+            """Tag."""
+
+        made = parser(tools=[tag], coerce_arguments=True, limits=Limits(depth=depth))
+        [call] = made.invoke(
+            AIMessage("", tool_calls=[tool_call(name="tag", args={"labels": "['a']"}, id="1")])
+        ).tool_calls
+        assert call["args"] == {"labels": ["a"] if depth > 1 else "['a']"}
+
+    def test_what_json_does_not_have_is_not_measured(self) -> None:
+        message = AIMessage("", tool_calls=[tool_call(name="f", args={"x": {(1, 2): [[3]]}}, id="a")])
+        assert parser(limits=self.LIMITS).invoke(message) is message
+
+    @in_every_way
+    def test_an_agent_s_model_is_told(self, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.setenv(name, "127.0.0.1")
+        answers = iter(
+            [
+                sending('{"city": [', '["Paris"]]}', finish_reason="tool_calls"),
+                sending('{"city": "Paris"}', finish_reason="tool_calls"),
+                scripted([Turn(pieces=("Sunny.",))]),
+            ]
+        )
+
+        def model(request: Request) -> Answer:
+            return next(answers)(request)
+
+        with LoopbackServer(api(["llama3.1"], model)) as server:
+            middleware = Llama3ToolMiddleware(limits=self.LIMITS)
+            messages = run(create_agent(chat_openai(server), [get_weather], middleware=[middleware]))["messages"]
+        told = [message.text for message in messages if isinstance(message, ToolMessage)]
+        assert told[0].startswith("The call is beyond a limit, and was not run: arguments nested deeper than 2 levels.")
+        assert told[1:] == ["sunny in Paris"]
 
 
 def sending(*arguments: str, finish_reason: str, name: str = "get_weather") -> Callable[[Request], Answer]:
