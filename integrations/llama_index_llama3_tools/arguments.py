@@ -9,9 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, final
 
-from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolCall, ToolDefinitionError
+from llama3_tools import (
+    ArgumentProblem,
+    Limits,
+    MissingExtraError,
+    ProblemReason,
+    RejectionReason,
+    ToolCall,
+    ToolDefinitionError,
+)
 from llama3_tools.arguments import ArgumentValidator, Coercion
-from llama3_tools.json_writing import written_arguments
+from llama3_tools.json_text import depth_is_within
+from llama3_tools.json_writing import write_json, written_arguments
 from llama3_tools.toolset import Toolset
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "ToolSchemas",
     "coerced_arguments",
     "coerced_call",
+    "excess",
     "mendable",
     "misfits_told",
     "with_misfits",
@@ -89,14 +99,16 @@ def with_misfits(result: str, misfits: Iterable[str]) -> str:
 class ToolSchemas:
     """The schemas of the tools of one turn."""
 
-    def __init__(self, tools: Toolset) -> None:
-        """Take the tools."""
+    def __init__(self, tools: Toolset, *, depth: int) -> None:
+        """Take the tools, and how many levels arguments may come to have."""
         self._tools = tools.declared
         self._coercers = tools.coercers
+        self._depth = depth
 
     def coerce(self, name: str, arguments: dict[str, Any]) -> Coercion:
         """Make arguments fit; those of an unknown tool stay as they are."""
-        return self._coercers[name].coerce(arguments) if name in self._coercers else Coercion(arguments)
+        coercer = self._coercers.get(name)
+        return coercer.coerce(arguments, depth=self._depth) if coercer else Coercion(arguments)
 
     def misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Say what a model can mend in arguments, by all that the schema says where `jsonschema` is installed."""
@@ -107,6 +119,23 @@ class ToolSchemas:
         except (MissingExtraError, ToolDefinitionError):
             problems = self.coerce(name, arguments).problems
         return mendable(problems)
+
+
+def excess(arguments: Mapping[str, Any], limits: Limits) -> tuple[RejectionReason, str] | None:
+    """Say which limit arguments are beyond that no extractor has read, as it says it of others (rule 14).
+
+    >>> excess({"stops": [["Rome"]]}, Limits(depth=2))[1]
+    'arguments nested deeper than 2 levels'
+    """
+    try:
+        written = write_json(arguments, default=str)
+    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
+        return None
+    if len(written) > limits.candidate:
+        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
+    if not depth_is_within(written, 0, len(written), limits.depth):
+        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
+    return None
 
 
 def mendable(problems: Iterable[ArgumentProblem]) -> list[str]:

@@ -12,10 +12,11 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import ChatMessage
 from pydantic_core import from_json
 
-from llama3_tools import new_call_id, render_tool_call
+from llama3_tools import Limits, new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
 from llama3_tools.json_writing import written_arguments
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
+from llama3_tools.limits import DEFAULT_LIMITS
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call, excess
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
@@ -57,12 +58,21 @@ class NativeCalls:
     Args:
         only_first: whether all calls but the first are dropped.
         names: the names that may be called; `None` for any.
+        limits: how deep, how long and how many they may be.
         schemas: what arguments are made to fit; `None` leaves them as they are.
     """
 
-    def __init__(self, *, only_first: bool, names: Container[str] | None, schemas: ToolSchemas | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        only_first: bool,
+        names: Container[str] | None,
+        limits: Limits = DEFAULT_LIMITS,
+        schemas: ToolSchemas | None = None,
+    ) -> None:
         self._only_first = only_first
         self._names = names
+        self._limits = limits
         self._schemas = schemas
         self._ids: list[str] = []
 
@@ -77,11 +87,16 @@ class NativeCalls:
         if not calls:
             return message
         self._ids += [new_call_id() for _ in calls[len(self._ids) :]]
-        blocks, told, texts = [], [], [message.content] if message.content else []
+        blocks: list[ToolCallBlock] = []
+        told, texts = [], [message.content] if message.content else []
         for call, new_id in list(zip(calls, self._ids, strict=False))[: 1 if self._only_first else None]:
             arguments = call.arguments
             # In a stream, no arguments are those that have not come yet.
-            if isinstance(arguments, dict) and (arguments or is_last) and self._may_be_called(call.name):
+            if (
+                isinstance(arguments, dict)
+                and (arguments or is_last)
+                and self._may_run(call.name, arguments, len(blocks))
+            ):
                 call_id, coercion = call.id or new_id, self._coerce(call.name, arguments)
                 told += coerced_call(call_id, call.name, arguments, coercion)
                 blocks.append(ToolCallBlock(tool_call_id=call_id, tool_name=call.name, tool_kwargs=coercion.arguments))
@@ -98,8 +113,9 @@ class NativeCalls:
     def _coerce(self, name: str, arguments: dict[str, Any]) -> Coercion:
         return self._schemas.coerce(name, arguments) if self._schemas else Coercion(arguments)
 
-    def _may_be_called(self, name: str) -> bool:
-        return bool(name) and (self._names is None or name in self._names)
+    def _may_run(self, name: str, arguments: dict[str, Any], made: int) -> bool:
+        is_known = bool(name) and (self._names is None or name in self._names)
+        return is_known and made < self._limits.calls and not excess(arguments, self._limits)
 
 
 def _read(arguments: object) -> dict[str, Any] | str:

@@ -38,9 +38,9 @@ from llama3_tools import (
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
-from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
+from llama_index_llama3_tools.arguments import ToolSchemas, excess, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.output import Showable, failed_tool_calls
+from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
 from llama_index_llama3_tools.react_form import read_step
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
@@ -157,7 +157,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
         self._without_calls = reading.reader_of_reasoning().extractor
         self._keeps_reasoning = not split_reasoning
         self._starts_reasoning = starts_reasoning
-        self._schemas = ToolSchemas(toolset if toolset and coerce_arguments else kept_toolset(()))
+        self._schemas = ToolSchemas(toolset if toolset and coerce_arguments else kept_toolset(()), depth=limits.depth)
+        self._limits = limits
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
         """Read a step.
@@ -187,6 +188,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
                 raise MalformedToolCallError(output, errors)
         step = read_step(answer, is_streaming=is_streaming)
         if isinstance(step, ActionReasoningStep):
+            if beyond := excess(step.action_input, self._limits):
+                raise MalformedToolCallError(output, [FailedToolCall(step.action, answer, *beyond)])
             return self._step(step.thought, reasoning, step.action, step.action_input)
         if isinstance(step, ResponseReasoningStep):
             step.thought = self._with_reasoning(step.thought, reasoning)

@@ -7,6 +7,8 @@ import re
 from llama_index.core.agent.react.output_parser import ReActOutputParser, parse_action_reasoning_step
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ResponseReasoningStep
 
+from llama3_tools.json_text import depth_is_within
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.visible import visible
 
 __all__ = ["read_step"]
@@ -52,6 +54,8 @@ def _action(text: str) -> ActionReasoningStep:
     action = actions[0 if has_thought else -1]
     thought = text[: action.start()].strip()
     behind = closed.index("{", closed.index(_INPUT, action.end()) + len(_INPUT))
+    if not depth_is_within(closed, behind, len(closed), DEFAULT_LIMITS.depth):  # of which LlamaIndex makes other ones
+        raise ValueError(f"Action Input is nested deeper than {DEFAULT_LIMITS.depth} levels")
     # LlamaIndex reads the input, with all that it forgives there; what it has to search is found already.
     step = parse_action_reasoning_step(f"Thought: .\nAction: {action[1]}\nAction Input: {closed[behind:]}")
     step.thought = thought.removeprefix("Thought:").strip() if has_thought else thought

@@ -113,7 +113,7 @@ class ToolTurn:
             on_unknown_tool=on_unknown_tool if declared else "text",
             coerce_arguments=coerce_arguments,
         )
-        self._schemas = ToolSchemas(tools) if coerce_arguments else None
+        self._schemas = ToolSchemas(tools, depth=reading.limits.depth) if coerce_arguments else None
         self._prompt_format = prompt_format
         self._is_required = is_required
         self._retries = retries if declared else 0
@@ -121,7 +121,8 @@ class ToolTurn:
 
     def native_calls(self) -> NativeCalls:
         """Give what settles the calls that the server finds in one answer."""
-        return NativeCalls(only_first=self.only_first, names=self._names, schemas=self._schemas)
+        limits = self._reading.limits
+        return NativeCalls(only_first=self.only_first, names=self._names, limits=limits, schemas=self._schemas)
 
     def read(self, response: AnyResponse) -> ChatResponse:
         """Take a whole answer apart: its text calls become blocks, unless the server found calls itself."""

@@ -15,6 +15,7 @@ from llama_index.core.tools import FunctionTool
 
 from integrations.llamaindex.endpoint import TOOLS, WEATHER, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM, chunkings
+from integrations.llamaindex.test_servers import native, native_stream, piece
 from integrations.llamaindex.trips import asked, kwargs, told
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS
@@ -159,11 +160,61 @@ class TestLimits:
             answer = llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
             assert len(kwargs(answer.message)) == number
 
-    def test_for_a_react_step_too(self) -> None:
-        deep = '{"name": "get_weather", "parameters": {"city": ["Paris"]}}'
-        assert hasattr(Llama3ReActOutputParser(TOOLS).parse(deep), "action")
-        with pytest.raises(MalformedToolCallError, match="too_deep"):
-            Llama3ReActOutputParser(TOOLS, limits=Limits(depth=1)).parse(deep)
+    @pytest.mark.parametrize("way", ["whole", "whole, async", "streamed", "streamed, async"])
+    @pytest.mark.parametrize("coerce_arguments", [False, True])
+    async def test_for_calls_that_the_server_found_too(self, way: str, coerce_arguments: bool) -> None:
+        city = {
+            "deep": '{"city": [["Paris"]]}',
+            "long": json.dumps({"city": "Paris" * 60}),
+            "good": '{"city": "Paris"}',
+        }
+        calls = [(str(place), "get_weather", city[kind]) for place, kind in enumerate(["deep", "long", *["good"] * 3])]
+        streamed_calls = native_stream(
+            *(piece(place, arguments, call_id, name) for place, (call_id, name, arguments) in enumerate(calls))
+        )
+        with endpoint(streamed_calls if "streamed" in way else native(*calls)) as served:
+            limits = Limits(depth=2, candidate=256, calls=2)
+            llm = Llama3ToolLLM(
+                served.llm(is_function_calling_model=True), limits=limits, coerce_arguments=coerce_arguments
+            )
+            responses = await asked(llm, way, TOOLS[0])
+        message = responses[-1].message
+        assert (kwargs(message), message.content) == (
+            [PARIS, PARIS],
+            " ".join(f'{{"name": "get_weather", "parameters": {city[kind]}}}' for kind in ("deep", "long", "good")),
+        )
+        assert all(arguments == PARIS for response in responses for arguments in kwargs(response.message))
+
+    @pytest.mark.parametrize("depth", [1, 2])
+    @pytest.mark.parametrize("kind", ["the server's call", "LlamaIndex's form"])
+    def test_making_arguments_fit_nests_them_no_deeper(self, depth: int, kind: str) -> None:
+        def tag(labels: list[str]) -> str:
+            """Tag."""
+            return f"{labels}"
+
+        tool, limits = FunctionTool.from_defaults(tag), Limits(depth=depth)
+        expected = {"labels": ["sun"] if depth > 1 else "['sun']"}
+        written = """{"labels": "['sun']"}"""
+        if kind == "the server's call":
+            with endpoint(native(("1", "tag", written))) as served:
+                llm = Llama3ToolLLM(served.llm(is_function_calling_model=True), limits=limits)
+                assert kwargs(llm.chat_with_tools([tool], "Tag!").message) == [expected]
+        else:
+            step: Any = Llama3ReActOutputParser([tool], limits=limits).parse(
+                f"Thought: So.\nAction: tag\nAction Input: {written}"
+            )
+            assert step.action_input == expected
+
+    @pytest.mark.parametrize(
+        "text", ['{"name": "get_weather", "parameters": %s}', "Thought: So.\nAction: get_weather\nAction Input: %s"]
+    )
+    def test_for_a_react_step_in_either_form(self, text: str) -> None:
+        for city, reason in ((["Paris"], "too_deep"), ("Paris" * 60, "too_long")):
+            written = text % json.dumps({"city": city})
+            assert hasattr(Llama3ReActOutputParser(TOOLS).parse(written), "action")
+            with pytest.raises(MalformedToolCallError, match=rf"get_weather \({reason}\)") as error:
+                Llama3ReActOutputParser(TOOLS, limits=Limits(depth=1, candidate=256)).parse(written)
+            assert error.value.output == written
 
 
 class TestChecks:

@@ -43,6 +43,18 @@ def test_a_thought_may_be_empty() -> None:
     assert (step.thought, step.action, step.action_input) == ("", "f", {"a": 1})
 
 
+@pytest.mark.parametrize("levels", [127, 1000, 100_000])
+def test_an_input_that_is_nested_too_deep_is_refused_and_no_other_one_is_made_of_it(levels: int) -> None:
+    text = 'Thought: x\nAction: f\nAction Input: {"a": %s{"b": "c"}%s}'
+    nested = text % ("[" * (levels - 2), "]" * (levels - 2))
+    if levels > 127:
+        assert read_by(ReActOutputParser().parse, nested)["action_input"] == {"b": "c"}  # type: ignore[index]
+        with pytest.raises(ValueError, match="nested deeper than 127 levels"):
+            Llama3ReActOutputParser().parse(nested)
+    else:
+        assert read_by(Llama3ReActOutputParser().parse, nested) != {"b": "c"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
