@@ -25,6 +25,7 @@ from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import ToolsIn
 from llama3_tools.toolset import kept_toolset
+from llama3_tools.visible import visible
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolResultRole
@@ -261,7 +262,8 @@ class Llama3ToolLLM(ToolLLMOptions):
             if call.name and isinstance(call.arguments, dict)
         ]
         if not selections and error_on_no_tool_call:
-            raise ValueError(f"Expected a tool call, but the model wrote none: {response.message.content!r}")
+            written = visible(repr(response.message.content))
+            raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
         return selections
 
     def predict_and_call(

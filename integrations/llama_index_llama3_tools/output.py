@@ -10,6 +10,7 @@ from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, RejectionReason
 from llama3_tools.json_writing import shown
+from llama3_tools.values import fields_shown
 from llama3_tools.visible import visible
 from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
@@ -17,16 +18,16 @@ __all__ = ["FailedToolCall", "Llama3ToolOutput", "Showable"]
 
 
 class Showable(BaseModel):
-    """A model that is shown with integers of any size, which Python does not write."""
+    """A model that is shown with integers of any size, which Python does not write; no character hides."""
 
     def __repr_str__(self, join_str: str) -> str:
         """Write the fields, for `repr` and `str`."""
         fields = {name: value for name, value in self.__repr_args__() if name}
         try:
-            return join_str.join(f"{name}={value!r}" for name, value in fields.items())
+            written = {name: repr(value) for name, value in fields.items()}
         except ValueError:
-            written = self.model_dump(include=set(fields))
-            return join_str.join(f"{name}={shown(value)}" for name, value in written.items())
+            written = {name: shown(value) for name, value in self.model_dump(include=set(fields)).items()}
+        return visible(join_str.join(f"{name}={value}" for name, value in written.items()), exact=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class FailedToolCall:
     """One word for the cause."""
     detail: str
     """What was found, where (an offset into the output), and what was expected."""
+
+    def __repr__(self) -> str:
+        """Show it as Python does; no character hides."""
+        return fields_shown(self)
 
     def __str__(self) -> str:
         """Give one line that a person, or the model in a second try, can act on."""

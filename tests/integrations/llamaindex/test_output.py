@@ -11,7 +11,12 @@ from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 from pydantic import ValidationError
 
 from integrations.llamaindex.scripted import CALL
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolOutput
+from llama_index_llama3_tools import (
+    Llama3JsonToolOutputParser,
+    Llama3ReActOutputParser,
+    Llama3ToolOutput,
+    LLMRequestError,
+)
 
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
@@ -94,10 +99,18 @@ def test_an_output_with_integers_of_any_size_reads_well() -> None:
     assert f"action='f' action_input={arguments} changes=()" in str(step)
 
 
-def test_a_failed_call_shows_what_hides_or_commands_a_terminal() -> None:
-    [failed] = parse("<tool_call>{'name': 'f\x1b\u202eé\u200cé'}</tool_call>").errors
-    assert r"\x1b\u202e" in str(failed)
-    assert not {"\x1b", "\u202e", "\u200c"} & set(str(failed))
+def test_nothing_that_is_shown_hides_or_commands_a_terminal() -> None:
+    hidden = "\x1b\u202e\u3164\ufe0fé\u200cé"
+    output = parse(f"<tool_call>{{'name': 'f{hidden}'}}</tool_call>")
+    [failed] = output.errors
+    step = Llama3ReActOutputParser().parse(f'{{"name": "f", "parameters": {{"a": "é{hidden[1:]}"}}}}')
+    failure = LLMRequestError("Broken", f"\u3164{hidden}")
+    for text in (str(failed), repr(failed), repr(output), str(step), repr(step), str(failure)):
+        assert r"\u202e\u3164" in text
+        assert not {"\x1b", "\u202e", "\u3164"} & set(text)
+    for text in (str(failed), repr(failed), repr(output), str(step), repr(step)):
+        assert not {"\ufe0f", "\u200c"} & set(text)
+    assert repr(failed).startswith(r"FailedToolCall(name='f\x1b\u202e\u3164\ufe0fé\u200cé', text=")
 
 
 def test_an_output_is_frozen() -> None:

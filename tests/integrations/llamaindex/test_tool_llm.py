@@ -122,10 +122,10 @@ class TestAnswers:
         assert inside.prompts == ["user: Hi\nassistant: "]
 
     def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
-        llm = wrapped(["Hello."])
+        llm = wrapped(["Hello\u3164."])
         response = llm.chat_with_tools(TOOLS, "Hi")
         assert llm.get_tool_calls_from_response(response, error_on_no_tool_call=False) == []
-        with pytest.raises(ValueError, match=r"the model wrote none: 'Hello\.'"):
+        with pytest.raises(ValueError, match=r"the model wrote none: 'Hello\\u3164\.'"):
             llm.get_tool_calls_from_response(response)
 
     @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
