@@ -382,13 +382,11 @@ class _Turn:
         """
         if not self._began:
             raise ValueError(NO_RESPONSE)
-        if self._reads:
-            yield from self._generated(self._chunks.flush())
+        yield from self._generated(self._chunks.flush())
 
     def release(self) -> Iterator[ChatGenerationChunk]:
         """Give what is held back, of an answer that breaks off."""
-        if self._reads:
-            yield from self._generated(self._chunks.release())
+        yield from self._generated(self._chunks.release())
 
     def _generated(self, messages: Iterator[AIMessage]) -> Iterator[ChatGenerationChunk]:
         """Put what the model tells beside a chunk's message on the next chunk that goes out, once."""

@@ -15,7 +15,6 @@ from llama_index.core.agent.react.types import (
     ActionReasoningStep,
     BaseReasoningStep,
     ObservationReasoningStep,
-    ResponseReasoningStep,
 )
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.llms import ChatMessage, MessageRole
@@ -191,8 +190,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
             if beyond := excess(step.action_input, self._limits):
                 raise MalformedToolCallError(output, [FailedToolCall(step.action, answer, *beyond)])
             return self._step(step.thought, reasoning, step.action, step.action_input)
-        if isinstance(step, ResponseReasoningStep):
-            step.thought = self._with_reasoning(step.thought, reasoning)
+        step.thought = self._with_reasoning(step.thought, reasoning)
         return step
 
     def _with_reasoning(self, thought: str, reasoning: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from llama_index.core.agent.react.output_parser import ReActOutputParser, parse_action_reasoning_step
-from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ResponseReasoningStep
+from llama_index.core.agent.react.types import ActionReasoningStep, ResponseReasoningStep
 
 from llama3_tools.json_text import depth_is_within
 from llama3_tools.limits import DEFAULT_LIMITS
@@ -17,7 +18,7 @@ _ACTION = re.compile(r"\nAction: ([^\n() ]+)")
 _INPUT = "\nAction Input: "
 
 
-def read_step(text: str, *, is_streaming: bool = False) -> BaseReasoningStep:
+def read_step(text: str, *, is_streaming: bool = False) -> ActionReasoningStep | ResponseReasoningStep:
     r"""Read what LlamaIndex's `ReActOutputParser` reads.
 
     >>> read_step('Thought: So.\nAction: now\nAction Input: {"zone": "UTC"}').action_input
@@ -35,8 +36,8 @@ def read_step(text: str, *, is_streaming: bool = False) -> BaseReasoningStep:
         return _action(text)
     if not found and "Thought:" in text:
         raise ValueError(f"Could not parse output: {visible(text)}")
-    if not found:
-        return ReActOutputParser().parse(text, is_streaming)
+    if not found:  # and no other of its words either
+        return cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
     thought, found, answer = text.partition("Thought:")[2].partition("Answer:")
     if not found:
         raise ValueError(f"Could not extract final answer from input text: {visible(text)}")
