@@ -11,6 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, ModelCallLimitMiddleware
 from langchain.tools import ToolRuntime
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -51,12 +52,18 @@ class Lax(BaseModel):
     pause: timedelta = timedelta(0)
     days: int = Field(default=0, alias="numDays")
     words: list[str] = []
+    place: str = ""
     cities: Annotated[list[str], BeforeValidator(_split)] = []
 
     @field_validator("words", mode="before")
     @classmethod
     def split(cls, value: object) -> object:
         return _split(value)
+
+    @field_validator("place", mode="before")
+    @classmethod
+    def known(cls, value: Any) -> str:  # noqa: ANN401 (as the model wrote it)
+        return {"here": "Paris"}[value]
 
 
 @tool(args_schema=Lax)
@@ -155,6 +162,7 @@ class TestAgents:
         ("schema", "arguments"),
         [
             pytest.param({"properties": {"a": {"type": "string"}}}, {"a": "x", "b": 1}, id="an-unknown-parameter"),
+            pytest.param({"properties": {"a": {"minimum": "low"}}}, {"a": "x"}, id="no-schema-by-the-standard"),
             pytest.param({"properties": {"a": {"pattern": r"\p{L}+"}}}, {"a": 1}, id="a-pattern-of-another-dialect"),
             pytest.param(
                 {"properties": {"a": {"minimum": 1, "exclusiveMinimum": True}}}, {"a": "x"}, id="an-old-draft"
@@ -219,6 +227,12 @@ class TestAgents:
         )
         assert messages[4].text.startswith("ran with")
 
+    def test_so_does_what_its_own_class_fails_on(self) -> None:
+        with serving(call("lax", place=1), call("lax", place="here"), "Done.") as server:
+            messages = agent_on(server, lax).invoke(QUESTION)["messages"]
+        assert "$.place: expected string, got the integer 1" in messages[2].text
+        assert messages[4].text.startswith("ran with")
+
     @in_every_way
     def test_what_the_agent_fills_in_itself_is_not_missing(self, run: Callable[..., Any]) -> None:
         answers = (call("watch", on=1), call("watch", on=1, runtime=1), call("watch", on="perhaps"), "Done.")
@@ -233,6 +247,22 @@ class TestAgents:
         with serving(SOON, "Done.") as server:
             messages = run(agent_on(server, wait, before=[Mending()]))["messages"]
         assert shown(messages)[1:] == [("ai", [{"days": 1}]), ("tool", "waited 1"), ("ai", "Done.")]
+
+    @pytest.mark.parametrize("answers", [True, False])
+    def test_what_other_middleware_has_answered_is_not_sent_back(self, answers: bool) -> None:
+        class Answering(AgentMiddleware):
+            def after_model(self, state: Any, runtime: Any) -> Any:  # noqa: ANN401 (the framework's signature)
+                del runtime
+                made = state["messages"][-1].tool_calls
+                told = [ToolMessage("Not now.", tool_call_id=made[0]["id"])] if made and answers else []
+                return {"messages": [*told, HumanMessage("Hurry!")]} if made else None
+
+        with serving(SOON, "Done.") as server:
+            middleware: Any = [Llama3ToolMiddleware(), Answering()]
+            messages = create_agent(chat_openai(server), [wait], middleware=middleware).invoke(QUESTION)["messages"]
+        told = [message.text for message in messages if message.type == "tool"]
+        assert told == ["Not now."] if answers else [COMPLAINT.removeprefix("Error of wait: ")]
+        assert messages[-1].text == "Done."
 
     @pytest.mark.parametrize(
         ("decision", "told"),

@@ -269,14 +269,22 @@ class TestLimits:
             for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
                 self.check(message)
 
-    def test_nor_is_it_in_version_1_blocks(self) -> None:
+    def test_version_1_blocks_list_the_calls_that_are_left_as_they_are_then(self) -> None:
+        text: dict[str, Any] = {"type": "text", "text": "Hm."}
+        calls = [
+            tool_call(name="f", args={"labels": "sun"}, id="a"),
+            tool_call(name="f", args=json.loads(DEEP), id="b"),
+            tool_call(name="g", args=json.loads(PARIS), id="c"),
+        ]
         message = AIMessage(
-            content=[{"type": "tool_call", "name": "f", "args": json.loads(DEEP), "id": "a"}],
-            tool_calls=[tool_call(name="f", args=json.loads(DEEP), id="a")],
-            response_metadata={"output_version": "v1"},
+            content=[text, *map(dict, calls)], tool_calls=calls, response_metadata={"output_version": "v1"}
         )
-        read = parser(limits=self.LIMITS).invoke(message)
-        assert (read.content, read.tool_calls, len(read.invalid_tool_calls)) == ([], [], 1)
+        labels = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
+        tools = [{"name": "f", "parameters": labels}]
+        read = parser(tools=tools, coerce_arguments=True, limits=self.LIMITS).invoke(message)
+        kept = [{**calls[0], "args": {"labels": ["sun"]}}, calls[2]]
+        assert (read.content, read.tool_calls) == ([text, *kept], kept)
+        assert [call["id"] for call in read.invalid_tool_calls] == ["b"]
 
     @pytest.mark.parametrize("depth", [1, 2])
     def test_making_arguments_fit_nests_them_no_deeper(self, depth: int) -> None:

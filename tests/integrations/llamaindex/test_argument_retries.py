@@ -12,6 +12,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from integrations.llamaindex.endpoint import endpoint
+from integrations.llamaindex.test_servers import native
 from integrations.llamaindex.trips import (
     COMPLAINT,
     FITTING,
@@ -143,6 +144,14 @@ class TestRetries:
         with endpoint(write({**FITTING, "mood": "good"})) as served:
             llm_of(served, max_parse_retries=1).chat_with_tools([Planner().tool], "Plan!")
         assert len(served.bodies) == 1
+
+    @native_or_not
+    def test_nor_is_a_call_of_a_tool_that_nobody_declared(self, is_native: bool) -> None:
+        answer = native(("1", "other", '{"days": "soon"}')) if is_native else write({"days": "soon"}, name="other")
+        with endpoint(answer) as served:
+            llm = llm_of(served, is_native=is_native, max_parse_retries=1)
+            message = llm.chat_with_tools([Planner().tool], "Plan!").message
+        assert (len(served.bodies), kwargs(message)) == (1, [{"days": "soon"}])
 
     def test_without_the_extra_the_coercion_says_what_does_not_fit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)

@@ -134,6 +134,14 @@ def test_results_of_two_calls_with_one_id_claim_no_more_than_is_known(other: Too
     assert shown_results == [f"Result of {label}: Sun", f"Result of {label}: Rain"]
 
 
+def test_a_result_without_an_id_is_of_no_call() -> None:
+    messages = [assistant(call(""), call("1", "now", {})), result("", "Sun"), result("1", "12:30")]
+    assert [content for role, content in shown(messages) if role == "tool"] == [
+        "Result of now: 12:30",
+        "Result of a tool: Sun",
+    ]
+
+
 @pytest.mark.parametrize("role", ["tool", "user"])
 def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
     image = ImageBlock(url="http://localhost/cat.png")
