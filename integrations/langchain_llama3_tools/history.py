@@ -6,7 +6,6 @@ text beside one; llama.cpp and vLLM refuse arguments that are no JSON; some know
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from langchain_llama3_tools.content import Block, Content, block_text
+from langchain_llama3_tools.invalid import collected_text
 from langchain_llama3_tools.messages import preserved_fields
 from langchain_llama3_tools.options import require_choice
 from llama3_tools import PromptFormat, render_tool_call, render_tool_result
@@ -141,13 +141,8 @@ def _written_calls(message: AIMessage, prompt_format: PromptFormat) -> Iterator[
 
 def _written_invalid(call: InvalidToolCall, prompt_format: PromptFormat) -> str:
     arguments = call["args"] or ""
-    try:
-        decoded = json.loads(arguments)
-    except ValueError:
-        decoded = None
-    if isinstance(decoded, str):  # as this library collects them: the whole call, in a JSON string
-        return decoded
-    return render_tool_call(call["name"] or "unknown", arguments, prompt_format=prompt_format)
+    text = collected_text(arguments)
+    return render_tool_call(call["name"] or "unknown", arguments, prompt_format=prompt_format) if text is None else text
 
 
 def _with_text(content: Content, text: str) -> Content:

@@ -24,6 +24,7 @@ __all__ = [
     "InvalidCalls",
     "OnInvalid",
     "RejectedToolCall",
+    "collected_text",
     "to_invalid_call",
     "to_invalid_chunk",
 ]
@@ -99,6 +100,19 @@ def to_invalid_call(rejected: RejectedToolCall) -> InvalidToolCall:
     """
     # The sum of chunks has no room for an error, and is to be the same message.
     return invalid_tool_call(name=rejected["name"], args=_encoded(rejected), id=rejected["id"], error=None)
+
+
+def collected_text(args: str) -> str | None:
+    """Give the text of a malformed call back from its `args`; `None` where a server wrote them.
+
+    >>> collected_text('"{oops"'), collected_text("{oops")
+    ('{oops', None)
+    """
+    try:
+        text = json.loads(args)
+    except (ValueError, RecursionError):
+        return None
+    return text if isinstance(text, str) else None
 
 
 def to_invalid_chunk(rejected: RejectedToolCall, index: int) -> ToolCallChunk:

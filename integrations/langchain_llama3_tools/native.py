@@ -20,7 +20,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
-from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall, to_invalid_call
+from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall, collected_text, to_invalid_call
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.json_text import depth_is_within
@@ -160,7 +160,7 @@ class NativeCalls:
 
     def _read_invalid(self, call: InvalidToolCall) -> UnusableCall:
         arguments = call["args"] or ""
-        if call["id"] and _is_json_string(arguments):  # as this library gives it
+        if call["id"] and collected_text(arguments) is not None:
             return UnusableCall(call)
         return self._malformed(call["name"] or "", arguments, call["id"])
 
@@ -319,13 +319,6 @@ def _object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _is_json_string(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), str)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _with_call(block: Block, calls: Mapping[str | None, NativeCall]) -> Block | None:

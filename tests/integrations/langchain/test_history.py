@@ -64,6 +64,9 @@ class TestCalls:
         invalid = {"name": "f", "args": '{"a": ', "id": "1", "error": None, "type": "invalid_tool_call"}
         nameless = {**invalid, "name": None, "args": None, "id": None}
         own = {**invalid, "args": json.dumps(CUT_OFF)}
+        deep = {**invalid, "args": "[" * 100_000}
+        [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[deep])])
+        assert flat.content == f'{{"name": "f", "parameters": {deep["args"]}}}'
         [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[invalid, nameless, own])])
         written = ['{"name": "f", "parameters": {"a": }', '{"name": "unknown", "parameters": }', CUT_OFF]
         assert flat.content == "; ".join(written)
