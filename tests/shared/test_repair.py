@@ -47,6 +47,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         {"command": r"find -exec ls {} \;", "re": "\\d+\n\u00e9"},
     ),
     "a comment": ('{"name": "f", /* "why" } */ "parameters": {"a": 1 // one {\n, # two\n "b": 2}}', {"a": 1, "b": 2}),
+    "a comment in front": ('{# "why"\n // two\n/**/ "name": "f", "parameters": {},}', {}),
     "line breaks and tabs in a string": ('{"name": "f", "parameters": {"q": "one\n\ttwo\n"}}', {"q": "one\n\ttwo\n"}),
     "an escaped slash beside it": (r'{"name": "f", "parameters": {"url": "a:\/\/b",}}', {"url": "a://b"}),
     "arguments in a string": (r"""{'name': 'f', 'parameters': "{\"a\": 1}"}""", {"a": 1}),
@@ -266,6 +267,14 @@ def test_between_backticks_it_is_quoted():
 def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through():
     text = "{'name': 'rm', 'parameters': {}}"
     assert not extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call").tools_called
+
+
+@pytest.mark.parametrize("first", ["Note", "_note", "\u00e9t\u00e9", "7", "-", "("])
+@pytest.mark.parametrize("before", ["{", "{ \n", "<tool_call>{"])
+def test_whatever_key_comes_first_a_stream_reads_it_as_one_shot(before: str, first: str):
+    text = f"{before}{first}: 1, 'name': 'f', 'parameters': {{}}}}"
+    calls = extract_in_every_chunking(text, tools=TOOLS, repair=True, lenient=True).tool_calls
+    assert bool(calls) == first.isidentifier()
 
 
 def test_it_adds_up_with_lenient_and_coercion():

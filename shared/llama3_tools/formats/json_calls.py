@@ -45,8 +45,8 @@ _TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
 _OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|'(?:[nf]|\Z)|\Z))", r"\{\Z", ("{",)), _read_json)
-# With repair, a key may have other quotes or none.
-_MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'a-z]|\Z))", r"\{\Z", ("{",)))
+# With repair, a key may have other quotes or none, and a comment may stand before it.
+_MALFORMED_OBJECT = replace(_OBJECT, marker=Marker(r"\{(?=[ \t\n\r]*(?:[\"'#/]|[^\W\d]|\Z))", r"\{\Z", ("{",)))
 _ARRAY = WireFormat(
     "json", Marker(rf"\[{NO_CITATION}(?=[ \t\n\r]*(?:[\[{{\"0-9tfn-]|\Z))", r"\[\Z", ("[",)), _read_json
 )
