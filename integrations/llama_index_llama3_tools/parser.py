@@ -23,7 +23,13 @@ from llama3_tools import (
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import put_prompt_before
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.messages import AnyResponse, as_chat_response, has_native_calls, promote_message
+from llama_index_llama3_tools.messages import (
+    AnyResponse,
+    as_chat_response,
+    checked_messages,
+    has_native_calls,
+    promote_message,
+)
 from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.reading import Reading
@@ -232,9 +238,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `messages` is no list of messages.
         """
-        _require_messages(messages)
-        prompt = self._tool_prompt()
-        return list(messages) if prompt is None else with_tool_prompt(messages, prompt)
+        given: object = messages
+        if isinstance(given, str):
+            raise TypeError("format_messages takes a list of ChatMessage, got str: use format")
+        checked, prompt = checked_messages(given), self._tool_prompt()
+        return checked if prompt is None else with_tool_prompt(checked, prompt)
 
     def __repr__(self) -> str:
         """Show which tools may be called."""
@@ -298,16 +306,6 @@ def _require_query(given: object) -> None:
     if not isinstance(given, str):
         hint = ": use format_messages" if isinstance(given, (ChatMessage, list)) else ""
         raise TypeError(f"format takes a query, a str, got {type(given).__name__}{hint}")
-
-
-def _require_messages(given: object) -> None:
-    if isinstance(given, str):
-        raise TypeError("format_messages takes a list of ChatMessage, got str: use format")
-    if isinstance(given, ChatMessage) or not isinstance(given, Sequence):
-        raise TypeError(f"format_messages takes a list of ChatMessage, got {type(given).__name__}")
-    for index, message in enumerate(given):
-        if not isinstance(message, ChatMessage):
-            raise TypeError(f"messages[{index}] is a {type(message).__name__}, not a ChatMessage")
 
 
 def _require_stream(given: object, kind: type, method: str) -> None:

@@ -75,7 +75,7 @@ def test_a_query_is_text(query: object, message: str) -> None:
     ("messages", "message"),
     [
         ("Weather?", "format_messages takes a list of ChatMessage, got str: use format"),
-        (ASKED, "format_messages takes a list of ChatMessage, got ChatMessage"),
+        (ASKED, "messages must be a list of ChatMessage, got ChatMessage: put it in a list"),
         (None, "got NoneType"),
         ([ASKED, "Weather?"], r"messages\[1\] is a str, not a ChatMessage"),
     ],
