@@ -160,8 +160,12 @@ class ToolTurn:
                 )
                 self._failure = [*written, ChatMessage(role=MessageRole.USER, content=complaint)]
             return
-        errors = failed_tool_calls(output, extraction) if extraction else []
-        if errors or extraction is None or self._is_required:
+        is_of_server = extraction is None
+        if extraction is None:  # what is none of its calls stands in the text, as a model would write it
+            output = message.content or ""
+            extraction = self.reader.choose(has_reasoning=True, has_calls=False).extract(output)
+        errors = failed_tool_calls(output, extraction)
+        if errors or is_of_server or self._is_required:
             wrote = ChatMessage(role=MessageRole.ASSISTANT, content=message.content or "")
             self._failure = [wrote, ChatMessage(role=MessageRole.USER, content=_complaint(errors))]
 

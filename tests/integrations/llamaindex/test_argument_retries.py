@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from integrations.llamaindex.endpoint import endpoint
-from integrations.llamaindex.test_servers import native
+from integrations.llamaindex.test_servers import native, native_stream, piece
 from integrations.llamaindex.trips import (
     COMPLAINT,
     FITTING,
@@ -30,7 +30,7 @@ from integrations.llamaindex.trips import (
     ways,
     write,
 )
-from llama3_tools import PromptFormat, render_tool_call
+from llama3_tools import Limits, PromptFormat, render_tool_call
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import read_tools
 from llama_index_llama3_tools.turn import ToolTurn
@@ -144,6 +144,22 @@ class TestRetries:
         with endpoint(write({**FITTING, "mood": "good"})) as served:
             llm_of(served, max_parse_retries=1).chat_with_tools([Planner().tool], "Plan!")
         assert len(served.bodies) == 1
+
+    @ways
+    @pytest.mark.parametrize(
+        ("arguments", "reason"),
+        [('{"days": [[1]]}', "(too_deep): arguments nested deeper than 2 levels"), ('{"days": 1', "(truncated): ")],
+    )
+    async def test_of_a_call_of_the_server_that_cannot_be_run_the_model_is_told_why(
+        self, way: str, arguments: str, reason: str
+    ) -> None:
+        streaming = "streamed" in way
+        answer = native_stream(piece(0, arguments, "1", "plan")) if streaming else native(("1", "plan", arguments))
+        with endpoint(answer, served_native(WRITTEN, streaming=streaming)) as served:
+            llm = llm_of(served, is_native=True, max_parse_retries=1, limits=Limits(depth=2))
+            *_, last = await asked(llm, way, Planner().tool)
+        assert [arguments["days"] for arguments in kwargs(last.message)] == [3]
+        assert f"holds a function call that cannot be read:\n- plan {reason}" in served.messages(1)[-1][1]
 
     @native_or_not
     def test_nor_is_a_call_of_a_tool_that_nobody_declared(self, is_native: bool) -> None:
