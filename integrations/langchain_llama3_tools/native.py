@@ -116,8 +116,8 @@ class NativeCalls:
             return message
         fields["response_metadata"] = metadata
         if not isinstance(message.content, str):
-            by_id: dict[str | None, NativeCall] = {call.id: call for call in calls}
-            by_id |= {call.rejected["id"]: call for call in unusable if call.rejected}
+            by_id: dict[str, NativeCall] = {call.rejected["id"]: call for call in unusable if call.rejected}
+            by_id |= {call.id: call for call in calls}
             fields["content"] = [kept for block in message.content if (kept := _with_call(block, by_id)) is not None]
         if isinstance(message, AIMessageChunk):
             message = cast("AIMessage", message_chunk_to_message(message))
@@ -321,7 +321,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _with_call(block: Block, calls: Mapping[str | None, NativeCall]) -> Block | None:
+def _with_call(block: Block, calls: Mapping[str, NativeCall]) -> Block | None:
     """Give a block of content as it is, or the one of a call as that is now; `None`: it is beyond a limit."""
     if not isinstance(block, dict) or block.get("type") != "tool_call" or block.get("id") not in calls:
         return block
