@@ -321,12 +321,13 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
     """
     if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
         return levels > 0
-    if value is not None and len(value) < _FEW and not any(isinstance(one, (dict, list)) for one in value.values()):
-        return levels > 0  # the brackets are in its strings
-    # The source's text declines to count, so ask str itself.
-    if str.count(text, "{", start, end) + str.count(text, "[", start, end) <= levels:
+    plain = text[start:end]
+    some = levels + 1  # to count them all would take long
+    if len(plain.split("{", some)) + len(plain.split("[", some)) - 2 <= levels:
         return True
-    written = text[start:end].encode("ascii", "replace")
+    if value is not None and _is_flat(plain, value):  # the brackets are in its strings
+        return levels > 0
+    written = plain.encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
@@ -337,6 +338,14 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
         brackets = brackets.replace(b"()", b"")
         removed += 1
     return _depth(brackets) + removed <= levels
+
+
+def _is_flat(text: str, value: dict[str, Any]) -> bool:
+    """Tell whether a small object holds no other, nor an array: not even under a key that stands again."""
+    if len(value) >= _FEW or any(isinstance(one, (dict, list)) for one in value.values()):
+        return False
+    written = _members(text, 0, _decode)
+    return written is not None and len(written.members) == len(value)
 
 
 def _depth(brackets: bytes) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 
@@ -287,6 +288,14 @@ def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == (
         [] if is_call else [("too_deep", "f")]
     )
+
+
+@pytest.mark.parametrize("levels", [126, 128, 900])
+def test_what_a_repeated_key_hides_counts_as_a_level(levels: int):
+    arguments = f'{{"a": {"[" * levels}{"]" * levels}, "b": "{"[" * 200}", "a": 1}}'
+    for written in (arguments, json.dumps(arguments)):
+        extraction = extract_in_every_chunking(f'{{"name": "f", "parameters": {written}}}')
+        assert extraction.tools_called == (levels == 126)
 
 
 def test_a_call_is_read_near_the_end_of_pythons_stack():
