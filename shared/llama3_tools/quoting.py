@@ -10,7 +10,6 @@ from llama3_tools.source import Source
 __all__ = ["Line", "may_be_quoted_behind"]
 
 _MOST_FRESH = 2000
-_LONGEST_HEAD = 256
 _LONGEST_SPAN = 2
 _LOOK_AHEAD = 1000
 _BEFORE_BREAK = 5  # what may open a span at the end of a line: `x``\r\n`
@@ -19,7 +18,8 @@ _MARKS = re.compile(r"`+|[\r\n]")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)")
 # Within a word they open nothing, and at the end of one they close a span that was opened on a line before.
 _OPENS_NOTHING = re.compile(r"(?<=\w)`{1,2}\w|(?<=[^\s(\[{\"'*_>:-])`{1,2}[ \t]")
-_BLOCKQUOTE = re.compile(r"[ \t\xa0]*(?:(?:[-*+]|\d{1,4}[.)])[ \t]+)*>")
+_BEFORE_BLOCKQUOTE = re.compile(r"\A(?:[ \t\xa0]|(?:[-*+]|\d{1,4}[.)])(?=[ \t\xa0]))+")  # white space, lists
+_LONGEST_HEAD = len("1234. ")
 _OPENS_BEFORE_BREAK = re.compile(r"(?<![^\s(\[{\"'*_>:-])(`{1,2})(?:\n|\r\n)\Z")
 _CLOSES_BEHIND_BREAK = {n: re.compile(rf"\r?\n`{{{n}}}(?![\w`])") for n in (1, 2)}
 _MAY_CLOSE_BEHIND_BREAK = {n: re.compile(rf"\r?\n?`{{0,{n}}}\Z") for n in (1, 2)}
@@ -69,7 +69,7 @@ class Line:
         self._fresh = ""
         """What was not read yet."""
         self._head = ""
-        """The start of the line."""
+        """The start of the line, without what may stand before the `>` of a blockquote."""
         self._end = ""
         """The end of the line: the last character, or the backticks that may go on, and the one before them."""
         self._last = ""
@@ -101,7 +101,7 @@ class Line:
                 yield
             if source.exhausted or source.text[source.pos] in closing_quotes:  # the output was cut off, or it is closed
                 return "directly between quotation marks"
-        if _BLOCKQUOTE.match(self._head):
+        if self._head.startswith(">"):
             return "behind the > of a blockquote"
         backticks = self._open_span()
         is_direct = _DIRECTLY_BEFORE.search(self._last) is not None
@@ -122,7 +122,7 @@ class Line:
             self._head = self._end = ""
             self._backticks = 0
         if len(self._head) < _LONGEST_HEAD:
-            self._head += text[: _LONGEST_HEAD - len(self._head)]
+            self._head = _BEFORE_BLOCKQUOTE.sub("", self._head + text)[:_LONGEST_HEAD]
         line = self._end + text
         end = len(line.rstrip("`"))
         if "`" in line:

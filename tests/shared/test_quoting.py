@@ -54,6 +54,7 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
         *[f"'<tool_call>{A}</tool_call>'", f'"<|python_tag|>{A}"', f"\u2018[{A}]\u2019"],
         # The line is long.
         *[f"Write `{A} {'x' * 1000}` so.", f"Write ``call: {A} {'x' * 999}", f"`{A} {'x' * 1000}``"],
+        *[f"{' ' * 300}> {A}", f"{'- ' * 130}> {A}", f"{'1234. ' * 400}>\t{A}"],
         *[f"So it is\n`{'x ' * 1100}{A}`", f"So it is\n> {'x ' * 1100}{A}", f"`{'x' * 2200}`` {A}`"],
     ],
 )
