@@ -65,7 +65,7 @@ class _Next(Enum):
 _VALUES = (_Next.VALUE, _Next.ITEM_OR_END)
 _KEYS = (_Next.KEY, _Next.KEY_OR_END)
 _ENDS = (_Next.COMMA_OR_END, _Next.KEY_OR_END, _Next.ITEM_OR_END)
-_CLOSER = {"{": "}", "[": "]"}
+_CLOSER = {"{": ord("}"), "[": ord("]")}
 _LITERAL = {"t": "true", "f": "false", "n": "null"}
 
 _STRING_BODY = re.compile(
@@ -192,7 +192,8 @@ class _Scanner:
         self.element = self.elements = 0
         """Where the current object of an array starts, and how many there were before it."""
         self.expected = _Next.VALUE
-        self.closers: list[str] = []
+        self.closers = bytearray()
+        """The brackets that close what is open, a byte each: of an output that opens millions, nothing else is kept."""
         self.has_key = False
         self.hopeless: Refusal | None = None
         """Why the value cannot be a call any more."""
@@ -260,7 +261,7 @@ class _Scanner:
         self._look_at_length()
         if self.hopeless is not None:
             return
-        if self.closers == ["]"]:
+        if self.closers == b"]":
             if self.expected in _VALUES and char not in "{]":
                 self._give_up(Refusal(RejectionReason.NOT_A_CALL, "an array of something else than objects"))
             elif self.expected in _VALUES:
@@ -280,7 +281,7 @@ class _Scanner:
             problem = yield from self._read_scalar(char)
         if self.hopeless is None or self.hopeless.reason is not RejectionReason.TOO_LONG:
             self.end = self.source.offset
-        if char == "}" and self.closers == ["]"]:
+        if char == "}" and self.closers == b"]":
             self._judge_element()
         return problem
 
@@ -311,7 +312,7 @@ class _Scanner:
         if char == '"':
             return expected in _VALUES or expected in _KEYS
         if char in "}]":
-            return expected in _ENDS and char == self.closers[-1]
+            return expected in _ENDS and ord(char) == self.closers[-1]
         if char == ",":
             return expected is _Next.COMMA_OR_END
         if char == ":":
@@ -322,7 +323,7 @@ class _Scanner:
         if char == ":":
             self.expected = _Next.VALUE
         elif char == ",":
-            self.expected = _Next.KEY if self.closers[-1] == "}" else _Next.VALUE
+            self.expected = _Next.KEY if self.closers[-1] == _CLOSER["{"] else _Next.VALUE
         elif char in _CLOSER:
             self.closers.append(_CLOSER[char])
             self.expected = _Next.KEY_OR_END if char == "{" else _Next.ITEM_OR_END

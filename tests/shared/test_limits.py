@@ -231,6 +231,18 @@ def test_without_its_content_a_stream_takes_no_memory():
     assert len(stream.extraction.tool_calls) == 1
 
 
+def test_of_brackets_that_never_close_a_stream_keeps_a_byte_each():
+    stream, many = Extractor().stream(keep_content=False), 200_000
+    tracemalloc.start()
+    try:
+        for _ in range(many // 1000):
+            stream.feed("[" * 1000)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 2 * many
+
+
 def test_a_stream_keeps_its_text_once():
     """Thousands of small pieces would take many times their characters."""
     stream, text = Extractor().stream(), "Prose, much of it. " * 20_000
