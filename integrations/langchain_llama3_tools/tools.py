@@ -10,16 +10,19 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from llama3_tools import Tool, ToolDefinitionError
+from llama3_tools.tools import SCHEMA_KEYS, read_tool
 from llama3_tools.toolset import kept_toolset
 
 __all__ = ["LangChainToolLike", "to_openai_tools"]
 
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
-"""A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic or Bedrock,
+"""A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic, MCP or Bedrock,
 a JSON Schema with a title, or a `llama3_tools.Tool`."""
 
-_SCHEMA_KEYS = frozenset({"parameters", "input_schema", "properties"})
+_SCHEMA_KEYS = frozenset({"parameters", "properties"})
 """What a tool has that is called with arguments of its own, whatever its `type`."""
+_OTHER_SCHEMA_KEYS = frozenset(SCHEMA_KEYS) - _SCHEMA_KEYS
+"""What Anthropic and MCP have in its place. LangChain drops the one of MCP."""
 
 _EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
@@ -62,6 +65,9 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         raise TypeError(f"{where} is {_described(tool)}: {_EXPECTED}")
     if isinstance(tool, Mapping):
         tool = dict(tool)
+        function = tool.get("function", tool)
+        if isinstance(function, Mapping) and function.keys() & _OTHER_SCHEMA_KEYS:
+            return read_tool(tool, where).to_openai()
         if "function" in tool:
             return copy.deepcopy(tool)
         if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:

@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
+from llama3_tools.tools import SCHEMA_KEYS
 from llama3_tools.toolset import Toolset, kept_toolset
 
 __all__ = ["LlamaIndexToolLike", "read_tools"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
-"""A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI or Anthropic, or a
+"""A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
 `llama3_tools.Tool`."""
 
 
@@ -67,10 +68,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
 
 
 def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """Read a tool dict; that of Anthropic has its schema under another key."""
-    if "input_schema" in tool:
-        return _function(tool.get("name"), tool.get("description"), tool["input_schema"])
-    if tool.keys() & {"function", "parameters"} or tool.get("type") in (None, "function", "object"):
+    if tool.keys() & {"function", *SCHEMA_KEYS} or tool.get("type") in (None, "function", "object"):
         return tool
     raise ToolDefinitionError(
         f"{where} is a tool that only its server knows, {dict(tool)!r:.80}: only functions can be shown in the prompt"

@@ -127,6 +127,16 @@ class MissingExtraError(Llama3ToolsError, ImportError):
     """An integration was imported while its framework is not installed."""
 
 
+def a_type(value: object) -> str:
+    """Give the type of a value, with its article.
+
+    >>> a_type(5), a_type("five")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
 def require_str(value: object, what: str) -> None:
     """Raise a `TypeError` that begins with `what` for anything but a `str`."""
     if not isinstance(value, str):

@@ -16,7 +16,7 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.plain_calls import take_plain_calls
 from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
-from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools import NO_ARGUMENTS, Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
 __all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id"]
@@ -95,7 +95,7 @@ class Extractor:
             split_reasoning: whether `<think>…</think>` is split off as `reasoning`, rather than kept in the content.
             starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
             limits: how deep, how long and how many calls may be. What goes beyond is text.
-            id_factory: makes the id of each call; ids must be unique in a conversation.
+            id_factory: makes the id of each call, a `str`; ids must be unique in a conversation.
 
         Raises:
             TypeError: `tools` is no list of tools, `formats` no list of names, `limits` no `Limits`, `id_factory` no
@@ -139,7 +139,7 @@ class Extractor:
         tools = options.tools
         coercers = None
         if tools is not None and options.coerce_arguments:
-            coercers = {name: Coercer(tool.arguments_schema) for name, tool in tools.items()}
+            coercers = {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in tools.items()}
         self._options = options
         self._calls = CallReader(
             tools,

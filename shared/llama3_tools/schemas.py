@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.errors import ToolDefinitionError, a_type
 
 __all__ = ["WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "require_parameters", "schema_flaw"]
 
@@ -21,18 +21,24 @@ WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 """The keywords that hold schemas by name."""
 
+_MAX_DEPTH = 256
+_TOO_DEEP = f"it is nested deeper than {_MAX_DEPTH} levels"  # which could not be copied, were the stack rather full
+
 
 def require_parameters(schema: object) -> None:
     """Raise for what is no tool's `parameters`, but the whole tool, or nothing of the kind.
 
     Raises:
         TypeError: it is no mapping.
-        ToolDefinitionError: it is an OpenAI tool dict.
+        ToolDefinitionError: it is an OpenAI tool dict, or has a name that is no string.
     """
     if not isinstance(schema, Mapping):
-        raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not a {type(schema).__name__}')
+        raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not {a_type(schema)}')
     if schema.get("type") == "function":
         raise ToolDefinitionError('this is a whole tool, not the schema of its arguments: pass its "parameters"')
+    flaw = _structural_flaw(schema)
+    if flaw not in (None, _TOO_DEEP):
+        raise ToolDefinitionError(f"no JSON Schema: {flaw}")
 
 
 def schema_flaw(schema: Mapping[str, Any]) -> str | None:
@@ -46,10 +52,9 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
     Args:
         schema: the schema of an object.
     """
-    try:
-        json.dumps(dict(schema))
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"it cannot be written as JSON: {error}"
+    flaw = _json_flaw(schema) or _structural_flaw(schema)
+    if flaw is not None:
+        return flaw
     kind = schema.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return f'type is {_shown(kind)}, not "object": arguments have names'
@@ -59,12 +64,38 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
             continue
         if not isinstance(inner, Mapping):
             return f"{path} is {_shown(inner)}, not a schema"
-        flaw = next(_flaws(inner), None)
-        if flaw is not None:
-            (keyword, expected), where = flaw, f" at {path}" if path else ""
-            return f"{keyword}{where} is {_shown(inner[keyword])}, not {expected}"
-        schemas += [(f"{path}.{place}" if path else place, below) for place, below in _below(inner)]
+        for keyword, expected in _flaws(inner):
+            return f"{keyword}{_at(path)} is {_shown(inner[keyword])}, not {expected}"
+        schemas += [(_joined(path, place), below) for place, below in _below(inner)]
     return None
+
+
+def _json_flaw(schema: Mapping[str, Any]) -> str | None:
+    try:
+        json.dumps(dict(schema))
+    except RecursionError:
+        return _TOO_DEEP
+    except (TypeError, ValueError) as error:
+        return f"it cannot be written as JSON: {error}"
+    return None
+
+
+def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
+    """Tell where a name is no string, as `json` writes 1 like "1"; and whether it is nested too deep, if in itself."""
+    layer: list[tuple[str, Any]] = [("", schema)]
+    for _ in range(_MAX_DEPTH):
+        below: dict[int, tuple[str, Any]] = {}  # what stands there twice is looked at once
+        for path, holder in layer:
+            is_object = isinstance(holder, Mapping)
+            for key, inner in holder.items() if is_object else enumerate(holder):
+                if is_object and not isinstance(key, str):
+                    return f"a name{_at(path)} is {key!r:.60}, not a string"
+                if isinstance(inner, (Mapping, list, tuple)):
+                    below[id(inner)] = (f"{path}[{key}]" if isinstance(key, int) else _joined(path, key)), inner
+        layer = list(below.values())
+        if not layer:
+            return None
+    return _TOO_DEEP
 
 
 def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -97,6 +128,14 @@ def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield keyword, below
     for keyword in WITH_NAMED:
         yield from ((f"{keyword}.{name}", item) for name, item in schema.get(keyword, {}).items())
+
+
+def _joined(path: str, place: str) -> str:
+    return f"{path}.{place}" if path else place
+
+
+def _at(path: str) -> str:
+    return f" at {path}" if path else ""
 
 
 def _shown(value: object) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.errors import ToolDefinitionError, a_type
+from llama3_tools.read_only import changeable, read_only
 from llama3_tools.schemas import schema_flaw
 from llama3_tools.values import shortened
 
-__all__ = ["Tool", "ToolLike", "declare_tools", "not_declared"]
+__all__ = ["NO_ARGUMENTS", "SCHEMA_KEYS", "Tool", "ToolLike", "declare_tools", "not_declared", "read_tool"]
 
 _EXPECTED = (
     'an OpenAI tool dict such as {"type": "function", "function": {"name": "get_weather", '
     '"description": "…", "parameters": {"type": "object", "properties": {…}}}}'
 )
+
+NO_ARGUMENTS: Mapping[str, Any] = read_only({"type": "object", "properties": {}})
+"""The schema of a tool that takes no arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Tool:
     description: str = ""
     """What the tool does, for the prompt."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """The JSON Schema of its arguments; empty for a tool that takes none."""
+    """The JSON Schema of its arguments; empty for a tool that takes none. It cannot be changed: many may share it."""
 
     def __post_init__(self) -> None:
         """Check the declaration, and copy the schema, which is the caller's to change.
@@ -41,16 +44,16 @@ class Tool:
             ToolDefinitionError: no name, or parameters that are no JSON Schema of an object.
         """
         _require_declaration(self.name, self.parameters)
-        object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
+        object.__setattr__(self, "parameters", read_only(dict(self.parameters)))
 
     @property
     def arguments_schema(self) -> dict[str, Any]:
-        """The schema that every call's arguments have to fit: that of an empty object for a tool that takes none.
+        """A copy of the schema that every call's arguments have to fit: of an empty object for a tool that takes none.
 
         >>> Tool("now").arguments_schema
         {'type': 'object', 'properties': {}}
         """
-        return dict(self.parameters) or {"type": "object", "properties": {}}
+        return dict(changeable(self.parameters or NO_ARGUMENTS))
 
     @property
     def requires_arguments(self) -> bool:
@@ -67,7 +70,11 @@ class Tool:
 
 
 ToolLike = Tool | Mapping[str, Any]
-"""A `Tool`, an OpenAI tool dict, or the `function` part of one."""
+"""A `Tool`, an OpenAI tool dict, or the `function` part of one, whose schema may also be called `input_schema`, as
+Anthropic has it, or `inputSchema`, as MCP has it."""
+
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+"""What the schema of the arguments is called in tool dicts."""
 
 
 def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
@@ -78,17 +85,47 @@ def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, one that another has, or parameters that are no JSON Schema.
+        ToolDefinitionError: a declaration has no name, one that another has, parameters that are no JSON Schema, or
+            two of them.
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise TypeError(f"tools must be a list of tools, got {type(tools).__name__}: expected {_EXPECTED}, in a list")
     declared: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
-        read = tool if isinstance(tool, Tool) else _read(tool, f"tools[{index}]")
+        read = tool if isinstance(tool, Tool) else read_tool(tool, f"tools[{index}]")
         if read.name in declared:
             raise ToolDefinitionError(f"tools[{index}]: the name {read.name!r} is declared twice")
         declared[read.name] = read
     return declared
+
+
+def read_tool(tool: object, where: str) -> Tool:
+    """Read a tool dict.
+
+    >>> read_tool({"name": "now", "inputSchema": {"type": "object"}}, "tools[0]").parameters
+    {'type': 'object'}
+
+    Args:
+        tool: the tool dict.
+        where: what to call it in an error.
+
+    Raises:
+        TypeError: it is no dict.
+        ToolDefinitionError: it cannot be read.
+    """
+    if not isinstance(tool, Mapping):
+        raise TypeError(f"{where} is {a_type(tool)}: expected {_EXPECTED}")
+    function = tool.get("function", tool)
+    if not isinstance(function, Mapping):
+        raise ToolDefinitionError(f"{where}['function'] is {a_type(function)}: expected {_EXPECTED}")
+    name: Any = function.get("name")  # Tool checks it
+    schemas = [key for key in SCHEMA_KEYS if function.get(key) is not None]
+    if len(schemas) > 1:
+        raise ToolDefinitionError(f"{where} has both {' and '.join(schemas)}: give the schema of its arguments once")
+    try:
+        return Tool(name, str(function.get("description") or ""), function[schemas[0]] if schemas else {})
+    except ToolDefinitionError as error:
+        raise ToolDefinitionError(f"{where}: {error}") from None
 
 
 def not_declared(name: str, names: Collection[str]) -> str:
@@ -101,26 +138,11 @@ def not_declared(name: str, names: Collection[str]) -> str:
     return f"{shortened(name)!r} is not a declared tool; declared: {declared}"
 
 
-def _read(tool: object, where: str) -> Tool:
-    if not isinstance(tool, Mapping):
-        raise TypeError(f"{where} is a {type(tool).__name__}: expected {_EXPECTED}")
-    function = tool.get("function", tool)
-    if not isinstance(function, Mapping):
-        raise ToolDefinitionError(f"{where}['function'] is a {type(function).__name__}: expected {_EXPECTED}")
-    name: Any = function.get("name")  # Tool checks it
-    parameters = function.get("parameters")
-    try:
-        return Tool(name, str(function.get("description") or ""), {} if parameters is None else parameters)
-    except ToolDefinitionError as error:
-        raise ToolDefinitionError(f"{where}: {error}") from None
-
-
 def _require_declaration(name: object, parameters: object) -> None:
     if not isinstance(name, str) or not name:
         raise ToolDefinitionError(f"no name, or none that is a string: expected {_EXPECTED}")
     if not isinstance(parameters, Mapping):
-        found = type(parameters).__name__
-        raise ToolDefinitionError(f"the parameters of {name} are a {found}, not a JSON Schema object")
+        raise ToolDefinitionError(f"the parameters of {name} are {a_type(parameters)}, not a JSON Schema object")
     flaw = schema_flaw(parameters)
     if flaw is not None:
         raise ToolDefinitionError(f"the parameters of {name} are no JSON Schema: {flaw}")

@@ -86,6 +86,9 @@ def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
         *((holding(name, [5]), f"properties.a.{name}[0] is 5, not a schema") for name in ("anyOf", "oneOf", "allOf")),
         (holding("anyOf", {}), "anyOf at properties.a is {}, not a list of schemas"),
         ({"$defs": {"A": {"type": "A"}}}, 'type at $defs.A is "A"'),
+        ({"properties": {1: {}}}, "a name at properties is 1, not a string"),
+        ({None: {}}, "a name is None, not a string"),
+        (of(default=[{"a": {2: 3}}]), "a name at properties.city.default[0].a is 2, not a string"),
         ({"definitions": []}, "definitions is [], not an object that holds a schema for each name"),
     ],
 )
@@ -112,4 +115,20 @@ def test_a_schema_may_be_deep():
     for _ in range(200):
         shared = {"type": "array", "items": shared}
     deep = {"type": "object", "properties": {"a": shared}}
-    assert Tool("f", "", deep).parameters == deep
+    assert Tool("f", "", deep).to_openai()["function"]["parameters"] == deep
+
+
+@pytest.mark.parametrize("levels", [257, 900, 100_000])
+def test_a_schema_that_nobody_can_copy_is_an_error(levels: int):
+    deep: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        deep = {"default": deep}
+    Tool("f", "", _inside(deep, levels - 256))
+    with pytest.raises(ToolDefinitionError, match="it is nested deeper than 256 levels"):
+        Tool("f", "", deep)
+
+
+def _inside(schema: dict[str, Any], levels: int) -> dict[str, Any]:
+    for _ in range(levels):
+        schema = schema["default"]
+    return schema

@@ -68,7 +68,7 @@ def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Co
 
     Raises:
         TypeError: `arguments` is no dict, or `schema` no mapping.
-        ToolDefinitionError: `schema` is a whole tool.
+        ToolDefinitionError: `schema` is a whole tool, or has a name that is no string.
     """
     return Coercer(schema).coerce(arguments)
 
@@ -81,7 +81,7 @@ class Coercer:
 
         Raises:
             TypeError: `schema` is no mapping.
-            ToolDefinitionError: `schema` is a whole tool.
+            ToolDefinitionError: `schema` is a whole tool, or has a name that is no string.
         """
         require_parameters(schema)
         self._schema = schema

@@ -69,7 +69,7 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
     Raises:
         MissingExtraError: `jsonschema` is not installed (extra `validation`).
         ToolDefinitionError: the schema is no JSON Schema, or a whole tool.
-        TypeError: `schema` is no mapping.
+        TypeError: `arguments` is no dict, or `schema` no mapping.
     """
     return ArgumentValidator(schema).validate(arguments)
 
@@ -99,7 +99,13 @@ class ArgumentValidator:
         self._find = find_violations
 
     def validate(self, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
-        """Check arguments, as `validate_arguments` does."""
+        """Check arguments, as `validate_arguments` does.
+
+        Raises:
+            TypeError: `arguments` is no dict.
+        """
+        if not isinstance(arguments, dict):
+            raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
         found: dict[tuple[Path, ProblemReason, str, str], ArgumentProblem] = {}
         places = set[Path]()
         try:

@@ -70,6 +70,8 @@ class TestWhatIsTakenForATool:
             pytest.param({"type": "function", **FUNCTION}, "get_weather", id="a tool of OpenAI's Responses API"),
             pytest.param({"name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
             pytest.param({"type": "custom", "name": "w", "input_schema": PARAMETERS}, "w", id="one with its type"),
+            pytest.param({"name": "w", "title": "W", "inputSchema": PARAMETERS}, "w", id="an MCP tool"),
+            pytest.param({"function": {"name": "w", "inputSchema": PARAMETERS}}, "w", id="one inside of OpenAI's"),
             pytest.param({"toolSpec": {"name": "w", "inputSchema": {"json": PARAMETERS}}}, "w", id="a Bedrock tool"),
             pytest.param({"title": "W", **PARAMETERS}, "W", id="a JSON Schema with a title"),
             pytest.param(llama3_tools.Tool("w", "The weather", PARAMETERS), "w", id="a llama3_tools.Tool"),
@@ -158,6 +160,14 @@ class TestWhatIsNot:
             ),
             pytest.param(
                 [functools.partial(get_weather)], r"tools\[0\] \(the partial\) cannot be read: ", id="a partial"
+            ),
+            *(
+                pytest.param(
+                    [{"name": "f", "parameters": PARAMETERS, key: PARAMETERS}],
+                    rf"tools\[0\] has both parameters and {key}: give the schema of its arguments once",
+                    id=f"parameters and {key}",
+                )
+                for key in ("input_schema", "inputSchema")
             ),
             pytest.param(
                 [{"name": "f", "parameters": ["x"]}], r"tools\[0\]: the parameters of f are a list", id="no schema"

@@ -292,10 +292,14 @@ class TestTools:
         ):
             Llama3ReActOutputParser([get_time, tool])
 
-    def test_a_tool_dict_of_anthropic_s_keeps_its_schema(self) -> None:
+    @pytest.mark.parametrize("key", ["input_schema", "inputSchema"])
+    @pytest.mark.parametrize("of_anthropic", [{}, {"type": "custom"}], ids=["no type", "custom"])
+    def test_a_tool_dict_of_anthropic_s_or_mcp_s_keeps_its_schema(self, key: str, of_anthropic: dict[str, str]) -> None:
         schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-        declared = read_tools([{"name": "get_weather", "input_schema": schema}]).declared
-        assert declared["get_weather"].parameters == schema
+        tool = {**of_anthropic, "name": "get_weather", key: schema}
+        assert read_tools([tool]).declared["get_weather"].parameters == schema
+        with pytest.raises(ToolDefinitionError, match=rf"tools\[0\] has both parameters and {key}: give the schema"):
+            read_tools([{**tool, "parameters": schema}])
 
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
     async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llama3_tools import ArgumentChange, Coercion, ProblemReason, coerce_arguments
+from llama3_tools import ArgumentChange, Coercion, ProblemReason, coerce_arguments, validate_arguments
 from llama3_tools.arguments import Coercer
 
 STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -520,6 +520,8 @@ def test_the_same_text_twice_becomes_two_lists():
 def test_arguments_are_a_dict(arguments: object):
     with pytest.raises(TypeError, match="arguments must be a dict, got"):
         coerce_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(TypeError, match="arguments must be a dict, got"):
+        validate_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_coercion_can_be_hashed_pickled_and_compared():

@@ -361,7 +361,8 @@ def test_a_validator_remembers_no_values():
         ),
         ({"type": "function", "name": "f", "parameters": {}}, ToolDefinitionError, 'pass its "parameters"'),
         (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not a NoneType'),
-        (3, TypeError, "not a int"),
+        ({"properties": {1: {}}}, ToolDefinitionError, "no JSON Schema: a name at properties is 1, not a string"),
+        (3, TypeError, "not an int"),
         ("x", TypeError, "not a str"),
     ],
 )

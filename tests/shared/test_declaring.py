@@ -1,0 +1,176 @@
+"""Tools are declared in any of their usual shapes, and what is handed out of a tool is no way to change it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llama3_tools import (
+    Extractor,
+    Tool,
+    ToolDefinitionError,
+    declare_tools,
+    extract,
+    render_tool_prompt,
+    response_json_schema,
+    validate_arguments,
+)
+from llama3_tools.toolset import kept_toolset
+
+KINDS = {"enum": [{"a": 1}, [1]]}
+SCHEMA = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "kind": KINDS}}
+DICT = {"name": "f", "parameters": SCHEMA}
+KEYS = ("parameters", "input_schema", "inputSchema")
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_the_schema_is_called_as_openai_anthropic_or_mcp_have_it(key: str, wrapped: bool):
+    given = {"name": "f", "description": "F", key: SCHEMA, **dict.fromkeys(set(KEYS) - {key})}
+    tool = {"type": "function", "function": given} if wrapped else given
+    assert declare_tools([tool])["f"] == Tool("f", "F", SCHEMA)
+
+
+@pytest.mark.parametrize(("one", "other"), [KEYS[:2], KEYS[1:], KEYS[::2]])
+def test_a_tool_with_two_schemas_is_an_error_that_names_both(one: str, other: str):
+    with pytest.raises(ToolDefinitionError) as error:
+        declare_tools([{"name": "f", one: {}, other: SCHEMA}])
+    assert str(error.value) == f"tools[0] has both {one} and {other}: give the schema of its arguments once"
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        (None, "tools must be a list of tools, got NoneType: expected an OpenAI tool dict such as"),
+        (DICT, "tools must be a list of tools, got dict: expected an OpenAI tool dict such as"),
+        ("f", "tools must be a list of tools, got str: expected an OpenAI tool dict such as"),
+        (["f"], "tools[0] is a str: expected an OpenAI tool dict such as"),
+        ([5], "tools[0] is an int: expected an OpenAI tool dict such as"),
+    ],
+)
+@pytest.mark.parametrize("declare", [declare_tools, kept_toolset])
+def test_what_is_no_list_of_tools_is_named(declare: Callable[[Any], object], tools: object, message: str):
+    with pytest.raises(TypeError) as error:
+        declare(tools)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        ({"function": 5}, "tools[0]['function'] is an int: expected"),
+        ({"name": "f", "inputSchema": 5}, "tools[0]: the parameters of f are an int, not a JSON Schema object"),
+    ],
+)
+def test_a_type_has_its_article(tool: dict[str, Any], message: str):
+    with pytest.raises(ToolDefinitionError) as error:
+        declare_tools([tool])
+    assert str(error.value).startswith(message)
+
+
+def test_what_a_tool_hands_out_can_be_changed_and_the_tool_stays():
+    tool = kept_toolset([DICT]).declared["f"]
+    for schema in (tool.to_openai()["function"]["parameters"], tool.arguments_schema, copy.deepcopy(tool.parameters)):
+        schema["required"].append("kind")
+        schema["properties"]["kind"]["enum"][0]["a"] = 2
+        schema["properties"].clear()
+    Tool("now").arguments_schema["properties"]["city"] = {}
+    shown = response_json_schema([tool])["properties"]["tool_call"]["anyOf"][0]["properties"]["arguments"]
+    shown["required"].append("kind")
+    assert kept_toolset([DICT]).declared["f"].parameters == SCHEMA
+    assert kept_toolset([DICT]).prompt() == render_tool_prompt([DICT])
+    assert Tool("now").arguments_schema == {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("place", "method", "arguments"),
+    [
+        ("properties", "clear", []),
+        ("properties", "pop", ["city"]),
+        ("properties", "popitem", []),
+        ("properties", "setdefault", ["days", {}]),
+        ("properties", "update", [{"days": {}}]),
+        ("properties", "__delitem__", ["city"]),
+        ("properties", "__ior__", [{}]),
+        ("properties", "__setitem__", ["days", {}]),
+        ("required", "append", ["kind"]),
+        ("required", "clear", []),
+        ("required", "extend", [["kind"]]),
+        ("required", "insert", [0, "kind"]),
+        ("required", "pop", []),
+        ("required", "remove", ["city"]),
+        ("required", "reverse", []),
+        ("required", "sort", []),
+        ("required", "__delitem__", [0]),
+        ("required", "__iadd__", [["kind"]]),
+        ("required", "__imul__", [2]),
+        ("required", "__setitem__", [0, "kind"]),
+    ],
+)
+def test_the_schema_itself_cannot_be_changed(place: str, method: str, arguments: list[Any]):
+    tools = Extractor(tools=[DICT]).tools or {}
+    for tool in (tools["f"], pickle.loads(pickle.dumps(tools["f"]))):  # noqa: S301 - our own bytes
+        with pytest.raises(TypeError, match=r"this is shared, and cannot be changed: change a copy\.deepcopy\(\) of"):
+            getattr(tool.parameters[place], method)(*arguments)
+        assert tool.parameters == SCHEMA
+
+
+def test_it_is_a_schema_like_any_other():
+    tool = Tool("f", "", SCHEMA)
+    assert json.dumps(tool.parameters) == json.dumps(SCHEMA)
+    assert (repr(tool.parameters), copy.copy(tool.parameters)) == (repr(SCHEMA), SCHEMA)
+    for kind, fits in (({"a": 1}, True), ([1], True), ([2], False), ("[1]", False)):
+        assert (not validate_arguments({"city": "", "kind": kind}, tool.parameters)) == fits
+    text = '{"name": "f", "parameters": {"city": "", "kind": "[1]"}}'
+    (call,) = extract(text, tools=[tool], coerce_arguments=True).tool_calls
+    assert (call.arguments, call.problems) == ({"city": "", "kind": [1]}, ())
+
+
+ODD: list[Any] = [
+    None,
+    True,
+    5,
+    "x",
+    "#",
+    "#/properties/a",
+    [],
+    [1],
+    ["a"],
+    {},
+    {"a": 1},
+    {"a": {}},
+    {1: {}},
+    [{2: {}}],
+]
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [
+        *("type", "required", "enum", "const", "default", "pattern", "minimum", "nullable", "discriminator"),
+        *("properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"),
+        *("items", "prefixItems", "additionalItems", "contains", "anyOf", "oneOf", "allOf", "not", "if"),
+        *("$ref", "$dynamicRef", "$defs", "$id", "dependentRequired", "dependentSchemas", "dependencies"),
+    ],
+)
+def test_nothing_of_a_declared_tool_makes_reading_raise(keyword: str):
+    places: list[Callable[[Any], dict[str, Any]]] = [
+        lambda odd: {keyword: odd},
+        lambda odd: {"properties": {"a": {"type": "object", keyword: odd}}},
+        lambda odd: {"properties": {"a": {"anyOf": [{"type": "array", keyword: odd}, {"$ref": "#"}]}}},
+        lambda odd: {"$ref": "#/x", "x": {keyword: odd}},  # no place for a schema, and so not looked at
+    ]
+    outputs = [f'{{"name": "f", "parameters": {written}}}' for written in ("{}", '{"a": "[1]"}', '{"a": {"a": "1"}}')]
+    for parameters in (place(odd) for place in places for odd in ODD):
+        try:
+            extractor = Extractor(tools=[{"name": "f", "parameters": parameters}], coerce_arguments=True)
+        except ToolDefinitionError:
+            continue
+        for output in (*outputs, "[f(a='1')]", "[f('1', 2)]", "<function=f>{}</function>"):
+            extraction = extractor.extract(output)
+            assert extraction.tools_called or extraction.rejections, (parameters, output)
