@@ -10,7 +10,7 @@ from typing import Any
 from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
-from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools import NO_ARGUMENTS, Tool, ToolLike, declare_tools
 
 __all__ = ["Toolset", "kept_toolset"]
 
@@ -43,19 +43,28 @@ class Toolset:
     @cached_property
     def coercers(self) -> Mapping[str, Coercer]:
         """What makes arguments fit the schemas of the tools, by their names."""
-        return {name: Coercer(tool.arguments_schema) for name, tool in self._declared.items()}
+        return {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in self._declared.items()}
 
     def extractor(self, *, id_factory: Callable[[], str] = new_call_id, **options: Any) -> Extractor:  # noqa: ANN401
-        """Give the `Extractor` for these tools that has these options, which can be hashed."""
-        return _extractor(self, _Same(id_factory), **options)
+        """Give the `Extractor` for these tools that has these options, which can be hashed.
+
+        One with an `id_factory` of the caller's is made anew: it would keep alive what that belongs to.
+        """
+        if id_factory is new_call_id:
+            return _extractor(self, **options)
+        return Extractor(tools=self._declared.values(), id_factory=id_factory, **options)
 
     def prompt(self, prompt_format: PromptFormat = "json", tool_choice: ToolChoice = "auto") -> str:
         """Give what `render_tool_prompt` makes of these tools."""
         return _prompt(self, prompt_format, tool_choice)
 
 
+def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
+    return tools
+
+
 def kept_toolset(
-    tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = list
+    tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = _as_given
 ) -> Toolset:
     """Give the toolset of tool dicts: the one that was made before where the same were given.
 
@@ -77,35 +86,14 @@ def kept_toolset(
     return _toolset(written, read)
 
 
-class _Same:
-    """A function that is the same as no other one, whatever it says itself; some cannot even be hashed.
-
-    >>> _Same(print) == _Same(print), _Same(print) == _Same(input)
-    (True, False)
-    >>> len({hash(_Same(print)), hash(_Same(print)), hash(_Same(input))})
-    2
-    """
-
-    __slots__ = ("function",)
-
-    def __init__(self, function: Callable[[], str]) -> None:
-        self.function = function
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.function is other.function
-
-    def __hash__(self) -> int:
-        return id(self.function)
-
-
 @lru_cache(_KEPT)
 def _toolset(written: str, read: Callable[[Sequence[Any]], Iterable[ToolLike]]) -> Toolset:
     return Toolset(read(json.loads(written)))
 
 
 @lru_cache(_KEPT, typed=True)
-def _extractor(tools: Toolset, id_factory: _Same, **options: Any) -> Extractor:  # noqa: ANN401 (as Extractor has them)
-    return Extractor(tools=tools.declared.values(), id_factory=id_factory.function, **options)
+def _extractor(tools: Toolset, **options: Any) -> Extractor:  # noqa: ANN401 (as Extractor has them)
+    return Extractor(tools=tools.declared.values(), **options)
 
 
 @lru_cache(_KEPT)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import gc
+import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +96,6 @@ def test_prompts_differ_by_form_and_choice():
         {"on_unknown_tool": "call"},
         {"formats": ("json",)},
         {"split_reasoning": True},
-        {"id_factory": lambda: "id"},
     ],
     ids=lambda options: next(iter(options)),
 )
@@ -105,19 +106,21 @@ def test_extractors_differ_by_their_options(options: dict[str, Any]):
     assert kept.extractor(**options) is not Toolset(tools(PROPERTIES)).extractor(**options)
 
 
-@pytest.mark.parametrize("factory", [Ids, lambda: [Ids()].pop, lambda: new_call_id], ids=["no hash", "method", "one"])
-def test_ids_are_made_by_the_factory_that_was_given(factory: Callable[[], Callable[[], str]]):
-    kept, first, second = Toolset(tools(PROPERTIES)), factory(), factory()
-    assert (kept.extractor(id_factory=first) is kept.extractor(id_factory=second)) == (first is second)
-    assert kept.extractor(id_factory=first) is kept.extractor(id_factory=first)
+def test_ids_are_made_by_the_factory_that_was_given():
+    kept, first, second = Toolset(tools(PROPERTIES)), Ids("first"), Ids("second")  # equal, if their words are
+    for ids in (first, second, first):
+        assert [call.id for call in kept.extractor(id_factory=ids).extract(CALL).tool_calls] == [ids.given]
+    assert kept.extractor(id_factory=new_call_id) is kept.extractor()
 
 
-def test_ids_of_two_that_are_equal_stay_apart():
-    kept, first, second = Toolset(tools(PROPERTIES)), Ids(), Ids()
-    kept.extractor(id_factory=first)
-    second_extractor = kept.extractor(id_factory=second)
-    first.given, second.given = "first", "second"
-    assert [call.id for call in second_extractor.extract(CALL).tool_calls] == ["second"]
+def test_no_factory_of_the_caller_s_is_kept():
+    kept, ids = Toolset(tools(PROPERTIES)), Ids()
+    for factory in (ids, ids.__call__):
+        assert kept.extractor(id_factory=factory).extract(CALL).tools_called
+    session = weakref.ref(ids)
+    del ids, factory
+    gc.collect()
+    assert session() is None
 
 
 def test_coercers_are_those_of_the_schemas():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import pickle
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -165,3 +167,20 @@ def test_reading_leaves_a_parser_as_it_was():
     before = one.model_dump()
     calls(one)
     assert (one == other, one.model_dump() == before, one.model_fields_set == other.model_fields_set) == (True,) * 3
+
+
+class Session:
+    def new(self) -> str:
+        return "call_1"
+
+
+def test_a_session_that_makes_the_ids_lives_no_longer_than_its_model() -> None:
+    sessions: list[weakref.ref[Session]] = []
+    for _ in range(3):
+        session = Session()
+        model = Llama3ToolModel(EchoModel(), id_factory=session.new).bind_tools(TOOLS)
+        assert model.invoke(CALL).tool_calls[0]["id"] == "call_1"
+        sessions.append(weakref.ref(session))
+    del session, model
+    gc.collect()
+    assert [session() for session in sessions] == [None] * 3
