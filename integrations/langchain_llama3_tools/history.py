@@ -131,7 +131,7 @@ def _flattened(message: AIMessage, prompt_format: PromptFormat) -> AIMessage:
 
 def _written_calls(message: AIMessage, prompt_format: PromptFormat) -> Iterator[str]:
     for call in message.tool_calls:
-        yield render_tool_call(call["name"], call["args"], prompt_format=prompt_format)
+        yield render_tool_call(call["name"] or "unknown", call["args"], prompt_format=prompt_format)
     text = str(message.text)
     for invalid in message.invalid_tool_calls:
         written = _written_invalid(invalid, prompt_format)

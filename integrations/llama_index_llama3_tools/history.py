@@ -101,7 +101,9 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
     plain.additional_kwargs.pop("tool_call_id", None)
     if not calls:
         return plain
-    written = "; ".join(render_tool_call(call.name, call.arguments, prompt_format=prompt_format) for call in calls)
+    written = "; ".join(
+        render_tool_call(call.name or "unknown", call.arguments, prompt_format=prompt_format) for call in calls
+    )
     return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
 
 

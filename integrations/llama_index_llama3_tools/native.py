@@ -101,7 +101,7 @@ class NativeCalls:
                 told += coerced_call(call_id, call.name, arguments, coercion)
                 blocks.append(ToolCallBlock(tool_call_id=call_id, tool_name=call.name, tool_kwargs=coercion.arguments))
             elif is_last:
-                texts.append(render_tool_call(call.name, arguments))
+                texts.append(render_tool_call(call.name or "unknown", arguments))
         settled = assistant_message(" ".join(texts) or None, (), like=without_native_calls(message))
         if not blocks:
             return settled

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
+from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.json_scan import parse_whole
 from llama3_tools.json_writing import write_json
@@ -157,9 +158,15 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
         prompt_format: the form in which to write.
 
     Raises:
-        ValueError: `prompt_format` is none of the formats.
+        TypeError: `name` is no `str`, or `arguments` neither a mapping nor one.
+        ValueError: `name` is empty, or `prompt_format` none of the formats.
     """
     _require_format(prompt_format)
+    require_str(name, "render_tool_call takes the tool's name as a str")
+    if not name:
+        raise ValueError("render_tool_call takes the tool's name, and it is empty")
+    if not isinstance(arguments, (Mapping, str)):
+        raise TypeError(f"render_tool_call takes arguments as a mapping or as text, got {type(arguments).__name__}")
     written = _written(arguments)
     if prompt_format == "function" and _TAGGED_NAME.fullmatch(name):
         return f"<function={name}>{written}</function>"

@@ -94,6 +94,28 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
 
 
 @pytest.mark.parametrize(
+    ("name", "arguments", "error", "message"),
+    [
+        (None, {}, TypeError, "render_tool_call takes the tool's name as a str, got NoneType"),
+        ("", {}, ValueError, "render_tool_call takes the tool's name, and it is empty"),
+        ("f", None, TypeError, "render_tool_call takes arguments as a mapping or as text, got NoneType"),
+        ("f", [1], TypeError, "render_tool_call takes arguments as a mapping or as text, got list"),
+    ],
+)
+@pytest.mark.parametrize("prompt_format", FORMATS)
+def test_what_is_no_call_is_not_rendered(
+    name: Any,  # noqa: ANN401 (as users give them)
+    arguments: Any,  # noqa: ANN401 (the same)
+    error: type[Exception],
+    message: str,
+    prompt_format: PromptFormat,
+):
+    with pytest.raises(error) as raised:
+        render_tool_call(name, arguments, prompt_format=prompt_format)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
     ("arguments", "written"),
     [
         ({"n": float("nan")}, '{"n": NaN}'),

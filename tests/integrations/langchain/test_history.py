@@ -71,6 +71,10 @@ class TestCalls:
         written = ['{"name": "f", "parameters": {"a": }', '{"name": "unknown", "parameters": }', CUT_OFF]
         assert flat.content == "; ".join(written)
 
+    def test_one_without_a_name_is_shown_all_the_same(self) -> None:
+        [flat] = flatten_tool_messages([AIMessage("", tool_calls=[{"name": "", "args": {}, "id": "1"}])])
+        assert flat.content == '{"name": "unknown", "parameters": {}}'
+
     def test_what_would_send_them_a_second_time_goes(self) -> None:
         kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None}
         message = AIMessage("Hi", additional_kwargs=kwargs, id="m", name="ada", response_metadata={"a": 1})

@@ -175,6 +175,12 @@ def test_arguments_that_are_no_json_are_shown_as_they_are() -> None:
     ]
 
 
+def test_a_call_without_a_name_is_shown_all_the_same() -> None:
+    assert shown([assistant(ToolCallBlock(tool_call_id="1", tool_name="", tool_kwargs={}))]) == [
+        ("assistant", '{"name": "unknown", "parameters": {}}')
+    ]
+
+
 def test_messages_of_their_own_come_out() -> None:
     message = ChatMessage(content="Hi")
     [flat] = flatten_messages([message])
