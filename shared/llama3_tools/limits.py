@@ -62,4 +62,6 @@ def loaded_limits(given: object) -> Limits:
         TypeError: not `Limits` of whole numbers.
         ValueError: as `require_limits` has it.
     """
-    return require_limits(Limits(*given) if isinstance(given, (list, tuple)) else given)
+    if isinstance(given, (list, tuple)) and len(given) <= len(DEFAULT_LIMITS):
+        given = Limits(*given)
+    return require_limits(given)

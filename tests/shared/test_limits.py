@@ -183,6 +183,7 @@ def test_rejections_beyond_the_first_so_many_are_not_listed():
     [
         (10, TypeError, "limits are Limits of whole numbers, such as Limits(calls=10); not 10"),
         ((1, 2, 3, 4), TypeError, "not (1, 2, 3, 4)"),
+        ((127, 300, 1, 1, 1), TypeError, "such as Limits(calls=10); not (127, 300, 1, 1, 1)"),
         (Limits(calls=1.5), TypeError, "whole numbers"),  # type: ignore[arg-type]
         (Limits(calls=True), TypeError, "whole numbers"),
         (Limits(calls=0), ValueError, "limits: calls is at least 1, not 0"),

@@ -63,7 +63,7 @@ class TestWhatIsChecked:
 
     @pytest.mark.parametrize("make", [parser, model, Llama3ToolMiddleware])
     def test_limits(self, make: Callable[..., object]) -> None:
-        for limits in (5, None, (1, "300"), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
             with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
                 make(limits=limits)
         with pytest.raises(ValueError, match="calls is at least 1, not 0"):

@@ -220,7 +220,7 @@ class TestLimits:
 class TestChecks:
     @made
     def test_limits_that_are_none_or_too_low_are_an_error(self, make: Callable[..., Any]) -> None:
-        for limits in (5, None, (1, "300"), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
             with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
                 make(limits=limits)
         with pytest.raises(ValueError, match="calls is at least 1, not 0"):
