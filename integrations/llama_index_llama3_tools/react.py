@@ -34,6 +34,7 @@ from llama3_tools import (
     ToolCallReady,
     render_tool_call,
 )
+from llama3_tools.errors import require_str
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
@@ -81,7 +82,7 @@ class Llama3CallReasoningStep(Showable, ActionReasoningStep):
 
     def get_content(self) -> str:
         """Write the step as text."""
-        return f"Thought: {self.thought}\n{render_tool_call(self.action, self.action_input)}"
+        return f"Thought: {self.thought}\n{render_tool_call(self.action or 'unknown', self.action_input)}"
 
 
 class Llama3ReActOutputParser(ReActOutputParser):
@@ -167,9 +168,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
             is_streaming: whether an answer is still being written.
 
         Raises:
+            TypeError: `output` is no `str`.
             MalformedToolCallError: a call is malformed; it is a `ValueError`, on which the agent asks the model again.
             ValueError: the text is no step.
         """
+        require_str(output, "parse takes the model's text, a str")
         stream = self._extractor.stream()
         # A list of tools that nobody declared is one of calls at the start of a line alone, as this one is meant to be.
         events = [*stream.feed(_BEFORE_LIST.sub("\n", output)), *stream.flush()]

@@ -116,6 +116,16 @@ def test_what_is_no_step_is_an_error_on_which_the_agent_asks_again(output: str) 
         Llama3ReActOutputParser().parse(output)
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [(None, "got NoneType"), (b"x", "got bytes: decode it first"), (ChatMessage("x"), "got ChatMessage")],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_text_is_named(output: Any, words: str) -> None:  # noqa: ANN401 (that is the point)
+    with pytest.raises(TypeError, match=rf"^parse takes the model's text, a str, {words}$"):
+        Llama3ReActOutputParser().parse(output)
+
+
 def test_a_malformed_call_says_what_is_wrong() -> None:
     with pytest.raises(MalformedToolCallError, match=r"get_weather \(truncated\)"):
         Llama3ReActOutputParser().parse('{"name": "get_weather", "parameters": {"ci')
