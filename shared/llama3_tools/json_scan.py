@@ -130,7 +130,7 @@ def read_object(source: Source, *, calls_only: bool = False) -> Reading[JsonObje
 
 def refuse_too_long(source: Source, start: int) -> Refusal:
     """Refuse a value that began at an offset and is too long for a call, and let it flow."""
-    source.let_go_in_time()
+    source.let_go_in_time(start)
     name = attempted_name(source.slice(start, source.bound))
     return Refusal(RejectionReason.TOO_LONG, f"longer than {source.most} characters", name)
 

@@ -94,7 +94,7 @@ class Source:
         """How far was read, ahead of where reading stands now."""
         self.held_to: int | None = None
         """How far was read of what was held back as it might have been a call, once it is not; `None`: it still may."""
-        self.open_fences: set[str] = set()
+        self.open_fences: frozenset[str] = frozenset()
         """The opening fences whose inside is being read as if it stood bare."""
         self.unrepairable = range(0)
         """The offsets of malformed JSON that a repair was last tried for in vain."""
@@ -187,9 +187,10 @@ class Source:
         if self.held_to is None:
             self.held_to = max(self.furthest, self.offset)
 
-    def let_go_in_time(self) -> None:
-        """Go on reading what is too long for a call. What lies beyond the bound is not waited for."""
-        self.held_to = self.bound
+    def let_go_in_time(self, start: int) -> None:
+        """Go on reading what is too long for a call, unless too much was read before it began at an offset."""
+        if max(self.furthest, start) <= self.bound:
+            self.held_to = self.bound
 
     @property
     def holds_too_much(self) -> bool:

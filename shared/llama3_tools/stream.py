@@ -208,7 +208,7 @@ class ExtractionStream:
     def _read(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, Outcome]:
         """Let a format read, settle what it settles on the way, and give what comes out within the limits."""
         source, reading = self._source, format_.read(self._source, candidate)
-        start = source.offset
+        start, open_fences = source.offset, source.open_fences
         source.hold(self._limits.candidate)
         while True:
             try:
@@ -226,7 +226,8 @@ class ExtractionStream:
                 self._take_text(settled)
             yield
         if source.holds_too_much:
-            return self._too_long(start)
+            source.open_fences = open_fences
+            return self._too_long(format_, start)
         if isinstance(outcome, IsCall):
             quoted = yield from self._line.quotes(source)
             return _quoted(outcome.parts, (start, source.offset), quoted) if quoted else self._within(outcome, start)
@@ -240,10 +241,10 @@ class ExtractionStream:
             else:
                 self._content.call(part)
 
-    def _too_long(self, start: int) -> IsText:
+    def _too_long(self, format_: WireFormat, start: int) -> IsText:
         source = self._source
         source.unrepairable = range(0)
-        if source.slice(start + 1, source.bound).isspace():  # prose with a brace in it
+        if not format_.marker.begins(source.slice(start, source.bound)):  # prose with a brace in it
             return IsText(source.bound)
         return IsText(source.bound, Rejection((start, source.bound), *refuse_too_long(source, start)))
 

@@ -138,6 +138,27 @@ def test_a_bracket_before_much_white_space_is_prose(opening: str, tools: list[di
     assert extract_in_every_chunking(text, limits=Limits(candidate=256), tools=tools).rejections == ()
 
 
+CODE = [{"name": "code_interpreter", "parameters": {"type": "object", "properties": {"code": {"type": "string"}}}}]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (f"[{' ' * 256}{A}, 1]", {"tools": [{"name": "a"}]}),
+        (f"[{X}, {A}", {"tools": [{"name": "a"}]}),
+        (f"[a{' ' * 300}{A}", {"tools": [{"name": "a"}]}),
+        (f"<function=a>{' ' * 256}{A}", {}),
+        (f"<tools>[{X}</tools>{A}", {"formats": "all"}),
+        (f"<tools>{{{' ' * 300}x</tools>{A}", {"formats": "all"}),
+        (f"```json\n{' ' * 250}\n```{A}", {}),
+        (f"<|python_tag|>[```{'[' * 220}1<|start_header_id|><|", {"tools": CODE}),
+        (f"<|python_tag|>[{',' * 257}", {"tools": CODE}),
+    ],
+)
+def test_at_the_bound_a_stream_breaks_off_where_one_shot_does(text: str, options: dict[str, Any]):
+    extract_in_every_chunking(text, limits=Limits(candidate=256), **options)
+
+
 def test_an_array_that_is_no_call_may_be_of_any_length():
     text = f'[{{"x": 1}}, "{X}", {A}] {A}'
     extraction = extract_in_every_chunking(text, limits=Limits(candidate=256))

@@ -86,6 +86,15 @@ class Marker(NamedTuple):
     begins_as_word: bool = False
     """Whether all of them begin with a letter."""
 
+    def begins(self, text: str) -> bool:
+        r"""Tell whether a text begins so, whatever follows it.
+
+        >>> marker = Marker(r"\{(?=\s*(?:\"|\Z))", r"\{\Z", ("{",))
+        >>> marker.begins('{ "'), marker.begins("{ ")
+        (True, False)
+        """
+        return re.match(self.whole, f"{text}\0") is not None
+
     @staticmethod
     def of(head: str, name: str = "", tail: str = "") -> Marker:
         r"""Make the patterns of literal text, or of a name between two literals.

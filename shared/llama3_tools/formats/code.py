@@ -111,21 +111,25 @@ def _begins_code(source: Source, candidate: Candidate, others: Openings) -> Read
         yield None
     other, marker = match
     calls = replace(candidate.calls, id_factory=str, coercers=None)
-    outcome = yield from _held(other.read(source, candidate._replace(marker=marker, calls=calls, is_after_call=True)))
+    outcome = yield from _held(
+        source, other.read(source, candidate._replace(marker=marker, calls=calls, is_after_call=True))
+    )
     source.rewind(start)
     rejection = outcome.rejection if isinstance(outcome, IsText) else None
     is_no_attempt = rejection is None or rejection.name is None or rejection.reason is RejectionReason.NOT_A_CALL
     return isinstance(outcome, IsText) and is_no_attempt
 
 
-def _held(reading: Reading[_T]) -> Reading[_T]:
+def _held(source: Source, reading: Reading[_T]) -> Reading[_T]:
     """Let a reader read, but hold back what it would release: it may be code."""
     while True:
         try:
             next(reading)
         except StopIteration as stop:
+            source.held_to = None
             result: _T = stop.value
             return result
+        source.held_to = None
         yield None
 
 

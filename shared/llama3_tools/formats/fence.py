@@ -36,7 +36,7 @@ def _read_fence(source: Source, candidate: Candidate) -> Reading[Outcome]:
         return (yield from _read_rule(source, fence[0])) if is_bare else IsText(behind)
     info = yield from read_info_string(source, fence, begins_line=begins_line)
     if is_bare and _closes(source, fence, info):
-        source.open_fences = {one for one in source.open_fences if not _is_as_long(fence, one)}
+        source.open_fences = frozenset(one for one in source.open_fences if not _is_as_long(fence, one))
         return IsText(behind)
     outcome = (yield from _read_calls(source, candidate, info)) if begins_line or fence[0] != "~" else None
     if outcome is not None:
@@ -64,7 +64,7 @@ def _read_calls(source: Source, candidate: Candidate, info: InfoString) -> Readi
         return IsCall(inside.parts)
     begins_with_code = not inside.began_with_candidate or source.slice(behind, source.offset).lstrip()[:1].isalpha()
     if is_bare and not (may_be_code and begins_with_code):
-        source.open_fences.add(fence)
+        source.open_fences |= {fence}
         return IsText(behind)
     source.rewind(behind)
     return None

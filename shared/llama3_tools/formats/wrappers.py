@@ -9,7 +9,6 @@ from llama3_tools.calls import Parts, Scope
 from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
-from llama3_tools.json_text import skip_json_space
 from llama3_tools.source import Reading, Source
 
 __all__ = [
@@ -127,11 +126,11 @@ def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
     """Read one candidate inside a wrapper; `None` where nothing begins that may stand there."""
     while True:
         match = candidate.openings.match(source.text, source.pos)
+        if match is None and source.text.startswith(("{", "["), source.pos):  # read as where it was the last character
+            match = candidate.openings.match(source.text[source.pos], 0)
         if match is not None:
             break
         if source.ended or not candidate.openings.may_begin(source.text, source.pos):
-            if source.text.startswith(("{", "["), source.pos):  # as far as a reader goes that had only the bracket yet
-                source.pos = skip_json_space(source.text, source.pos + 1)
             return None
         yield None
     format_, marker = match
