@@ -17,6 +17,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_llama3_tools.content import Run
 from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
+from llama3_tools.extractor import written_id
 from llama3_tools.visible import visible
 
 __all__ = [
@@ -83,7 +84,7 @@ class InvalidCalls:
         if self.on_invalid == "raise" and attempts:
             text = "".join(run.text for run in runs)
             raise _malformed([rejection for _, rejection in attempts], text)
-        return [_described(rejection, run, self.id_factory()) for run, rejection in attempts]
+        return [_described(rejection, run, written_id(self.id_factory)) for run, rejection in attempts]
 
     def _attempts(self, run: Run) -> Iterator[Rejection]:
         for rejection in run.extraction.rejections:

@@ -23,6 +23,7 @@ from langchain_llama3_tools.content import Block, Content
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall, collected_text, to_invalid_call
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
+from llama3_tools.extractor import written_id
 from llama3_tools.json_text import depth_is_within
 from llama3_tools.json_writing import write_json, written_arguments
 from llama3_tools.limits import DEFAULT_LIMITS
@@ -138,7 +139,7 @@ class NativeCalls:
         return self._fit(name, value, arguments or "{}", call_id, made)
 
     def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None, made: int) -> NativeCall:
-        call = ToolCall(name, arguments, written, call_id or self.id_factory(), (0, 0), "native")
+        call = ToolCall(name, arguments, written, call_id or written_id(self.id_factory), (0, 0), "native")
         excess = self.limits and _excess(arguments, made, self.limits)
         if excess:
             return _rejected(call, *excess)
@@ -150,7 +151,9 @@ class NativeCalls:
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
         text = render_tool_call(name or "unknown", arguments)
         args = json.dumps(text, ensure_ascii=False)  # which cannot be repaired: see `to_invalid_call`
-        return UnusableCall(invalid_tool_call(name=name, args=args, id=call_id or self.id_factory(), error=None))
+        return UnusableCall(
+            invalid_tool_call(name=name, args=args, id=call_id or written_id(self.id_factory), error=None)
+        )
 
     def _read_whole(self, call: LangChainToolCall, made: int) -> NativeCall:
         written = written_arguments(call["args"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.arguments import Coercer
@@ -19,7 +19,7 @@ from llama3_tools.stream import ExtractionStream
 from llama3_tools.tools import NO_ARGUMENTS, Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
-__all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id"]
+__all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id", "written_id"]
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
 """What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
@@ -32,6 +32,15 @@ def new_call_id() -> str:
     29
     """
     return f"call_{os.urandom(12).hex()}"
+
+
+def written_id(id_factory: Callable[[], object]) -> str:
+    """Make an id by what the caller gave, as text: whoever takes calls refuses other ids.
+
+    >>> written_id(lambda: 5)
+    '5'
+    """
+    return str(id_factory())
 
 
 class _Options(NamedTuple):
@@ -95,7 +104,7 @@ class Extractor:
             split_reasoning: whether `<think>…</think>` is split off as `reasoning`, rather than kept in the content.
             starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
             limits: how deep, how long and how many calls may be. What goes beyond is text.
-            id_factory: makes the id of each call, a `str`; ids must be unique in a conversation.
+            id_factory: makes the id of each call; ids must be unique in a conversation. What is no `str` becomes one.
 
         Raises:
             TypeError: `tools` is no list of tools, `formats` no list of names, `limits` no `Limits`, `id_factory` no
@@ -144,7 +153,7 @@ class Extractor:
         self._calls = CallReader(
             tools,
             options.on_unknown_tool,
-            options.id_factory,
+            new_call_id if options.id_factory is new_call_id else partial(written_id, options.id_factory),
             coercers,
             lenient=options.lenient,
             repair=load_repair() if options.repair else None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any
 
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import extract
+from llama3_tools import Extractor, extract
 
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}, "required": ["city"]}}
 NOW = {"type": "function", "function": {"name": "now", "description": "The time"}}
@@ -363,6 +364,12 @@ def test_rule_13_an_id_factory_makes_the_ids():
     numbers = iter(range(9))
     extraction = extract(CALL_A + CALL_B, id_factory=lambda: f"n{next(numbers)}")
     assert [call.id for call in extraction.tool_calls] == ["n0", "n1"]
+
+
+def test_an_id_that_is_no_text_becomes_one():
+    extractor = Extractor(id_factory=lambda: 5)  # type: ignore[arg-type,return-value]  # on purpose
+    for other in (extractor, copy.deepcopy(extractor)):
+        assert [call.id for call in other.extract(CALL_A).tool_calls] == ["5"]
 
 
 @pytest.mark.parametrize(

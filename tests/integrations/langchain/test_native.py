@@ -30,7 +30,7 @@ from integrations.langchain.agents import (
     invoked,
     shown,
 )
-from integrations.langchain.scripted import CALL, ScriptedChatModel, counted_ids, fields, streamed, summed
+from integrations.langchain.scripted import CALL, CUT_OFF, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import Limits
 
@@ -217,6 +217,13 @@ class TestWholeMessages:
         message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}, {"name": "", "args": {}, "id": "b"}])
         unnamed = '{"name": "unknown", "parameters": {}}'
         assert made(parser().invoke(message)) == [("f", {}, "call_0"), ("", unnamed, "b")]
+
+    def test_an_id_that_is_no_text_becomes_one(self) -> None:
+        broken: Any = {"name": "g", "args": '{"x', "id": None, "error": "", "type": "invalid_tool_call"}
+        called = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}], invalid_tool_calls=[broken])
+        numbered = Llama3JsonToolOutputParser(id_factory=lambda: 5)  # type: ignore[arg-type,return-value]  # on purpose
+        for message in (called, AIMessage(CALL), AIMessage(CUT_OFF)):
+            assert {call_id for _, _, call_id in made(numbered.invoke(message))} == {"5"}
 
     def test_a_model_that_does_not_stream_gives_the_same_in_a_stream(self) -> None:
         broken: Any = {"name": None, "args": '{"x', "id": None, "error": "", "type": "invalid_tool_call"}
