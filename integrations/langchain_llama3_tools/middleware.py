@@ -30,6 +30,8 @@ from llama3_tools import (
     render_tool_call,
 )
 from llama3_tools.arguments import ArgumentValidator
+from llama3_tools.errors import a_type
+from llama3_tools.extractor import written_id
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 
@@ -232,7 +234,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             return request
         if not isinstance(request.model, BaseChatModel):  # of `init_chat_model` with `configurable_fields`, say
             raise TypeError(
-                f"the agent's model is a {type(request.model).__name__}: give the agent a chat model that is made, "
+                f"the agent's model is {a_type(request.model)}: give the agent a chat model that is made, "
                 "such as ChatOpenAI(…), or init_chat_model(…) without configurable fields"
             )
         return request.override(model=Llama3ToolModel(request.model, **self._options))
@@ -286,7 +288,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         return ToolMessage(
             complaint,
             name=name or "unknown",
-            tool_call_id=call_id or self._options["id_factory"](),
+            tool_call_id=call_id or written_id(self._options["id_factory"]),
             status="error",
         )
 

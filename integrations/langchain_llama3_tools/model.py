@@ -37,6 +37,7 @@ from llama3_tools import (
     PromptFormat,
     new_call_id,
 )
+from llama3_tools.errors import a_type
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.prompts import formats_asked_for
@@ -172,7 +173,7 @@ class Llama3ToolModel(BaseChatModel):
             hint = ": wrap the chat model itself, and bind or chain what comes out"
         else:
             hint = ": expected a chat model, such as ChatOpenAI(…)"
-        raise ValueError(f"llm is a {type(llm).__name__}{hint}")
+        raise ValueError(f"llm is {a_type(llm)}{hint}")
 
     @field_validator("formats", mode="before")
     @classmethod

@@ -10,6 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, OpenAIToolCall, ToolCall
+from llama3_tools.errors import a_type
 from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, coerced_arguments
 
 __all__ = [
@@ -110,10 +111,8 @@ def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]
     messages = list(given)
     for index, message in enumerate(messages):
         if not isinstance(message, ChatMessage):
-            found = type(message).__name__
-            raise TypeError(
-                f"{name}[{index}] is a {found}, not a ChatMessage: write ChatMessage(role=..., content=...)"
-            )
+            found = a_type(message)
+            raise TypeError(f"{name}[{index}] is {found}, not a ChatMessage: write ChatMessage(role=..., content=...)")
     return messages
 
 

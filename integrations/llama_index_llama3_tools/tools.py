@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
+from llama3_tools.errors import a_type
 from llama3_tools.tools import SCHEMA_KEYS
 from llama3_tools.toolset import Toolset, kept_toolset
 
@@ -60,7 +61,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
         with _named(tool.__name__, where):
             tool = FunctionTool.from_defaults(tool)
         return _from_metadata(tool.metadata, where)
-    found = f"the class {tool.__name__}" if isinstance(tool, type) else f"a {type(tool).__name__}"
+    found = f"the class {tool.__name__}" if isinstance(tool, type) else a_type(tool)
     raise TypeError(
         f"{where} is {found}: expected a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, "
         "a function, or an OpenAI tool dict"

@@ -12,6 +12,7 @@ from typing import Any
 
 from llama3_tools.acceptance.rendering import shown_json
 from llama3_tools.acceptance.values import FoundCall
+from llama3_tools.errors import a_type
 
 __all__ = ["Answer", "read_response"]
 
@@ -68,7 +69,7 @@ def read_response(response: object) -> Answer:
     calls = [*_calls_of(response, message)]
     if text is None and not calls and not _is_message(message):
         error = _part(response, "error")
-        found = f"an error: {error}" if error else f"a {type(response).__name__}"
+        found = f"an error: {error}" if error else a_type(response)
         raise TypeError(f"expected {_EXPECTED}, got {found}")
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")

@@ -280,6 +280,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("llm", "message"),
         [
+            (5, "llm is an int: expected a chat model"),
             ("llama3.1", "llm is a str: expected a chat model, such as ChatOpenAI"),
             (FakeListChatModel(responses=[]) | str, "llm is a RunnableSequence: wrap the chat model itself"),
             (FakeListChatModel(responses=[]).bind(stop=["x"]), "wrap the chat model itself"),

@@ -399,7 +399,7 @@ class TestOptions:
         [
             ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool is "text" or "call", not \'raise\''),
             ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got one str"),
-            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is a int: expected a tool"),
+            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is an int: expected a tool"),
             ({"on_unknown": "call"}, TypeError, "unexpected keyword argument 'on_unknown'"),
         ],
     )

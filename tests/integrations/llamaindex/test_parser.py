@@ -251,7 +251,7 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
     "one dict": (WEATHER, TypeError, "list of tools, got one dict"),
     "a text": ("get_weather", TypeError, "list of tools, got one str"),
     "a list of texts": (["get_weather"], TypeError, r"tools\[0\] is a str: expected a tool \(FunctionTool"),
-    "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] is a int"),
+    "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] is an int"),
     "a class": ([Weather], TypeError, r"tools\[0\] is the class Weather"),
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
     "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
