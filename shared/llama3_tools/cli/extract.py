@@ -11,7 +11,7 @@ from typing import get_args
 
 import click
 
-from llama3_tools.cli.json_input import TOO_DEEP, read_json
+from llama3_tools.cli.json_input import read_json
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_pieces
 from llama3_tools.errors import MissingExtraError, ToolDefinitionError
@@ -89,8 +89,6 @@ def extract(  # noqa: PLR0913 (an option each)
         )
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
-    except RecursionError:
-        raise click.UsageError(f"{tools_file}: {TOO_DEEP}") from None
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
     screen = console(color)

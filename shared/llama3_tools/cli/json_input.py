@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-__all__ = ["TOO_DEEP", "read_json"]
-
-TOO_DEEP = "nested too deep to be read"
+__all__ = ["read_json"]
 
 
 def read_json(text: str) -> object:
@@ -22,4 +20,4 @@ def read_json(text: str) -> object:
     except ValueError:
         raise ValueError("a number in it has more digits than Python reads") from None
     except RecursionError:
-        raise ValueError(TOO_DEEP) from None
+        raise ValueError("nested too deep to be read") from None
