@@ -33,11 +33,11 @@ _SURVIVORS = _ROOT / "mutation" / "survivors.txt"
 _BUILD = _ROOT / ".cache" / "mutation"
 _LAST = _BUILD / "survivors.txt"
 
-# What measures time or memory, and what starts threads or processes, would take all the time and notice little more.
+# What measures time or memory, and what starts threads, processes or a browser, would take all the time and notice
+# little more.
 _LEFT_OUT = (
     "test_growth.py",
     "test_sharing.py",
-    "acceptance/test_page.py",
     "acceptance/test_pytest_plugin.py",
     "arguments/test_benchmark.py",
     "arguments/test_limits.py",
@@ -50,7 +50,7 @@ _TOO_LONG = ("linear", "grows", "no_memory", "keeps_its_text_once", "whatever_py
 _TESTS = ("tests/shared", str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
 _PYTEST = (
     *(f"--ignore=tests/shared/{path}" for path in _LEFT_OUT),
-    f"-knot ({' or '.join(_TOO_LONG)})",
+    *(f"-knot ({' or '.join(_TOO_LONG)})", "-mnot browser"),
     *("--quiet", "--no-header", "--no-summary", "--capture=no"),
     *("-ppytest_asyncio.plugin", "-ppytest_cov.plugin", "-ppytest_socket", "-p_hypothesis_pytestplugin"),
     *("-pno:cacheprovider", "-pno:logging"),
