@@ -322,11 +322,11 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
     if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
         return levels > 0
     plain = text[start:end]
+    if value is not None and _is_flat(plain, value, levels):  # the brackets are in its strings
+        return levels > 0
     some = levels + 1  # to count them all would take long
     if len(plain.split("{", some)) + len(plain.split("[", some)) - 2 <= levels:
         return True
-    if value is not None and _is_flat(plain, value):  # the brackets are in its strings
-        return levels > 0
     written = plain.encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
@@ -340,12 +340,17 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
     return _depth(brackets) + removed <= levels
 
 
-def _is_flat(text: str, value: dict[str, Any]) -> bool:
-    """Tell whether a small object holds no other, nor an array: not even under a key that stands again."""
+def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
+    """Tell whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
+
+    A string takes as many characters as it has, and one more for each escape, whose backslash tells; some take more.
+    What is left over is too short for so many brackets.
+    """
     if len(value) >= _FEW or any(isinstance(one, (dict, list)) for one in value.values()):
         return False
-    written = _members(text, 0, _decode)
-    return written is not None and len(written.members) == len(value)
+    strings = [*value, *(one for one in value.values() if isinstance(one, str))]
+    escapes = text.count("\\") - sum(string.count("\\") for string in strings if "\\" in string)
+    return len(text) - sum(map(len, strings)) - escapes < 2 * levels
 
 
 def _depth(brackets: bytes) -> int:

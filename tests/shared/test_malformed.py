@@ -291,8 +291,9 @@ def test_nesting_is_read_to_128_levels_whatever_pythons_own_limit(
 
 
 @pytest.mark.parametrize("levels", [126, 128, 900])
-def test_what_a_repeated_key_hides_counts_as_a_level(levels: int):
-    arguments = f'{{"a": {"[" * levels}{"]" * levels}, "b": "{"[" * 200}", "a": 1}}'
+@pytest.mark.parametrize("string", ["[", r"[\\", r"[\n", r"[\u005c", r"\\\u005b"])
+def test_what_a_repeated_key_hides_counts_as_a_level(string: str, levels: int):
+    arguments = f'{{"a": {"[" * levels}{"]" * levels}, "b": "{string * 200}", "a": 1}}'
     for written in (arguments, json.dumps(arguments)):
         extraction = extract_in_every_chunking(f'{{"name": "f", "parameters": {written}}}')
         assert extraction.tools_called == (levels == 126)
