@@ -36,6 +36,7 @@ OTHER_KEYS = [
     ('{"type": "function", "function": {"name": "search", "args": {"q": "x"}}}', [_arguments("args")]),
     ('{"function": {"name": "search"}, "parameters": {"q": "x"}}', [BESIDE]),
     ('{"function": {"name": "search"}, "kwargs": {"q": "x"}}', [BESIDE, _arguments("kwargs")]),
+    ('{"function": {"name": "search", "args": {"q": "x"}}, "kwargs": {"n": 1}}', [_arguments("args")]),
     # Empty values are none, the same value twice is one, and a name is a string.
     ('{"name": "search", "args": [], "kwargs": {"q": "x"}, "input": null}', [_arguments("kwargs")]),
     ('{"name": "search", "args": {"q": "x"}, "kwargs": {"q": "x"}}', [_arguments("args")]),
@@ -125,6 +126,11 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
         ('{"name": "search", "input": {"type": "object", "properties": {"q": {}}}}', "schema_echo", "search"),
         (
             '{"name": "search", "description": "…", "args": {"q": {"title": "Q", "type": "string"}}}',
+            "schema_echo",
+            "search",
+        ),
+        (
+            '{"function": {"name": "search", "description": "…"}, "args": {"q": {"type": "string"}}}',
             "schema_echo",
             "search",
         ),
@@ -313,12 +319,16 @@ def test_a_tool_may_have_parameters_of_these_names(lenient: bool):
     assert (call.arguments_json, call.deviations) == (held, ())
 
 
+RAN = "a call that was run already: its result stands beside it"
+
+
 @pytest.mark.parametrize("key", ["output", "result", "observation", "tool_output"])
 def test_a_call_beside_its_result_was_run_already(key: str):
     for call in ('"tool": "search", "input": {"q": "x"}', '"name": "search", "args": {"q": "x"}'):
         extraction = extract_in_every_chunking(f'{{{call}, "{key}": "found 3"}}', lenient=True)
         assert not extraction.tools_called
-        assert [(one.reason, one.name) for one in extraction.rejections] == [("not_a_call", "search")]
+        (rejection,) = extraction.rejections
+        assert (rejection.reason, rejection.name, rejection.detail) == ("not_a_call", "search", RAN)
         assert extract_in_every_chunking(f'{{{call}, "{key}": null}}', lenient=True).tools_called
     documented = f'{{"name": "search", "parameters": {{}}, "{key}": "found 3"}}'
     assert extract_in_every_chunking(documented, lenient=True).tools_called

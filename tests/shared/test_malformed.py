@@ -177,6 +177,7 @@ DETAILS = [
         "not_a_call",
         "element 2 of the array: an object with the keys a, but no name",
     ),
+    (f"[{CALL}, {{}}]", 46, "not_a_call", "element 1 of the array: an object with the keys none, but no name"),
     (f"[{CALL}, 7]", 45, "not_a_call", "an array of something else than objects"),
     (f'[{CALL}, {{"a": 1}}]', 52, "not_a_call", "element 1 of the array: an object with the keys a, but no name"),
 ]
@@ -257,6 +258,15 @@ def test_rule_8_integers_of_any_size_keep_their_value(digits: int, sign: str):
     assert value == (int(sign + "1") * 7 * (10**digits - 1)) // 9
     assert call.arguments_json == f'{{"n": [{written}]}}'
     assert written[:20] in repr(call)
+
+
+@pytest.mark.parametrize(
+    "wrap", ["[%s]", '{"function": %s}', '[{"function": %s}]', '{"tool_call": %s}', '{"tool_calls": [%s]}']
+)
+def test_rule_8_holds_wherever_a_call_stands(wrap: str):
+    text = wrap % f'{{"name": "f", "parameters": {{"n": {"7" * 5000}}}}}'
+    (call,) = extract_in_every_chunking(text).tool_calls
+    assert call.arguments == {"n": 7 * (10**5000 - 1) // 9}
 
 
 @pytest.mark.parametrize("held", [r"{\"n\": %s}", r"{\"n\": \"\\ud83d\\ude00\", \"m\": %s}"])
