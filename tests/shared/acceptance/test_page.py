@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from llama3_tools.acceptance.records import Record, Run
 from llama3_tools.acceptance.report_html import report_html
+from llama3_tools.acceptance.results import judge_records
 from llama3_tools.acceptance.values import Policies
-from runs import DIM, KITCHEN, judged
+from runs import DIM, KITCHEN, SUITE, judged
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -121,8 +123,36 @@ def test_the_page_says_what_was_let_pass(policies: Policies, text: str) -> None:
     assert text in page.texts
 
 
+def test_the_page_is_written_as_it_stands_in_a_file() -> None:
+    """The file is `page.html`, without style, script and their hashes."""
+    alternatives = (SUITE.cases[1].alternatives[0] * 2, SUITE.cases[2].alternatives[0])
+    suite = replace(SUITE, cases=(SUITE.cases[0], replace(SUITE.cases[1], alternatives=alternatives), *SUITE.cases[2:]))
+    native = {"tool_calls": [{"function": {"name": "set_light", "arguments": {"level": level}}} for level in (1, 2)]}
+    records = [
+        Record("kitchen", 0, '[set_light(room="kitchen")] {"name": 7} {"name": ""}', 0.5, {"completion_tokens": 7}),
+        Record("dim", 0, f"{DIM}; {DIM}", 1, {"prompt_tokens": 9, "completion_tokens": 70}),
+        Record("joke", 0, '{"name": "joke", "parameters": {}}'),
+        Record("hello", error="HTTP 500"),
+        Record("kitchen", 1, native, 0.25),
+    ]
+    run = Run(
+        "Home", "0", "llama3.1", "http://127.0.0.1:8080/v1", {"temperature": 0, "seed": 7}, "2026-01-02T03:04:05Z"
+    )
+    html = report_html(judge_records(suite, run, records, repeats=2))
+    html = re.sub(r"(?s)(?<=sha256-)[\w+/]+=|(?<=<style>).*?(?=</)|(?<=<script>).*?(?=</)", "", html)
+    assert html == (Path(__file__).parent / "page.html").read_text("utf-8")
+
+
 def test_a_run_without_a_response_is_a_page() -> None:
     assert "0 of 0 passed" in report_html(judged({}))
+
+
+def test_a_run_in_which_all_passed_is_told_as_such() -> None:
+    results = judged({"kitchen": KITCHEN, "dim": KITCHEN, "joke": KITCHEN, "hello": KITCHEN})
+    html = report_html(replace(results, results=results.results[:1] * 1000))
+    assert '<p class="share">100<small> %</small></p>' in html
+    assert '<rect class="bar-interval" x="99.62" y="3" width="0.50" height="2"/>' in html
+    assert "<dt>missing</dt>" not in html
 
 
 @pytest.fixture(scope="module")

@@ -183,35 +183,54 @@ PROBLEMS = [
     ("", "1: expected an object with the keys $schema, name, tools, prompt, policies, match, cases, got nothing"),
     ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
     ("a: 1\na: 2", "2: a: written twice, first in line 1"),
-    ("a: !!python/name:os.system", "1: not YAML: could not determine a constructor for the tag "),
+    (
+        "a: !!python/name:os.system",
+        "1: not YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system'",
+    ),
     ("a: &a [*a]", "1: a[0]: the alias stands in what it refers to"),
     ("[" * 5000, "1: nested too deep"),
     ("1: a", "1: a key is not a word: put it in quotes"),
     ("a: \x00", "1: not YAML: the character '\\x00' is not allowed"),
     ("name: x\n", "1: tools is missing"),
     (TOOLS, "1: cases is missing"),
-    (f"{SMALLEST}polices: {{}}\n", "12: polices: there is no such key; did you mean 'policies'?; there are "),
+    (
+        f"{SMALLEST}polices: {{}}\n",
+        (
+            "12: polices: there is no such key; did you mean 'policies'?; "
+            "there are $schema, name, tools, prompt, policies, match, cases"
+        ),
+    ),
     (f"{SMALLEST}name: ' '\n", "12: name: expected text, got ' '"),
     (
         "tools: []\ncases: []",
         "1: tools: expected a list of tools, or the name of a file that holds one, got an empty list",
     ),
     ("tools: no.yaml\ncases: []", "1: tools: no.yaml cannot be opened: No such file or directory"),
-    ("tools: [f]\ncases: []", "1: tools[0]: is a str: expected an OpenAI tool dict such as "),
+    (
+        "tools: [f]\ncases: []",
+        (
+            "1: tools[0]: is a str: expected an OpenAI tool dict such as "
+            '{"type": "function", "function": {"name": "get_weather", "description": "…", '
+            '"parameters": {"type": "object", "properties": {…}}}}'
+        ),
+    ),
     ("tools:\n- {name: f}\n- {name: f}\ncases: []", "3: tools[1]: the name 'f' is declared twice"),
     (f"{TOOLS}cases: []", "10: cases: expected a list of cases, got an empty list"),
     (f"{TOOLS}cases: 7", "10: cases: expected a list of cases, got 7"),
     (cases("- {command: Hi}"), "11: cases[0]: expect is missing"),
     (cases("- expect: none"), "11: cases[0]: command is missing"),
     (cases("- {command: 7, expect: none}"), "11: cases[0].command: expected text, got 7"),
-    (cases("- command: Hi\n  expect:\n"), "12: cases[0].expect: expected a call, a list of calls, any_of with "),
+    (
+        cases("- command: Hi\n  expect:\n"),
+        "12: cases[0].expect: expected a call, a list of calls, any_of with several of these, or none, got None",
+    ),
     (
         cases("- command: Hi\n  expect: {tool: clok}"),
         "12: cases[0].expect.tool: 'clok' is not declared; did you mean 'clock'?",
     ),
     (
         cases("- {command: Hi, expect: {any_of: []}}"),
-        "11: cases[0].expect.any_of: expected a list of alternatives, got an ",
+        "11: cases[0].expect.any_of: expected a list of alternatives, got an empty list",
     ),
     (cases("- {command: Hi, expect: {arguments: {}}}"), "11: cases[0].expect: tool is missing"),
     (
@@ -228,7 +247,10 @@ PROBLEMS = [
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {}}}}"),
-        "11: cases[0].expect.arguments.level: expected one of value and any_of; an object that is itself the value",
+        (
+            "11: cases[0].expect.arguments.level: expected one of value and any_of; "
+            "an object that is itself the value is written under value"
+        ),
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {any_of: []}}}}"),
@@ -236,7 +258,10 @@ PROBLEMS = [
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {value: 1, equals: exact}}}}"),
-        "11: cases[0].expect.arguments.level.equals: there is no such key; did you mean 'equal'?",
+        (
+            "11: cases[0].expect.arguments.level.equals: there is no such key; did you mean 'equal'?; "
+            "there are value, any_of, optional, equal, tolerance, unordered"
+        ),
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {value: 1, tolerance: -1}}}}"),
@@ -249,21 +274,21 @@ PROBLEMS = [
     (cases("- {command: Hi, expect: none, ordered: 'yes'}"), "11: cases[0].ordered: expected true or false, got 'yes'"),
     (
         cases("- {command: Hi, expect: none, direct_answer: false}"),
-        "11: cases[0].direct_answer: the case expects an answer in",
+        "11: cases[0].direct_answer: the case expects an answer in words",
     ),
     (cases("- {command: Hi, expect: none, history: [{}]}"), "11: cases[0].history[0]: role is missing"),
     (
         cases("- {command: Hi, expect: none, history: [{role: me}]}"),
-        "11: cases[0].history[0].role: expected system or user ",
+        "11: cases[0].history[0].role: expected system or user or assistant or tool, got 'me'",
     ),
     (cases("- {command: Hi, expect: none, tags: [1]}"), "11: cases[0].tags[0]: expected text, got 1"),
     (
         cases("- {command: Hi, expect: none}\n- {command: Hi, expect: none}"),
-        "12: cases[1].command: the case in line 11 is",
+        "12: cases[1].command: the case in line 11 is called 'Hi', too",
     ),
     (
         cases("- {command: Hi, expect: none}\n- {id: Hi, command: Ho, expect: none}"),
-        "12: cases[1].id: the case in line 11 is",
+        "12: cases[1].id: the case in line 11 is called 'Hi', too",
     ),
     (
         "tools:\n- name: f\n  paramters: {}\ncases: []",
@@ -283,11 +308,17 @@ PROBLEMS = [
     ),
     (
         cases('- {command: Hi, expect: {tool: set_light, arguments: {level: "33"}}}'),
-        "11: cases[0].expect.arguments.level: expected integer, got the string '33': no call that fits the schema",
+        (
+            "11: cases[0].expect.arguments.level: expected integer, got the string '33': "
+            "no call that fits the schema could pass"
+        ),
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {any_of: [33.5, low]}}}}"),
-        "11: cases[0].expect.arguments.level: level: expected integer, got the number 33.5: no call that fits the",
+        (
+            "11: cases[0].expect.arguments.level: level: expected integer, got the number 33.5: "
+            "no call that fits the schema could pass"
+        ),
     ),
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {state: {value: on, tolerance: 1}}}}"),
@@ -295,7 +326,7 @@ PROBLEMS = [
     ),
     (
         cases("- {command: Hi, expect: []}"),
-        "11: cases[0].expect: expected a list of calls (where none is expected, none)",
+        "11: cases[0].expect: expected a list of calls (where none is expected, none), got an empty list",
     ),
     ("name: !!bool abc", "1: not YAML: 'abc' is no bool that can be read"),
     ("name: !!float abc", "1: not YAML: 'abc' is no float that can be read"),
@@ -307,14 +338,41 @@ PROBLEMS = [
     ),
     (f"{SMALLEST}policies: {{direct_answers: [joke]}}", "12: policies.direct_answers[0]: 'joke' is not declared"),
     (f"{SMALLEST}policies: {{strict: 1}}", "12: policies.strict: expected true or false, got 1"),
-    (f"{SMALLEST}prompt: {{format: xml}}", "12: prompt.format: expected json or function"),
+    (
+        f"{SMALLEST}prompt: {{format: xml}}",
+        "12: prompt.format: expected json or function or pythonic or native, got 'xml'",
+    ),
     (f"{SMALLEST}match: {{equal: same}}", "12: match.equal: expected exact or folded, got 'same'"),
+    (
+        f"{SMALLEST}policies: {{direct_answers: 7}}",
+        "12: policies.direct_answers: expected true, false or a list of tools, got 7",
+    ),
+    (f"{SMALLEST}match: {{ignore: area}}", "12: match.ignore: expected a list of names, got 'area'"),
+    (f"{SMALLEST}match: {{mode: [exact]}}", "12: match.mode: expected exact or partial, got a list"),
+    (
+        f"{SMALLEST}prompt: {{examples: [7]}}",
+        "12: prompt.examples[0]: expected a message, with a role and a content, got 7",
+    ),
+    (f"{SMALLEST}prompt: {{examples: {{}}}}", "12: prompt.examples: expected a list of messages, got an object"),
+    (cases("- {command: Hi, expect: none, tags: new}"), "11: cases[0].tags: expected a list of names, got 'new'"),
+    (
+        cases("- {command: Hi, expect: {tool: clock, arguments: 7}}"),
+        "11: cases[0].expect.arguments: expected arguments by name, got 7",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: clock, defaults: 7}}"),
+        "11: cases[0].expect.defaults: expected values by name, got 7",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: clock, ignore: ~}}"),
+        "11: cases[0].expect.ignore: expected a list of names, got nothing",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), PROBLEMS)
 def test_a_problem_has_its_file_its_line_and_its_key(tmp_path: Path, text: str, expected: str):
-    assert problem(text, tmp_path).startswith(f"commands.yaml:{expected}")
+    assert problem(text, tmp_path).splitlines()[0] == f"commands.yaml:{expected}"
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path):
