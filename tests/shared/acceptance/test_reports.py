@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from llama3_tools.acceptance.comparison import Change, compare_reports, read_report
+from llama3_tools.acceptance.comparison import Change, Comparison, compare_reports, differences, read_report
 from llama3_tools.acceptance.records import RecordsError, to_json
 from llama3_tools.acceptance.report_json import report_json
 from llama3_tools.acceptance.report_junit import report_junit
@@ -30,7 +31,7 @@ def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa
 
 def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
-    assert report["run"]["model"] == "llama3.1"
+    assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (1, "llama3.1", 0)
     assert report["policies"] == {
         "text_calls": True,
         "direct_answers": ["answer_question", "calculate", "tell_joke"],
@@ -43,8 +44,13 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
         (2, 4),
         (3, 4),
     ]
+    assert (overall["parsed"]["share"], overall["coerced"]["share"]) == (0.5, 0.75)
     assert overall["parsed"]["interval"] == pytest.approx([0.15, 0.85], abs=5e-3)
-    assert {row["name"] for row in report["scores"]["by_reason"]} == {"passed", "wrong_type", "no_response"}
+    assert {by: [row["name"] for row in rows] for by, rows in report["scores"].items() if by != "overall"} == {
+        "by_tool": ["set_light", "tell_joke", "(no call)"],
+        "by_tag": ["numbers"],
+        "by_reason": ["passed", "no_response", "wrong_type"],
+    }
 
 
 def test_a_report_keeps_each_output_and_both_judgements() -> None:
@@ -78,41 +84,47 @@ def junit(results: Results, *, coerced: bool = False) -> ET.Element:
     return suite
 
 
-def test_junit_counts_failures_and_errors() -> None:
-    results = judged(MIXED, errors={"hello": "no response within 1 s"})
-    suite = junit(results)
-    counts = {name: suite.get(name) for name in ("name", "tests", "failures", "errors", "timestamp", "time")}
-    assert counts == {
-        "name": "Home",
-        "tests": "4",
-        "failures": "1",
-        "errors": "1",
-        "timestamp": "2026-01-02T03:04:05",
-        "time": "1.500",
-    }
-    assert junit(results, coerced=True).get("failures") == "0"
+JUNIT = f"""\
+<?xml version='1.0' encoding='utf-8'?>
+<testsuites name="Home" tests="4" failures="2" errors="1" time="1.500">
+  <testsuite name="Home" tests="4" failures="2" errors="1" skipped="0" time="1.500" timestamp="2026-01-02T03:04:05">
+    <properties>
+      <property name="model" value="llama3.1" />
+      <property name="base_url" value="http://127.0.0.1:8080/v1" />
+      <property name="missing" value="0" />
+    </properties>
+    <testcase name="kitchen" classname="Home.set_light" time="0.500">
+      <failure type="direct_answer_not_allowed" message="answered in words, expected set_light: Für dich!">\
+command: Light in the kitchen
+direct_answer_not_allowed: answered in words, expected set_light: Für dich!
+calls (none): none</failure>
+      <system-out>Für dich!</system-out>
+    </testcase>
+    <testcase name="dim" classname="Home.set_light" time="0.500">
+      <failure type="wrong_type" message="set_light: level is the string &quot;20&quot;, expected 20">\
+command: Dim the hall to 20
+wrong_type: set_light: level is the string "20", expected 20
+as written: wrong_type; after coercion: passed
+calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
+      <system-out>{DIM}</system-out>
+    </testcase>
+    <testcase name="joke" classname="Home.tell_joke" time="0.500">
+      <system-out>Knock, knock.</system-out>
+    </testcase>
+    <testcase name="hello" classname="Home.(no call)" time="0.000">
+      <error type="no_response" message="HTTP 500">command: Hello
+no_response: HTTP 500</error>
+      <system-out />
+    </testcase>
+  </testsuite>
+</testsuites>
+"""
 
 
-def test_junit_names_each_case_and_why_it_failed() -> None:
-    results = judged(MIXED, errors={"hello": "no response within 1 s"})
-    tests = junit(results).findall("testcase")
-    assert [(test.get("name"), test.get("classname")) for test in tests] == [
-        ("kitchen", "Home.set_light"),
-        ("dim", "Home.set_light"),
-        ("joke", "Home.tell_joke"),
-        ("hello", "Home.(no call)"),
-    ]
-    failure, error = tests[1].find("failure"), tests[3].find("error")
-    assert failure is not None
-    assert error is not None
-    assert (failure.get("type"), failure.get("message")) == (
-        "wrong_type",
-        'set_light: level is the string "20", expected 20',
-    )
-    assert "command: Dim the hall to 20" in (failure.text or "")
-    assert "as written: wrong_type; after coercion: passed" in (failure.text or "")
-    assert error.get("message") == "no response within 1 s"
-    assert tests[1].findtext("system-out") == DIM
+def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
+    results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
+    assert report_junit(results).decode() == JUNIT
+    assert junit(results, coerced=True).get("failures") == "1"
 
 
 def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
@@ -150,15 +162,43 @@ def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
     assert [one.case for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
 
 
+def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) -> None:
+    before = reported(MIXED)
+    after = deepcopy(before)
+    after["run"].update(suite="House", model="llama3.2", settings={"seed": 7}, fingerprint="0")
+    after["policies"]["strict"] = True
+    path = tmp_path / "a.json"
+    path.write_text(to_json(before), "utf-8")
+    assert read_report(path) == before
+    assert differences(before, before) == ()
+    assert differences(before, after) == (
+        'suite: "Home" → "House"',
+        'model: "llama3.1" → "llama3.2"',
+        "temperature: 0 → none",
+        "strict: false → true",
+        "seed: none → 7",
+        "the suite asks something else now: its tools, prompt or commands have changed",
+    )
+
+
+WRONG = 'set_light: room is "hall", expected "kitchen"'
+
+
 def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_has() -> None:
-    before = reported({"kitchen": "Done.", "dim": DIM})
+    before = reported({"kitchen": "Done.", "dim": DIM, "joke": "Knock, knock."})
     after = reported({"kitchen": [KITCHEN.replace("kitchen", "hall"), KITCHEN]}, repeats=2)
     comparison = compare_reports(before, after, "parsed")
-    (change,) = comparison.changed
-    assert isinstance(change, Change)
-    assert (change.before, change.after) == ("direct_answer_not_allowed", "wrong_value")
-    assert "kitchen" in change.detail
-    assert (comparison.only_before, comparison.only_after) == (("dim",), ("kitchen[1]",))
+    assert comparison == Comparison(
+        "parsed",
+        before=Score(0, 1),
+        after=Score(0, 1),
+        fixed=(),
+        broken=(),
+        changed=(Change("kitchen", 0, "Light in the kitchen", "direct_answer_not_allowed", "wrong_value", WRONG),),
+        only_before=("dim", "joke"),
+        lost=("joke",),
+        only_after=("kitchen[1]",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,6 +216,12 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
     assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
 
 
+def _broken(**part: object) -> str:
+    report = reported(MIXED)
+    report["results"][0].update(part)
+    return to_json(report)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -184,7 +230,12 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
         ("{}", "no report of a run"),
         ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 1"),
         ('{"llama3_tools_report": 1}', "a broken report: KeyError('results')"),
-        ('{"llama3_tools_report": 1, "results": [7]}', "a broken report"),
+        ('{"llama3_tools_report": 1, "results": [7]}', "a broken report: TypeError("),
+        ('{"llama3_tools_report": 1, "results": []}', "a broken report: KeyError('run')"),
+        (_broken(repeat=-1), "a broken report: TypeError('-1 is no repeat')"),
+        (_broken(repeat="0"), "a broken report: TypeError(\"'0' is no repeat\")"),
+        (_broken(coerced={}), "a broken report: KeyError('verdict')"),
+        (_broken(parsed=None), "a broken report: TypeError("),
     ],
 )
 def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, message: str) -> None:
