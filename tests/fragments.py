@@ -136,6 +136,13 @@ _NAMES = (
     'brave_search.call(query="',
     '{"name":"f","parameters":{"q":"',
 )
+_OPENINGS = ("{", "{ \n", "[", "[{", "<tool>{")
+_FIRST = ("#c\n", "//c\n", "/**/", "Note: 1, ", "'", "n", "-", "(", "*", "\ufeff")
+_RESTS = (
+    '"name": "f", "parameters": {"q": 1}}',
+    "'name': 'f', 'parameters': {'q': 1},}",
+    'name: "f", "parameters": {}}',
+)
 _CUT_OFF_TOKENS = (
     "<|",
     "<|eot_id|>",
@@ -159,6 +166,7 @@ SITUATIONS = (
         for opening in ("<tool_call>", "```json\n", "<functioncall ", "<|python_start|>")
     ),
     *(f"<think>{thought}</think>" for thought in ("eee", " e ", "e<e", "</thin", *_CALLS)),
+    *(f"{opening}{first}{rest}" for opening in _OPENINGS for first in _FIRST for rest in _RESTS),
     "[f(q=1), g(), ",
     "[f(q=1), g()",
     "[f(q=1)][0]",

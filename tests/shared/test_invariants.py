@@ -116,6 +116,12 @@ def test_what_the_fuzzers_found_holds_however_it_is_read(reading: str, output: s
     calls_come_when_they_are_complete(output, extractor)
 
 
+@pytest.mark.parametrize("reading", READINGS)
+def test_every_situation_is_read_in_one_shot_as_character_by_character(reading: str):
+    for output in SITUATIONS:
+        invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
+
+
 @pytest.mark.parametrize("fragment", sorted(set(FRAGMENTS)), ids=ascii)
 def test_a_fragment_before_and_behind_a_call_is_read_in_every_chunking(fragment: str):
     for output in (f"{fragment}{CALL}", f"{CALL}{fragment}{CALL}"):
