@@ -24,9 +24,8 @@ from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import written_id
-from llama3_tools.json_text import depth_is_within
-from llama3_tools.json_writing import write_json, written_arguments
-from llama3_tools.limits import DEFAULT_LIMITS
+from llama3_tools.json_writing import written_arguments
+from llama3_tools.limits import DEFAULT_LIMITS, excess
 
 __all__ = [
     "NativeCall",
@@ -140,9 +139,9 @@ class NativeCalls:
 
     def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None, made: int) -> NativeCall:
         call = ToolCall(name, arguments, written, call_id or written_id(self.id_factory), (0, 0), "native")
-        excess = self.limits and _excess(arguments, made, self.limits)
-        if excess:
-            return _rejected(call, *excess)
+        beyond = self.limits and excess(arguments, self.limits, made)
+        if beyond:
+            return _rejected(call, *beyond)
         if name not in self.coercers:
             return call
         fit = self.coercers[name].coerce(arguments, depth=(self.limits or DEFAULT_LIMITS).depth)
@@ -280,21 +279,6 @@ class _Gathered:
             ends = self.texts[-1].rstrip().endswith("}") or not self.texts[-1].strip()
             self._whole = len(self.texts), ends and _object(self.arguments) is not None
         return self._whole[1]
-
-
-def _excess(arguments: dict[str, Any], made: int, limits: Limits) -> tuple[RejectionReason, str] | None:
-    """Say which limit a call is beyond, as the extractor says it of those in text."""
-    if made >= limits.calls:
-        return RejectionReason.TOO_MANY, f"beyond the first {limits.calls} calls"
-    try:
-        written = write_json(arguments, default=str)
-    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
-        return None
-    if len(written) > limits.candidate:
-        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
-    if not depth_is_within(written, 0, len(written), limits.depth, arguments):
-        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
-    return None
 
 
 def _rejected(call: ToolCall, reason: RejectionReason, detail: str) -> UnusableCall:

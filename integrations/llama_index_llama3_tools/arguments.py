@@ -11,16 +11,13 @@ from typing import Any, final
 
 from llama3_tools import (
     ArgumentProblem,
-    Limits,
     MissingExtraError,
     ProblemReason,
-    RejectionReason,
     ToolCall,
     ToolDefinitionError,
 )
 from llama3_tools.arguments import ArgumentValidator, Coercion
-from llama3_tools.json_text import depth_is_within
-from llama3_tools.json_writing import write_json, written_arguments
+from llama3_tools.json_writing import written_arguments
 from llama3_tools.toolset import Toolset
 
 __all__ = [
@@ -28,7 +25,6 @@ __all__ = [
     "ToolSchemas",
     "coerced_arguments",
     "coerced_call",
-    "excess",
     "mendable",
     "misfits_told",
     "with_misfits",
@@ -119,23 +115,6 @@ class ToolSchemas:
         except (MissingExtraError, ToolDefinitionError):
             problems = self.coerce(name, arguments).problems
         return mendable(problems)
-
-
-def excess(arguments: Mapping[str, Any], limits: Limits) -> tuple[RejectionReason, str] | None:
-    """Say which limit arguments are beyond that no extractor has read, as it says it of others (rule 14).
-
-    >>> excess({"stops": [["Rome"]]}, Limits(depth=2))[1]
-    'arguments nested deeper than 2 levels'
-    """
-    try:
-        written = write_json(arguments, default=str)
-    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
-        return None
-    if len(written) > limits.candidate:
-        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
-    if not depth_is_within(written, 0, len(written), limits.depth):
-        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
-    return None
 
 
 def mendable(problems: Iterable[ArgumentProblem]) -> list[str]:

@@ -15,8 +15,8 @@ from pydantic_core import from_json
 from llama3_tools import Limits, new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
 from llama3_tools.json_writing import written_arguments
-from llama3_tools.limits import DEFAULT_LIMITS
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call, excess
+from llama3_tools.limits import DEFAULT_LIMITS, excess
+from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
@@ -115,7 +115,7 @@ class NativeCalls:
 
     def _may_run(self, name: str, arguments: dict[str, Any], made: int) -> bool:
         is_known = bool(name) and (self._names is None or name in self._names)
-        return is_known and made < self._limits.calls and not excess(arguments, self._limits)
+        return is_known and not excess(arguments, self._limits, made)
 
 
 def _read(arguments: object) -> dict[str, Any] | str:

@@ -35,10 +35,10 @@ from llama3_tools import (
     render_tool_call,
 )
 from llama3_tools.errors import require_str
-from llama3_tools.limits import DEFAULT_LIMITS
+from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.toolset import kept_toolset
-from llama_index_llama3_tools.arguments import ToolSchemas, excess, mendable, with_misfits
+from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
 from llama_index_llama3_tools.react_form import read_step

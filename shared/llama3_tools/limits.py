@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.json_text import MAX_DEPTH, depth_is_within
+from llama3_tools.json_writing import write_json
+from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "loaded_limits", "require_limits"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits"]
 
 _LEAST_CANDIDATE = 256
 
@@ -65,3 +68,27 @@ def loaded_limits(given: object) -> Limits:
     if isinstance(given, (list, tuple)) and len(given) <= len(DEFAULT_LIMITS):
         given = Limits(*given)
     return require_limits(given)
+
+
+def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple[RejectionReason, str] | None:
+    """Say which bound a call is beyond that no extractor has read, as it says it of others.
+
+    >>> excess({"stops": [["Rome"]]}, Limits(depth=2))
+    (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
+
+    Args:
+        arguments: what a server has decoded.
+        limits: the bounds.
+        made: how many calls the turn has before it.
+    """
+    if made >= limits.calls:
+        return RejectionReason.TOO_MANY, f"beyond the first {limits.calls} calls"
+    try:
+        written = write_json(arguments, default=str)
+    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
+        return None
+    if len(written) > limits.candidate:
+        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
+    if not depth_is_within(written, 0, len(written), limits.depth):
+        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
+    return None
