@@ -23,6 +23,8 @@ from sybil import Example, Lexeme, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
 
+import llama3_tools  # noqa: F401 - whole, before a module of it is collected alone
+
 ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.'
 
 LAST = "The sun shines in Paris."
