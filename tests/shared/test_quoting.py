@@ -124,6 +124,12 @@ def test_a_rejection_says_what_quotes_the_call():
     ]
 
 
+def test_an_envelope_without_a_call_is_quoted_too():
+    text = '`{"message": "Hi", "tool_call": null}`'
+    extraction = extract_in_every_chunking(text)
+    assert (extraction.content, [(one.reason, one.name) for one in extraction.rejections]) == (text, [("quoted", None)])
+
+
 @pytest.mark.parametrize("before", ["", "Use `x` ", "`x\n", "-> ", "don`t ", "> x\n", "x "])
 def test_a_call_waits_for_what_follows_only_behind_backticks_that_may_quote_it(before: str):
     stream = Extractor().stream()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chunkings import read
-from llama3_tools import Extractor, StreamStateError, TextDelta, ToolCallReady, extract
+from llama3_tools import Extractor, ReasoningDelta, StreamStateError, TextDelta, ToolCallReady, extract
 
 CALL = '{"name": "f", "parameters": {"city": "Paris"}}'
 
@@ -112,6 +112,22 @@ def test_white_space_before_the_first_text_has_been_sent_when_a_call_strips_it()
     assert stream.extraction.content == "One"
 
 
+def test_delimiters_behind_the_last_call_are_out_in_the_end_as_they_are():
+    stream = Extractor().stream()
+    stream.feed(f"{CALL}, ")
+    assert stream.flush() == [TextDelta(",")]
+
+
+def test_a_stream_may_leave_text_and_reasoning_to_its_events():
+    stream = Extractor(split_reasoning=True).stream(keep_content=False)
+    reasoning, ready, text = stream.feed(f"<think>Hm.</think>{CALL} two")
+    assert (reasoning, text) == (ReasoningDelta("Hm."), TextDelta("two"))
+    assert isinstance(ready, ToolCallReady)
+    stream.flush()
+    extraction = stream.extraction
+    assert (extraction.content, extraction.reasoning, extraction.tool_calls) == (None, None, (ready.tool_call,))
+
+
 def test_empty_chunks_change_nothing():
     extractor = Extractor()
     assert read(["", "One ", "", CALL, "", " two", ""], extractor) == read([f"One {CALL} two"], extractor)
@@ -128,21 +144,24 @@ def test_a_stream_is_over_after_its_flush():
     with pytest.raises(StreamStateError, match=r"extraction before flush\(\): call flush\(\)"):
         _ = stream.extraction
     stream.flush()
-    with pytest.raises(StreamStateError, match=r"feed\(\) after flush\(\): .* Extractor\.stream\(\)"):
+    behind = r"the turn is over; call Extractor\.stream\(\) for the next one$"
+    with pytest.raises(StreamStateError, match=rf"^feed\(\) after flush\(\): {behind}"):
         stream.feed("x")
-    with pytest.raises(StreamStateError, match=r"flush\(\) twice"):
+    with pytest.raises(StreamStateError, match=rf"^flush\(\) twice: {behind}"):
         stream.flush()
 
 
-def test_a_stream_that_an_exception_broke_off_says_so_rather_than_losing_text():
+@pytest.mark.parametrize("text", [f"One {CALL} two", f"One <tool_call>{CALL}"])
+def test_a_stream_that_an_exception_broke_off_says_so_rather_than_losing_text(text: str):
     def fail() -> str:
         raise LookupError("no more ids")
 
     stream = Extractor(id_factory=fail).stream()
-    with pytest.raises(LookupError, match="no more ids"):
-        stream.feed(f"One {CALL} two")
+    with pytest.raises(LookupError, match="no more ids"):  # noqa: PT012 - one of them is complete in the end
+        stream.feed(text)
+        stream.flush()
     for use in (lambda: stream.feed("x"), stream.flush):
-        with pytest.raises(StreamStateError, match="broke off with an exception, from id_factory"):
+        with pytest.raises(StreamStateError, match=r"^the stream broke off with an exception, from id_factory: "):
             use()
 
 

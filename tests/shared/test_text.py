@@ -28,6 +28,7 @@ HEADER = "<|start_header_id|>assistant<|end_header_id|>"
         (f"{A}; , Done", ", Done"),
         (f"{A},", ","),
         (f"{A}; ,  ", ","),
+        (f"One {A}, ; ", "One , ;"),
         (f"; {A}", ";"),
         (f"One; {A}", "One;"),
         (f"One, {A}, {B}, two", "One, , two"),
@@ -125,6 +126,21 @@ def test_rule_10_each_protocol_token_goes_at_the_edges_and_next_to_a_call_and_st
 )
 def test_rule_10_protocol_tokens_at_the_edges(text: str, content: str | None):
     assert extract_in_every_chunking(text).content == content
+
+
+SPACE = " " * 5000
+
+
+@pytest.mark.parametrize(
+    ("behind", "content"),
+    [
+        ("", f"One{SPACE}{SPACE}"),
+        (" <|eom_id|>two", f"One{SPACE}<|eot_id|>{SPACE} <|eom_id|>two"),
+        (f"{A}", "One"),
+    ],
+)
+def test_white_space_and_tokens_of_any_length_are_held_back(behind: str, content: str):
+    assert extract_in_every_chunking(f"One{SPACE}<|eot_id|>{SPACE}{behind}").content == content
 
 
 @pytest.mark.parametrize("length", [*range(480, 560), *range(1480, 1560, 7), 3584, 10_000, 100_000])
