@@ -218,7 +218,7 @@ def _envelopes(text: str, content: Sequence[str | ToolCall], account: Account) -
     """Step over an envelope whose message and calls come next."""
     try:
         members, end = json.JSONDecoder(object_pairs_hook=list).raw_decode(text, account.pos)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested too deep for a call
         return
     at = account.taken
     if sum(key in _ENVELOPES for key, _ in members) != 1:
