@@ -262,9 +262,17 @@ def test_rule_11_an_undeclared_tool_stays_text_by_default():
     assert "get_weather" in rejection.detail
 
 
-@pytest.mark.parametrize("wrap", ["%s", "[%s]", "<tool_call>%s</tool_call>", "```json\n%s\n```", '{"tool_call": %s}'])
-def test_rule_11_on_unknown_tool_decides_in_every_format(wrap: str):
-    text = wrap % '{"name": "rm", "parameters": {}}'
+RM = '{"name": "rm", "parameters": {}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *[RM, f"[{RM}]", f"<tool_call>{RM}</tool_call>", f"```json\n{RM}\n```", f'{{"tool_call": {RM}}}'],
+        "<function=rm>{}</function>",
+    ],
+)
+def test_rule_11_on_unknown_tool_decides_in_every_format(text: str):
     assert extract_in_every_chunking(text, tools=[WEATHER]).content == text
     through = extract_in_every_chunking(text, tools=[WEATHER], on_unknown_tool="call")
     assert [call.name for call in through.tool_calls] == ["rm"]

@@ -70,6 +70,7 @@ F, G = ("f", {"a": 1}), ("g", {})
         ("* [f(a=1)]", [F], "*"),
         ("One moment - [f(a=1)]", [F], "One moment -"),
         ("Sure: \\\n[f(a=1)]", [F], "Sure: \\"),
+        ("x =\\\n<tool_call>[g()]</tool_call>\n[f(a=1)]", [G, F], "x =\\"),
         (f"{' ' * 40}f(a=1)", [F], None),
         ("Both: [f(a=1)] [g()]", [F, G], "Both:"),
         ("Here.[f(a=1)].", [F], "Here. ."),
