@@ -28,7 +28,7 @@ def save(folder: Path, *lines: str) -> Path:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = save(tmp_path, *(f"{written(value)}\n" for value in (RUN, *RECORDS)))
     recording = read_records(path)
-    assert (recording.run, list(recording.records)) == (RUN, RECORDS)
+    assert (recording.path, recording.run, list(recording.records)) == (path, RUN, RECORDS)
     assert recording.end == path.stat().st_size
 
 
@@ -40,6 +40,12 @@ def test_half_a_line_at_the_end_is_left_out(tmp_path: Path, half: str) -> None:
     recording = read_records(path)
     assert list(recording.records) == RECORDS[:1]
     assert path.read_bytes()[: recording.end].endswith(b"}\n")
+
+
+def test_a_run_need_not_say_all_of_itself_and_a_response_outweighs_an_error(tmp_path: Path) -> None:
+    path = save(tmp_path, '{"fingerprint": "0"}\n{"case": "a", "output": "one", "error": "late"}\n')
+    recording = read_records(path)
+    assert (recording.run, recording.records) == (Run("", "0"), (Record("a", 0, "one"),))
 
 
 def test_the_last_response_to_a_case_counts(tmp_path: Path) -> None:
@@ -75,7 +81,7 @@ def test_outputs_that_were_recorded_elsewhere_are_text_or_responses(tmp_path: Pa
         ('{"case": "a", "output": "", "latency": 1e999}\n', ':1: "latency" is a number of seconds'),
         ('{"case": "a", "output": "", "latency": -1}\n', ':1: "latency" is a number of seconds'),
         ('{"case": "a", "output": "", "repeat": -1}\n', ':1: "repeat" is a whole number from 0 on'),
-        ('{"case": "a", "output": "", "repeat": 1000000000}\n', ':1: "repeat" is a whole number from 0 on'),
+        ('{"case": "a", "output": "", "repeat": 1000000}\n', ':1: "repeat" is a whole number from 0 on'),
         ('{"case": "a", "output": "", "usage": 7}\n', '"usage" an object'),
         ('{"suite": 7, "fingerprint": "0"}\n', ":1: no description of a run"),
         ('{"suite": "a", "fingerprint": "0", "settings": []}\n', ":1: no description of a run"),
@@ -92,6 +98,12 @@ def test_a_line_that_is_no_response_is_named(tmp_path: Path, text: str, message:
 def test_json_has_the_letters_of_every_language_and_only_then_escapes_when_it_must() -> None:
     assert to_json("ü") == '"ü"'
     assert to_json("ü\ud800") == '"\\u00fc\\ud800"'
+    assert to_json(["ü", float("nan")]) == '["ü", "NaN"]'
+
+
+@pytest.mark.parametrize("value", ["ü", "ü\ud800", float("nan")])
+def test_json_may_be_indented(value: object) -> None:
+    assert to_json([value], indent=2) == f"[\n  {to_json(value)}\n]"
 
 
 def test_json_has_no_number_that_json_does_not_have() -> None:

@@ -86,10 +86,25 @@ def test_why_a_server_stopped_and_what_the_model_thought_are_kept():
     assert read_response(choice) == Answer(finish_reason="length", reasoning="Hm.")
     message = AIMessage("", response_metadata={"done_reason": "length"}, additional_kwargs={"reasoning_content": "Hm."})
     assert read_response(message) == Answer(finish_reason="length", reasoning="Hm.")
+    assert read_response({"content": "", "reasoning": "Hm."}) == Answer(reasoning="Hm.")
+    assert read_response(AIMessage("", response_metadata={"finish_reason": 7})) == Answer()
+    assert read_response(AIMessage("", response_metadata={"finish_reason": "stop"})) == Answer(finish_reason="stop")
 
 
-def test_no_choice_at_all_is_an_empty_answer():
-    assert read_response({"choices": []}) == Answer()
+@pytest.mark.parametrize("response", [{"choices": []}, {"tool_calls": []}, {"output": []}])
+def test_no_choice_at_all_is_an_empty_answer(response: object):
+    assert read_response(response) == Answer()
+
+
+def test_text_in_pieces_is_put_together():
+    assert read_response({"content": ["Hel", {"type": "text"}, {"type": "text", "text": "lo!"}]}).text == "Hello!"
+    items = [{"type": "message", "content": piece} for piece in ("Hel", "lo!")]
+    assert read_response({"output": items}).text == "Hello!"
+
+
+def test_a_call_without_a_name_is_one():
+    message = {"tool_calls": [{"function": {"arguments": "{}"}}, {"type": "invalid_tool_call"}]}
+    assert read_response(message).calls == (FoundCall("", {}, "{}"), FoundCall("", None))
 
 
 @pytest.mark.parametrize("response", [None, 7, {}, [], {"object": "model"}, b"text", {"choices": [{}]}])

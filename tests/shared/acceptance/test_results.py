@@ -29,3 +29,10 @@ def test_a_response_that_cannot_be_judged_costs_no_other() -> None:
     assert first.parsed.detail == first.error == "could not be judged: RuntimeError: unforeseen"
     assert (first.output, first.usage) == (KITCHEN, {"total_tokens": 7})
     assert second.parsed.passed
+
+
+def test_what_did_not_come_is_missing() -> None:
+    records = [Record(case.id, response="Hello!") for case in SUITE.cases]
+    missing = [judge_records(SUITE, Run("Home", ""), given).missing for given in (records, records[1:], ())]
+    assert missing == [0, 1, 4]
+    assert judge_records(SUITE, Run("Home", ""), records, repeats=2).missing == 4

@@ -18,7 +18,14 @@ def test_the_interval_is_wilsons(count: int, total: int, low: float, high: float
 
 
 def test_a_score_reads_as_a_table_shows_it() -> None:
-    assert [str(Score(3, 4)), str(Score(0, 0))] == ["75 % (30 to 95)", "none"]
+    shown = [str(Score(3, 4)), str(Score(20, 20)), str(Score(0, 0))]
+    assert shown == ["75 % (30 to 95)", "100 % (84 to 100)", "none"]
+
+
+def test_none_and_all_are_ends_of_their_intervals() -> None:
+    """To the last bit: rounding alone leaves something of them for most totals."""
+    for total in range(1, 100):
+        assert (wilson(0, total)[0], wilson(total, total)[1]) == (0, 1)
 
 
 def test_what_was_written_and_what_came_of_coercion_are_scored_apart() -> None:

@@ -124,6 +124,22 @@ def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
     assert suite.extractor.extract('{"name": "rm", "parameters": {}}').tools_called
 
 
+def test_what_a_suite_leaves_out_is_as_lenient_beside_what_it_says(tmp_path: Path):
+    text = cases('- {command: "a\tb", expect: {any_of: [{tool: clock}]}}\n')
+    suite = load(f"{text}match: {{equal: folded}}\npolicies: {{text_calls: false}}\n", tmp_path)
+    assert suite.cases == (Case("a\tb", "a\tb", ((ExpectedCall("clock"),),), line=11),)
+    assert suite.policies == Policies(text_calls=False)
+
+
+def test_a_key_of_a_tool_that_is_somebody_elses_is_let_be(tmp_path: Path):
+    assert load("tools: [{name: f, nickname: g}]\ncases: [{command: Hi, expect: none}]", tmp_path)
+
+
+def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path):
+    (tmp_path / "tools.json").write_text('\ufeff[{"name": "clock"}]', "utf-8")
+    assert load("tools: tools.json\ncases: [{command: Hi, expect: none}]", tmp_path).tools == (Tool("clock"),)
+
+
 def test_a_value_may_be_one_that_coercion_makes_another_of_its_type(tmp_path: Path):
     written = cases("- {command: Hi, expect: {tool: set_light, arguments: {state: LOW}}}")
     suite = load(written.replace("{type: string}", "{enum: [low, high]}"), tmp_path)
@@ -181,6 +197,7 @@ def test_a_bare_word_is_what_it_is_in_yaml_1_2(tmp_path: Path):
 
 PROBLEMS = [
     ("", "1: expected an object with the keys $schema, name, tools, prompt, policies, match, cases, got nothing"),
+    ("cases: [{command: Hi, expect: {tool: clock}}]", "1: tools is missing"),
     ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
     ("a: 1\na: 2", "2: a: written twice, first in line 1"),
     (
@@ -190,8 +207,10 @@ PROBLEMS = [
     ("a: &a [*a]", "1: a[0]: the alias stands in what it refers to"),
     ("[" * 5000, "1: nested too deep"),
     ("1: a", "1: a key is not a word: put it in quotes"),
+    ("a: [\n1,\n", "3: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
+    ("\n\na: \x00\n", "3: not YAML: the character '\\x00' is not allowed"),
     ("a: \x00", "1: not YAML: the character '\\x00' is not allowed"),
-    ("name: x\n", "1: tools is missing"),
+    ("name: x\ncases: [{command: Hi, expect: none}]", "1: tools is missing"),
     (TOOLS, "1: cases is missing"),
     (
         f"{SMALLEST}polices: {{}}\n",
@@ -202,19 +221,25 @@ PROBLEMS = [
     ),
     (f"{SMALLEST}name: ' '\n", "12: name: expected text, got ' '"),
     (
-        "tools: []\ncases: []",
+        "tools: []\ncases: [{command: Hi, expect: none}]",
         "1: tools: expected a list of tools, or the name of a file that holds one, got an empty list",
     ),
-    ("tools: no.yaml\ncases: []", "1: tools: no.yaml cannot be opened: No such file or directory"),
     (
-        "tools: [f]\ncases: []",
+        "tools: no.yaml\ncases: [{command: Hi, expect: {tool: clock}}]",
+        "1: tools: no.yaml cannot be opened: No such file or directory",
+    ),
+    (
+        "tools: [f]\ncases: [{command: Hi, expect: none}]",
         (
             "1: tools[0]: is a str: expected an OpenAI tool dict such as "
             '{"type": "function", "function": {"name": "get_weather", "description": "…", '
             '"parameters": {"type": "object", "properties": {…}}}}'
         ),
     ),
-    ("tools:\n- {name: f}\n- {name: f}\ncases: []", "3: tools[1]: the name 'f' is declared twice"),
+    (
+        "tools:\n- {name: f}\n- {name: f}\ncases: [{command: Hi, expect: none}]",
+        "3: tools[1]: the name 'f' is declared twice",
+    ),
     (f"{TOOLS}cases: []", "10: cases: expected a list of cases, got an empty list"),
     (f"{TOOLS}cases: 7", "10: cases: expected a list of cases, got 7"),
     (cases("- {command: Hi}"), "11: cases[0]: expect is missing"),
@@ -231,6 +256,14 @@ PROBLEMS = [
     (
         cases("- {command: Hi, expect: {any_of: []}}"),
         "11: cases[0].expect.any_of: expected a list of alternatives, got an empty list",
+    ),
+    (
+        cases("- command: Hi\n  expect:\n    <<: {tool: clok}"),
+        "12: cases[0].expect.tool: 'clok' is not declared; did you mean 'clock'?",
+    ),
+    (
+        cases("- {command: Hi, direct_answer: false, expect: 7}"),
+        "11: cases[0].expect: expected a call, a list of calls, any_of with several of these, or none, got 7",
     ),
     (cases("- {command: Hi, expect: {arguments: {}}}"), "11: cases[0].expect: tool is missing"),
     (
@@ -291,11 +324,11 @@ PROBLEMS = [
         "12: cases[1].id: the case in line 11 is called 'Hi', too",
     ),
     (
-        "tools:\n- name: f\n  paramters: {}\ncases: []",
+        "tools:\n- name: f\n  paramters: {}\ncases: [{command: Hi, expect: none}]",
         "3: tools[0].paramters: there is no such key; did you mean 'parameters'?",
     ),
     (
-        "tools:\n- {type: function, function: {name: f, descripton: F}}\ncases: []",
+        "tools:\n- {type: function, function: {name: f, descripton: F}}\ncases: [{command: Hi, expect: none}]",
         "2: tools[0].function.descripton: there is no such key; did you mean 'description'?",
     ),
     (
@@ -348,7 +381,12 @@ PROBLEMS = [
         "12: policies.direct_answers: expected true, false or a list of tools, got 7",
     ),
     (f"{SMALLEST}match: {{ignore: area}}", "12: match.ignore: expected a list of names, got 'area'"),
-    (f"{SMALLEST}match: {{mode: [exact]}}", "12: match.mode: expected exact or partial, got a list"),
+    (f"{SMALLEST}match: {{mode: 7}}", "12: match.mode: expected exact or partial, got 7"),
+    (
+        f"{SMALLEST}match: {{tolerance: true}}",
+        "12: match.tolerance: expected a number that is not below zero, got True",
+    ),
+    (f"{SMALLEST}match: {{equal: [exact]}}", "12: match.equal: expected exact or folded, got a list"),
     (
         f"{SMALLEST}prompt: {{examples: [7]}}",
         "12: prompt.examples[0]: expected a message, with a role and a content, got 7",
@@ -372,7 +410,7 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(("text", "expected"), PROBLEMS)
 def test_a_problem_has_its_file_its_line_and_its_key(tmp_path: Path, text: str, expected: str):
-    assert problem(text, tmp_path).splitlines()[0] == f"commands.yaml:{expected}"
+    assert problem(text, tmp_path) == f"commands.yaml:{expected}"
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path):
@@ -412,7 +450,9 @@ cases:
     ]
 
 
-@pytest.mark.parametrize("level", ["{any_of: [33, '33']}", "~", "33.0", "{value: 33, tolerance: 0.5}"])
+@pytest.mark.parametrize(
+    "level", ["{any_of: [33, '33']}", "~", "33.0", "{value: 33, tolerance: 0.5}", "{value: 33, tolerance: 0}"]
+)
 def test_a_value_that_fits_is_enough_and_null_is_always_accepted(tmp_path: Path, level: str):
     assert load(cases(f"- {{command: Hi, expect: {{tool: set_light, arguments: {{level: {level}}}}}}}"), tmp_path)
 
