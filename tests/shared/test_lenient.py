@@ -296,6 +296,12 @@ def test_by_default_it_is_no_arguments(tools: Any):  # noqa: ANN401
         assert [(one.reason, one.name) for one in extraction.rejections] == [("invalid_arguments", "f")]
 
 
+def test_by_default_tool_name_names_an_argument():
+    held = '{"tool_name": "f", "parameters": {"a": 1}}'
+    (call,) = extract_in_every_chunking(f"<function=f>{held}</function>").tool_calls
+    assert call.arguments_json == held
+
+
 @pytest.mark.parametrize("lenient", [False, True])
 def test_what_is_wrong_with_a_whole_call_in_the_tag_is_said_of_it(lenient: bool):
     text = '<function=f>{"name": "f", "parameters": {"a": 1}, "arguments": {"a": 2}}</function>'

@@ -43,7 +43,7 @@ def test_arguments_nested_deeper_are_text(shape: str, arguments: str, depth: int
     if not is_call:
         (rejection,) = extraction.rejections
         assert (rejection.reason, rejection.name) == (RejectionReason.TOO_DEEP, "f")
-        assert f"deeper than {depth} levels" in rejection.detail
+        assert rejection.detail.endswith(f"arguments nested deeper than {depth} levels")
         assert extraction.content == shape % arguments
 
 
@@ -151,6 +151,7 @@ CODE = [{"name": "code_interpreter", "parameters": {"type": "object", "propertie
         (f"<tools>[{X}</tools>{A}", {"formats": "all"}),
         (f"<tools>{{{' ' * 300}x</tools>{A}", {"formats": "all"}),
         (f"```json\n{' ' * 250}\n```{A}", {}),
+        (f"{long_call(300)} {{'name': 'a', 'parameters': {{}}}}", {"tools": [{"name": "a"}], "repair": True}),
         (f"<|python_tag|>[```{'[' * 220}1<|start_header_id|><|", {"tools": CODE}),
         (f"<|python_tag|>[{',' * 257}", {"tools": CODE}),
     ],
