@@ -54,7 +54,7 @@ def test_an_empty_output_is_not_shown():
 
 
 def test_arguments_go_with_a_name():
-    with pytest.raises(TypeError, match="arguments go with the name of a tool"):
+    with pytest.raises(TypeError, match=r"^arguments go with the name of a tool; an ExpectedCall has its own$"):
         assert_tool_call("", ExpectedCall("f"), {})
 
 
@@ -71,6 +71,47 @@ def test_coerced_arguments_can_be_asked_for():
         '  output          {"name": "timer", "parameters": {"minutes": "5"}}',
         "  after coercion  passed",
     ]
+
+
+def test_coercion_is_no_matter_of_course():
+    case = Case("tea", "Tea", ((ExpectedCall("timer", {"minutes": ArgumentRule((5,))}),),))
+    response = '{"name": "timer", "parameters": {"minutes": "5"}}'
+    with pytest.raises(AssertionError, match="wrong_type"):
+        SuiteCase(case, Suite("Kitchen", TOOLS, (case,))).check(response)
+
+
+def test_all_calls_are_shown_and_the_output_at_length():
+    two = [ExpectedCall("f", {"a": ArgumentRule((1,)), "b": ArgumentRule((2,))}), ExpectedCall("g")]
+    response = {"content": "x" * 500, "tool_calls": [{"name": "f", "args": '{"a"'}, {"name": "g"}]}
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call(response, two)
+    assert str(caught.value).splitlines() == [
+        'malformed: the arguments of f are no JSON object: {"a"',
+        "  expected        f(a=1, b=2); g()",
+        '  found           f({"a"); g({})',
+        f"  output          {'x' * 500}",
+    ]
+
+
+@pytest.mark.parametrize(("count", "rest"), [(40, []), (41, ["                    …,"])])
+def test_of_a_very_long_call_the_first_arguments_are_shown(count: int, rest: list[str]):
+    arguments = {f"a{n}": n for n in range(count)}
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call({"tool_calls": [{"name": "f", "args": arguments}]}, "g")
+    shown = [f"                    a{n}={n}," for n in range(40)]
+    assert str(caught.value).splitlines()[2:] == ["  found           f(", *shown, *rest, "                  )"]
+
+
+@pytest.mark.parametrize(
+    ("size", "expected", "found"),
+    [(110, 'f(nn="{}")', 'f({{"n": "{}"}})'), (112, 'f(nn="{}")', 'f(n="{}")'), (113, "f(", 'f(n="{}")')],
+)
+def test_a_call_has_one_line_while_it_fits(size: int, expected: str, found: str):
+    text = "a" * size
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call({"tool_calls": [{"name": "f", "args": {"n": text}}]}, "f", {"nn": text})
+    lines = [line[18:] for line in str(caught.value).splitlines() if line[2:3] not in ("", " ")]
+    assert lines[1:] == [expected.format(text), found.format(text)]
 
 
 def test_a_traceback_shows_a_case_by_its_name():

@@ -151,6 +151,7 @@ def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
         "```json\n[1]\n```",
         '{"a":1',
         "As I said: [1",
+        "{[1]}",
     ],
 )
 def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
@@ -158,7 +159,9 @@ def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
     assert verdict(answer, kind(text, []), strict=True) is Verdict.CALL_IN_TEXT
 
 
-@pytest.mark.parametrize("text", ["I {really} mean [that].", "Done, {so", "[here](there)", "{'a': 1}"])
+@pytest.mark.parametrize(
+    "text", ["I {really} mean [that].", "Done, {so", "[here](there)", "{'a': 1}", "Which [", "Which one? {"]
+)
 def test_what_is_no_json_does_not(text: str):
     assert verdict(GREETING, text, strict=True) is Verdict.PASSED
 
@@ -216,6 +219,39 @@ REASONS = [
     (GREETING, " \n", Verdict.NO_RESPONSE, "neither text nor a call"),
     (GREETING, SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
     (CALCULATE, "4", Verdict.PASSED, "answered in words, in place of calculate"),
+    (
+        replace(GREETING, alternatives=((LIGHTS,), ())),
+        call("open"),
+        Verdict.UNKNOWN_TOOL,
+        "called open({}), which is not declared; expected turn_on or no call",
+    ),
+    (
+        GREETING,
+        '{"name": "calculate", "parameters": {"expression": 2+2}}',
+        Verdict.MALFORMED,
+        (
+            "a call that cannot be read (expected ',' or the closing bracket at offset 52, found '+'): "
+            '{"name": "calculate", "parameters": {"expression": 2'
+        ),
+    ),
+    (
+        GREETING,
+        "Sure. <tool_call>",
+        Verdict.TRUNCATED,
+        "a call that cannot be read (the output ends where a call begins): <tool_call>",
+    ),
+    (
+        GREETING,
+        "calculate(17*23)",
+        Verdict.MALFORMED,
+        "a call that cannot be read (a call in a form that does not exist): calculate(17*23)",
+    ),
+    (
+        TURN_ON,
+        f"<think>{'Hm. ' * 20}</think>{GOOD}<|python_tag|>print(17*23)",
+        Verdict.PASSED,
+        "beside it, a call that cannot be read (no call behind <|python_tag|>): <|python_tag|>print(17*23)",
+    ),
 ]
 
 
@@ -259,6 +295,10 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
         ('{"type": "function", "function": {"na', Verdict.TRUNCATED),
         ('{"na', Verdict.TRUNCATED),
         ("{", Verdict.TRUNCATED),
+        ('Sure: {"', Verdict.TRUNCATED),
+        ('The {"tool": "calculate", "expression": 2+2}', Verdict.MALFORMED),
+        ("```\n<tool_call>calculate</tool_call>\n```", Verdict.MALFORMED),
+        ("```\n['name': 'calculate']\n```", Verdict.MALFORMED),
     ],
 )
 @pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
@@ -290,6 +330,9 @@ def test_an_envelope_without_a_call_is_an_answer_in_words():
         "<|python_tag|>Hello!",
         "Use `{'name': 'calculate'}`.",
         "<think>{'name': 'calculate'}</think>Hello!",
+        "<think><|python_tag|>print(17*23)</think>Hello!",
+        "```\nf({name: 'calculate', parameters: {}})\n```",
+        "```js\n{'name': 'calculate', 'parameters': {}}\n```",
     ],
 )
 def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
@@ -342,7 +385,9 @@ def test_a_schema_of_a_parameter_may_be_true():
     assert judge(case, call("f", a=1), Suite("Any", (tool,), (case,))).coerced.passed
 
 
-@pytest.mark.parametrize("text", ["<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"])
+@pytest.mark.parametrize(
+    "text", ["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"]
+)
 def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
     good = text.replace("{}", '{"name": "clock", "arguments": {}}')
     clock = ExpectedCall("clock")
@@ -383,7 +428,9 @@ def test_calls_in_another_order_fail_only_where_the_order_matters():
     both = replace(TURN_ON, alternatives=((*CALCULATE.alternatives[0], LIGHTS),))
     assert verdict(both, f"{GOOD}; {SUM}") is Verdict.PASSED
     ordered = judged(replace(both, ordered=True), f"{GOOD}; {SUM}").parsed
-    assert (ordered.verdict, ordered.detail.split("; ")[-1]) == (Verdict.WRONG_ORDER, "the order is calculate, turn_on")
+    called = 'turn_on({"area": "kitchen", "domain": ["light", "switch"]}), calculate({"expression": "2+2"})'
+    told = f"called {called}; the order is calculate, turn_on"
+    assert (ordered.verdict, ordered.detail) == (Verdict.WRONG_ORDER, told)
     assert verdict(replace(both, ordered=True), f"{SUM}; {GOOD}") is Verdict.PASSED
 
 

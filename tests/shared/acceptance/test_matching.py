@@ -56,6 +56,7 @@ NOT_ACCEPTED = [
     (ArgumentRule(({"a": 1},)), {"a": 1, "b": 2}),
     (ArgumentRule(({"a": 1},)), '{"a": 1}'),
     (ArgumentRule((["a"],)), "__import__('os')"),
+    (ArgumentRule(('{"a": 1}',)), "{'a': 2}"),
 ]
 
 
@@ -69,9 +70,16 @@ def test_another_value_is_not(rule: ArgumentRule, value: object):
     assert not accepts(rule, value)
 
 
-@pytest.mark.parametrize(("values", "options"), [((), {}), ((1,), {"equal": "same"}), ((1,), {"tolerance": -1})])
-def test_a_rule_that_makes_no_sense_is_refused(values: tuple[object, ...], options: dict[str, object]):
-    with pytest.raises(ValueError, match=r"any_of is empty|equal is|tolerance is"):
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ((), {}, "any_of is empty: no value could ever be accepted"),
+        ((1,), {"equal": "same"}, "equal is"),
+        ((1,), {"tolerance": -1}, "tolerance is"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused(values: tuple[object, ...], options: dict[str, object], message: str):
+    with pytest.raises(ValueError, match=f"^{message}"):
         ArgumentRule(values, **options)
 
 
@@ -82,12 +90,16 @@ def verdicts(expected: ExpectedCall, **arguments: object) -> list[Verdict]:
 def test_an_ignored_argument_may_be_there_or_not():
     expected = ExpectedCall("f", {"a": ArgumentRule((1,))}, ignore=frozenset({"a", "b"}))
     assert verdicts(expected) == verdicts(expected, a=2, b=3) == []
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,)), "b": ArgumentRule((2,))}, ignore=frozenset({"a"}))
+    assert verdicts(expected) == [Verdict.MISSING_ARGUMENT]
 
 
 def test_an_optional_argument_may_be_left_out_but_not_be_wrong():
     expected = ExpectedCall("f", {"a": ArgumentRule((1,), optional=True)})
     assert verdicts(expected) == []
     assert verdicts(expected, a=2) == [Verdict.WRONG_VALUE]
+    expected = ExpectedCall("f", {"a": ArgumentRule((1,), optional=True), "b": ArgumentRule((2,))})
+    assert verdicts(expected, b=1) == [Verdict.WRONG_VALUE]
 
 
 def test_in_partial_mode_there_may_be_other_arguments():
@@ -100,6 +112,13 @@ def test_a_default_that_is_not_accepted_does_not_stand_in():
     assert verdicts(expected) == [Verdict.MISSING_ARGUMENT]
 
 
+def test_behind_a_default_that_is_written_another_argument_may_be_wrong():
+    expected = ExpectedCall("f", defaults={"a": 2, "b": ["x"]})
+    assert verdicts(expected, a=2, c=1) == [Verdict.UNEXPECTED_ARGUMENT]
+    assert verdicts(expected, b="['x']") == []
+    assert verdicts(expected, b="['y']") == [Verdict.UNEXPECTED_ARGUMENT]
+
+
 def test_all_differences_are_told_the_gravest_first():
     expected = ExpectedCall("f", {"a": ArgumentRule((1,)), "b": ArgumentRule((2,)), "c": ArgumentRule((3,))})
     assert verdicts(expected, a=2, b="2", d=4) == [
@@ -108,6 +127,51 @@ def test_all_differences_are_told_the_gravest_first():
         Verdict.WRONG_TYPE,
         Verdict.WRONG_VALUE,
     ]
+    expected = ExpectedCall("f", {"b": ArgumentRule((1,)), "a": ArgumentRule((2,))})
+    assert [one.detail[:8] for one in call_differences(expected, FoundCall("f", {}))] == ["f: b is ", "f: a is "]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "null null"),
+        (True, "boolean true"),
+        (7, "number 7"),
+        ([1], "array [1]"),
+        ({"ü": 1}, 'object {"ü": 1}'),
+        ({1}, 'set "{1}"'),
+        ([10**5000], "array (too long or too deep to show)"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_shown_with_its_type(value: object, shown: str):
+    (difference,) = call_differences(ExpectedCall("f", {"n": ArgumentRule(("x",))}), FoundCall("f", {"n": value}))
+    assert difference == (Verdict.WRONG_TYPE, f'f: n is the {shown}, expected "x"')
+
+
+def test_a_list_in_a_string_is_no_string():
+    expected = ExpectedCall("f", {"n": ArgumentRule((["a"],))})
+    (difference,) = call_differences(expected, FoundCall("f", {"n": "['b']"}))
+    assert difference == (Verdict.WRONG_VALUE, """f: n is "['b']", expected ["a"]""")
+    assert calls_differences([expected], [FoundCall("f", {"n": "['a']"})]) == []
+    assert verdicts(ExpectedCall("f", {"n": ArgumentRule(("a",))}), n="['a']") == [Verdict.WRONG_TYPE]
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        (ArgumentRule(tuple(range(8))), "0 or 1 or 2 or 3 or 4 or 5 or 6 or 7"),
+        (ArgumentRule(tuple(range(9))), "0 or 1 or 2 or 3 or 4 or 5 or 6 or 7 or and 1 more"),
+        (ArgumentRule((5,), unordered=True), "5"),
+        (ArgumentRule(([5],)), "[5]"),
+        (ArgumentRule(([5],), unordered=True), "[5] in any order"),
+        (ArgumentRule((12, 3)), "12 or 3"),
+    ],
+)
+def test_what_is_accepted_is_shown(rule: ArgumentRule, shown: str):
+    for found, told in ((FoundCall("f", {"n": 1.5}), "1.5"), (FoundCall("f", {"n": 123456}), "123456")):
+        (difference,) = call_differences(ExpectedCall("f", {"n": rule}), found)
+        kind = "the number " if "[" in shown else ""
+        assert difference.detail == f"f: n is {kind}{told}, expected {shown}"
 
 
 def f(*values: int) -> ExpectedCall:
@@ -132,6 +196,7 @@ def test_calls_are_paired_so_that_all_fit():
             [("f", 9), ("g", 2), ("h", 3)],
             [Verdict.WRONG_VALUE, Verdict.WRONG_TOOL, Verdict.UNEXPECTED_CALL],
         ),
+        ([f(1), ExpectedCall("g")], [("g", 2), ("f", 3)], [Verdict.WRONG_VALUE, Verdict.UNEXPECTED_ARGUMENT]),
     ],
 )
 def test_what_is_left_over_gives_the_reasons(
@@ -141,11 +206,35 @@ def test_what_is_left_over_gives_the_reasons(
     assert [difference.verdict for difference in calls_differences(expected, calls)] == reasons
 
 
-def test_of_long_values_the_first_difference_is_shown():
-    expected = ExpectedCall("f", {"n": ArgumentRule(("x" * 300 + "a" + "y" * 300,), tolerance=1)})
-    (difference,) = call_differences(expected, FoundCall("f", {"n": "x" * 300 + "b" + "y" * 300}))
-    before, behind = "x" * 40, "y" * 39 + "… (603 characters)"
-    assert difference.detail == f"f: n is …{before}b{behind}, expected …{before}a{behind} ± 1"
+def test_of_an_answer_without_end_the_rest_is_counted():
+    differences = calls_differences([f(1)], [FoundCall("f", {"n": 1})] * 150)
+    assert [one.detail for one in differences[-2:]] == [
+        'f({"n": 1}) was not expected',
+        "49 more calls were not expected",
+    ]
+
+
+X = "x" * 300
+LONG = [
+    ((f"{X}a{X}",), f"{X}b{X}", f"…{X[:40]}b{X[:39]}… (603 characters)", f"…{X[:40]}a{X[:39]}… (603 characters)"),
+    ((f"a{X}",), f"b{X}", f'"b{X[:78]}… (303 characters)', f'"a{X[:78]}… (303 characters)'),
+    ((f"{X}a",), f"{X}b", f'…{X[:40]}b" (303 characters)', f'…{X[:40]}a" (303 characters)'),
+    (
+        (f"{X}a", X[:150]),
+        f"{X}b",
+        f'…{X[:40]}b" (303 characters)',
+        f'…{X[:40]}a" (303 characters) or …{X[:39]}" (152 characters)',
+    ),
+    ((X[:118],), "b", '"b"', f'"{X[:118]}"'),
+    ((X[:119],), "b", '"b"', f'"{X[:79]}… (121 characters)'),
+]
+
+
+@pytest.mark.parametrize(("accepted", "value", "found", "expected"), LONG)
+def test_of_long_values_the_first_difference_is_shown(accepted: tuple[str], value: str, found: str, expected: str):
+    call = ExpectedCall("f", {"n": ArgumentRule(accepted, tolerance=1)})
+    (difference,) = call_differences(call, FoundCall("f", {"n": value}))
+    assert difference.detail == f"f: n is {found}, expected {expected} ± 1"
 
 
 def test_a_long_way_to_a_pair_is_found():

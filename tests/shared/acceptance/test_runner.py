@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -69,6 +70,7 @@ def test_the_settings_are_sent() -> None:
     sent = [{**request.body} for request in chats(server)]
     for body in sent:
         del body["messages"]
+    assert settings.sent() == {"temperature": 0.5, "seed": 7, "max_tokens": 99, "top_k": 1}
     common = {"model": "llama", "temperature": 0.5, "max_tokens": 99, "top_k": 1}
     assert sent == [{**common, "seed": 7}, {**common, "seed": 8}]
 
@@ -108,9 +110,21 @@ def test_the_tools_stand_before_the_text_of_a_message_in_blocks() -> None:
     example = {"role": "user", "content": [image, {"type": "text", "text": "Look!"}]}
     first, *_ = asked(Prompt(examples=(example,)))["messages"]
     (before, text) = first["content"]
-    assert before == image
+    assert (before, text["type"]) == (image, "text")
     assert text["text"].startswith("Given the following functions")
     assert text["text"].endswith("\n\nLook!")
+
+
+@pytest.mark.parametrize("message", [{}, {"content": ""}, {"content": None}])
+def test_a_message_that_holds_no_text_is_left_with_the_tools(message: dict[str, Any]) -> None:
+    first, *_ = asked(Prompt(examples=({"role": "user", **message},)))["messages"]
+    assert first["content"].startswith("Given the following functions")
+    assert first["content"].endswith("}")
+
+
+def test_before_a_block_that_is_no_object_the_tools_are_one() -> None:
+    (text, block) = asked(Prompt(examples=({"role": "user", "content": ["Look!"]},)))["messages"][0]["content"]
+    assert (text["type"], block) == ("text", "Look!")
 
 
 def test_the_examples_of_the_prompt_come_first() -> None:
@@ -139,6 +153,11 @@ def test_the_fingerprint_changes_with_what_is_asked_and_with_nothing_else() -> N
         replace(SUITE, cases=(*SUITE.cases[1:], replace(SUITE.cases[0], command="Lights!"))),
     ]
     assert len({fingerprint(SUITE), *map(fingerprint, others)}) == 4
+
+
+def test_the_fingerprint_is_that_of_a_recording_made_before() -> None:
+    case = Case("tea", "Make tea", history=({"role": "user", "content": date(2026, 1, 2)},))
+    assert fingerprint(Suite("Tea", (), (case,))) == "dc8234bce3aff268"
 
 
 def test_what_is_done_is_not_asked_again() -> None:
@@ -177,6 +196,9 @@ def test_requests_are_under_way_at_once_but_no_more_than_allowed() -> None:
 ODD = [
     (answer_error(500, "out of memory"), "HTTP 500: out of memory"),
     (answer_error(400, "too long"), "HTTP 400: too long"),
+    (answer_error(500, "x" * 300), f"HTTP 500: {'x' * 300}"),
+    (answer_error(500, "x" * 301), f"HTTP 500: {'x' * 280}… (301 characters)"),
+    (Answer((b"out of order",), "text/plain", 500), "HTTP 500: out of order"),
     (answer_json({"error": "overloaded"}), 'not with a chat completion: \'{"error": "overloaded"}\''),
     (answer_json({"choices": []}), "not with a chat completion"),
     (answer_json({"choices": [{"text": "Hello."}]}), "not with a chat completion"),
@@ -184,17 +206,25 @@ ODD = [
     (Answer((b"<html>Hello.</html>",), "text/html"), "not with JSON: '<html>Hello.</html>'"),
     (Answer((b'{"choices": [', b"9" * 5000, b"]}")), "not with JSON"),
     (Answer((b"",)), "not with JSON: ''"),
-    (Answer((b'{"choices": ',), complete=False), "the connection broke: "),
+    (Answer((b'{"choices": ',), complete=False), "the connection broke: peer closed connection"),
 ]
 
 
 @pytest.mark.parametrize(("answer", "error"), ODD)
 def test_a_case_that_goes_wrong_is_a_record_and_the_run_goes_on(answer: Answer, error: str) -> None:
-    with serving([answer, HELLO, HELLO, HELLO]) as server:
-        first, *rest = run(server)
-    assert error in (first.error or "")
-    assert first.response is None
-    assert [one.error for one in rest] == [None] * 3
+    started = time.monotonic()
+    with serving([HELLO, answer, HELLO]) as server:
+        records = run(server, replace(QUICK, repeats=3), suite=replace(SUITE, cases=SUITE.cases[:1]))
+    assert [(one.case, one.repeat, one.error is None) for one in records] == [
+        ("kitchen", 0, True),
+        ("kitchen", 1, False),
+        ("kitchen", 2, True),
+    ]
+    assert error in (records[1].error or "")
+    assert records[1].response is None
+    for one in records:
+        assert 0 < one.latency < time.monotonic() - started
+        assert (type(one.latency), round(one.latency, 3)) == (float, one.latency)
 
 
 def test_a_response_that_takes_too_long_is_an_error_of_its_case() -> None:
@@ -215,10 +245,10 @@ def test_a_response_that_takes_too_long_is_an_error_of_its_case() -> None:
 def test_a_response_that_never_ends_is_one_that_takes_too_long() -> None:
     """Each byte of it comes in time."""
     endless = Answer((b" ",) * 200, pause=0.1)
-    with serving([endless, HELLO, HELLO, HELLO]) as server:
-        first, *rest = run(server, Settings(concurrency=1, retries=0, timeout=1))
-    assert first.error == "no response within 1 s"
-    assert [one.error for one in rest] == [None] * 3
+    with serving([HELLO, endless]) as server:
+        settings = Settings(concurrency=1, retries=0, timeout=1, repeats=2)
+        _, record = run(server, settings, suite=replace(SUITE, cases=SUITE.cases[:1]))
+    assert (record.case, record.repeat, record.error) == ("kitchen", 1, "no response within 1 s")
 
 
 def test_a_failure_that_may_pass_is_asked_again() -> None:
@@ -231,10 +261,12 @@ def refusing(status: int) -> Responder:
     return lambda _: answer_error(status, "no such key")
 
 
-def test_where_nothing_answers_nothing_is_asked() -> None:
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_where_nothing_answers_nothing_is_asked(scheme: str) -> None:
     with serving([]) as server:
-        url = server.base_url
-    with pytest.raises(EndpointError, match=rf"nothing answers at {url} \(.+\): is the server running there\?"):
+        url = server.base_url.replace("http", scheme)
+    why = r"\(All connection attempts failed\)"
+    with pytest.raises(EndpointError, match=rf"nothing answers at {url} {why}: is the server running there\?"):
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
 
 
@@ -246,9 +278,16 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("key", ["secret\n", "sec\nret", "sécret"])
 def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
-    with pytest.raises(EndpointError, match="the key cannot be sent") as caught:
+    message = "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
+    with pytest.raises(EndpointError, match=f"^{message}$") as caught:
         run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama", key), QUICK, pytest.fail)
     assert key not in str(caught.value)
+
+
+def test_without_a_key_a_server_is_sent_one_all_the_same() -> None:
+    with serving(itertools.repeat(HELLO)) as server:
+        run(server, api_key="")
+    assert {request.api_key for request in server.requests} == {"none"}
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -283,6 +322,15 @@ def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str) -
         endpoint = Endpoint(server.base_url.removesuffix("/v1") + path, "llama")
         with pytest.raises(EndpointError, match=rf"answers with HTTP 404: .*; is it {server.base_url}\?$"):
             run_suite(SUITE, endpoint, QUICK, pytest.fail)
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_an_address_that_is_right_is_told_as_it_is(end: str) -> None:
+    with serving(api(["llama"], refusing(404))) as server:
+        url = server.base_url + end
+        with pytest.raises(EndpointError) as caught:
+            run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
+    assert str(caught.value) == f"{url} answers with HTTP 404: no such key"
 
 
 def test_a_server_that_goes_away_ends_the_run_and_what_came_in_was_handed_out() -> None:
@@ -339,5 +387,8 @@ def test_an_interrupt_ends_the_run_at_once_with_requests_under_way() -> None:
 
 def test_without_its_client_the_runner_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[acceptance\]'"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"^asking an endpoint needs the openai client: pip install 'llama3-tools\[acceptance\]'$",
+    ):
         run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail)
