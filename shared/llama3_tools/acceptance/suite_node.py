@@ -69,13 +69,13 @@ class Node:
             self._fail_as(expected)
         return (Node(self.file, (*self.path, key), value) for key, value in self.value.items())
 
-    def items(self, expected: str = "a list", *, at_least: int = 0) -> list[Node]:
+    def items(self, expected: str, *, at_least: int) -> list[Node]:
         """Give the items of a list."""
         if not isinstance(self.value, list) or len(self.value) < at_least:
             self._fail_as(expected)
         return [Node(self.file, (*self.path, index), item) for index, item in enumerate(self.value)]
 
-    def each(self, read: Callable[[Node], _Read], expected: str = "a list", *, at_least: int = 0) -> list[_Read]:
+    def each(self, read: Callable[[Node], _Read], expected: str, *, at_least: int = 0) -> list[_Read]:
         """Read each item of a list. What is wrong in any of them is told at once."""
         members = Members({str(index): item for index, item in enumerate(self.items(expected, at_least=at_least))}, [])
         found = [members.read(index, read, None) for index in members.nodes]
@@ -107,9 +107,9 @@ class Node:
             self._fail_as(" or ".join(words), did_you_mean(self.value, words) if isinstance(self.value, str) else "")
         return word
 
-    def names(self, expected: str = "a list of names") -> list[str]:
+    def names(self) -> list[str]:
         """Give the strings of a list."""
-        return self.each(Node.text, expected)
+        return self.each(Node.text, "a list of names")
 
     def _fail_as(self, expected: str, hint: str = "") -> NoReturn:
         value = self.value
