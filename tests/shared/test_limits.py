@@ -151,7 +151,10 @@ CODE = [{"name": "code_interpreter", "parameters": {"type": "object", "propertie
         (f"<tools>[{X}</tools>{A}", {"formats": "all"}),
         (f"<tools>{{{' ' * 300}x</tools>{A}", {"formats": "all"}),
         (f"```json\n{' ' * 250}\n```{A}", {}),
-        (f"{long_call(300)} {{'name': 'a', 'parameters': {{}}}}", {"tools": [{"name": "a"}], "repair": True}),
+        (
+            f"<tool_call>{long_call(300)}</tool_call>\n```json\n{A}\n```\n{{'name': 'a', 'parameters': {{}}}}",
+            {"tools": [{"name": "a"}], "repair": True},
+        ),
         (f"<|python_tag|>[```{'[' * 220}1<|start_header_id|><|", {"tools": CODE}),
         (f"<|python_tag|>[{',' * 257}", {"tools": CODE}),
     ],
@@ -180,8 +183,9 @@ def test_calls_beyond_the_first_so_many_are_text():
     extraction = extract_in_every_chunking(f"{A}; {A}; {A} and {A}", limits=Limits(calls=2))
     assert len(extraction.tool_calls) == 2
     assert extraction.content == f"{A} and {A}"
-    found = [(one.reason, one.name, one.detail) for one in extraction.rejections]
-    assert found == [(RejectionReason.TOO_MANY, "a", "beyond the first 2 calls")] * 2
+    found = [(one.span, one.reason, one.name, one.detail) for one in extraction.rejections]
+    reason = RejectionReason.TOO_MANY, "a", "beyond the first 2 calls"
+    assert found == [((66, 97), *reason), ((102, 133), *reason)]
     assert extraction.rejections[0].is_attempt
 
 

@@ -61,6 +61,7 @@ F, G = ("f", {"a": 1}), ("g", {})
         ("f(a=1)\ng()", [F, G], None),
         ("f(a=1), g()", [F, G], None),
         ("f(a=1); g()", [F, G], None),
+        ("One [f(a=1)]; g()", [F, G], "One"),
         ("f(a=1);\nDone.", [F], "Done."),
         ("<|start_header_id|>assistant<|end_header_id|>\n\n  f(a=1)", [F], None),
         ("<|eom_id|> f(a=1)", [F], None),
