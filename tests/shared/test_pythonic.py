@@ -371,6 +371,8 @@ def test_what_is_cut_off_is_no_call(text: str):
         "lambda: [f(a=1)]",
         "lambda x: [f(a=1)]",
         "x =\\\n[f(a=1)]",
+        "x =\\\r[f(a=1)]",
+        f"{'x' * 1993} return\n [f(a=1)]",
         f"x ={' ' * 40}[f(a=1)]",
         f"f({chr(10)}{' ' * 40}[f(a=1)]",
         "[[f(a=1)]]",
