@@ -65,7 +65,11 @@ def test_a_call_in_the_text_counts_where_no_native_one_is(kind: Kind):
     response = kind(f"Sure. {GOOD}", [])
     parsed = judged(TURN_ON, response).parsed
     assert (parsed.verdict, parsed.source, len(parsed.calls)) == (Verdict.PASSED, "text", 1)
-    assert verdict(TURN_ON, response, text_calls=False) is Verdict.CALL_IN_TEXT
+    parsed = judged(TURN_ON, response, text_calls=False).parsed
+    assert (parsed.verdict, parsed.detail) == (
+        Verdict.CALL_IN_TEXT,
+        f"the call is in the text, and tool_calls is empty: {GOOD}",
+    )
 
 
 @every_kind
@@ -248,7 +252,7 @@ REASONS = [
     ),
     (
         TURN_ON,
-        f"<think>{'Hm. ' * 20}</think>{GOOD}<|python_tag|>print(17*23)",
+        f"<think>{'Hm. ' * 40}</think>{GOOD}<|python_tag|>print(17*23)",
         Verdict.PASSED,
         "beside it, a call that cannot be read (no call behind <|python_tag|>): <|python_tag|>print(17*23)",
     ),

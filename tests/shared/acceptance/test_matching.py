@@ -117,6 +117,8 @@ def test_behind_a_default_that_is_written_another_argument_may_be_wrong():
     assert verdicts(expected, a=2, c=1) == [Verdict.UNEXPECTED_ARGUMENT]
     assert verdicts(expected, b="['x']") == []
     assert verdicts(expected, b="['y']") == [Verdict.UNEXPECTED_ARGUMENT]
+    (difference,) = call_differences(expected, FoundCall("f", {"b": "['x']"}), stringified_lists=False)
+    assert difference.verdict is Verdict.WRONG_TYPE
 
 
 def test_all_differences_are_told_the_gravest_first():
@@ -224,6 +226,12 @@ LONG = [
         f"{X}b",
         f'…{X[:40]}b" (303 characters)',
         f'…{X[:40]}a" (303 characters) or …{X[:39]}" (152 characters)',
+    ),
+    (
+        (f"{X}a{X[:38]}",),
+        f"{X}b{X[:38]}",
+        f'…{X[:40]}b{X[:38]}" (341 characters)',
+        f'…{X[:40]}a{X[:38]}" (341 characters)',
     ),
     ((X[:118],), "b", '"b"', f'"{X[:118]}"'),
     ((X[:119],), "b", '"b"', f'"{X[:79]}… (121 characters)'),
