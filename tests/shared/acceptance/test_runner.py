@@ -316,11 +316,15 @@ def test_a_model_that_is_not_served_ends_the_run_with_those_that_are() -> None:
         run(server)
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1/chat/completions", "/chat/completions"])
-def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [("", "/v1"), ("/", "/v1"), ("/v1/chat/completions", "/v1"), ("/chat/completions", "/v1"), ("/X/", "/X/v1")],
+)
+def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str, meant: str) -> None:
     with serving([]) as server:
-        endpoint = Endpoint(server.base_url.removesuffix("/v1") + path, "llama")
-        with pytest.raises(EndpointError, match=rf"answers with HTTP 404: .*; is it {server.base_url}\?$"):
+        host = server.base_url.removesuffix("/v1")
+        endpoint = Endpoint(host + path, "llama")
+        with pytest.raises(EndpointError, match=rf"answers with HTTP 404: .*; is it {host}{meant}\?$"):
             run_suite(SUITE, endpoint, QUICK, pytest.fail)
 
 
