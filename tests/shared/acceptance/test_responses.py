@@ -109,7 +109,8 @@ def test_a_call_without_a_name_is_one():
 
 @pytest.mark.parametrize("response", [None, 7, {}, [], {"object": "model"}, b"text", {"choices": [{}]}])
 def test_what_is_no_response_is_refused(response: object):
-    with pytest.raises(TypeError, match="expected OpenAI's chat completion or message"):
+    told = rf"^expected OpenAI's chat completion or message.*, got an? {type(response).__name__}$"
+    with pytest.raises(TypeError, match=told):
         read_response(response)
 
 
