@@ -163,8 +163,10 @@ def test_at_the_bound_a_stream_breaks_off_where_one_shot_does(text: str, options
     extract_in_every_chunking(text, limits=Limits(candidate=256), **options)
 
 
-def test_an_array_that_is_no_call_may_be_of_any_length():
-    text = f'[{{"x": 1}}, "{X}", {A}] {A}'
+@pytest.mark.parametrize("element", [f'"{X}"', f'{{"y": "{X}"}}'])
+def test_an_array_that_is_no_call_may_be_of_any_length(element: str):
+    text = f'[{{"x": 1}}, {element}, {A}] {A}'
+    extract_in_every_chunking(f"<tool_call>{text}</tool_call>", limits=Limits(candidate=256))
     extraction = extract_in_every_chunking(text, limits=Limits(candidate=256))
     assert [rejection.reason for rejection in extraction.rejections] == [RejectionReason.NOT_A_CALL]
     assert len(extraction.tool_calls) == 1

@@ -19,7 +19,7 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     start, calls, scope = source.offset, candidate.calls, candidate.scope
     text, is_object = source.json_text, source.text.startswith("{", source.pos)
     read = None if text is None else calls.read(text, source.pos, source.base, scope)
-    if read is not None:
+    if read is not None and (is_object or source.base + read.end <= source.bound):
         source.pos = read.end
     else:
         judge = None if is_object else calls.judge(scope)
