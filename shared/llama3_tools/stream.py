@@ -126,7 +126,6 @@ class ExtractionStream:
         self._is_reading = True
         for _ in self._machine:  # pragma: no cover  # it does not wait once the output has ended
             pass
-        self._is_reading = False
         content = self._content
         content.end()
         calls, rejections = tuple(content.tool_calls), tuple(self._rejections)
@@ -165,7 +164,7 @@ class ExtractionStream:
                     format_, marker = match
                     unmarked = yield from self._follow(format_, self._candidate(marker))
                     continue
-                if source.ended or not openings.may_begin(source.text, at):
+                if source.ended:
                     source.pos = at + 1
                     continue
                 self._settle_text(source.base + at)
