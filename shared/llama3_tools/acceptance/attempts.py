@@ -118,10 +118,10 @@ def _begins_call(written: str, tools: Sequence[str]) -> bool:
 
 def _seen_as_prose(text: str, extraction: Extraction, tools: Sequence[str]) -> Attempt | None:
     """Find a call in a form that does not exist, in what is neither quotation nor thoughts."""
-    last = max((call.span[0] for call in extraction.tool_calls), default=-1)
-    for tag in _TAG.finditer(text if last >= 0 else without_thoughts(text)):
-        if tag.end() > last and _CODE.match(tag.string, tag.end()):
-            return Attempt(Verdict.MALFORMED, "no call behind <|python_tag|>", tag.string[tag.start() :])
+    behind_calls = without_thoughts(text[max((call.span[1] for call in extraction.tool_calls), default=0) :])
+    for tag in _TAG.finditer(behind_calls):
+        if _CODE.match(behind_calls, tag.end()):
+            return Attempt(Verdict.MALFORMED, "no call behind <|python_tag|>", behind_calls[tag.start() :])
     words = _unquoted(without_thoughts(extraction.content or "")).strip()
     form = _forms(tools).search(words) or _whole(tools).match(words)
     if form is None:

@@ -390,13 +390,23 @@ def test_a_schema_of_a_parameter_may_be_true():
 
 
 @pytest.mark.parametrize(
-    "text", ["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"]
+    "text",
+    [
+        *["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"],
+        *["{} <think><|python_tag|>print(1)</think>", "{} <|python_tag|>clock()"],
+    ],
 )
 def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
     good = text.replace("{}", '{"name": "clock", "arguments": {}}')
     clock = ExpectedCall("clock")
     case = Case("c", "c", ((clock, clock), (clock,)))
     assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
+
+
+def test_a_tag_in_the_arguments_of_a_call_stands_behind_no_call():
+    case = Case("c", "c", ((ExpectedCall("f", {"a": ArgumentRule(("<|python_tag|>{",))}),),))
+    tool = Tool("f", "", {"type": "object", "properties": {"a": {}}})
+    assert judge(case, call("f", a="<|python_tag|>{"), Suite("Any", (tool,), (case,))).parsed.detail == ""
 
 
 @pytest.mark.parametrize("name", ["turn_on", "clock", "open"])
