@@ -244,6 +244,9 @@ class _Run:
                 fit = self._inside(node, shape, value, depth)
                 if fit is None:
                     return None
+                if fit.changes and not shape.admits(fit.value):
+                    detail = f"the schema takes {node.declared} alone, and that does not fit its own parts"
+                    fit = _Fit(node, value, value, ProblemReason.NOT_IN_ENUM, detail, failures=1)
                 fits.append(fit)
         if not fits:
             return _misfit(node, value)

@@ -516,6 +516,15 @@ def test_the_same_text_twice_becomes_two_lists():
     assert coercion.arguments["a"] is not coercion.arguments["b"]
 
 
+def test_what_a_schema_lists_and_forbids_stays_and_is_a_problem():
+    schema = {"properties": {"a": {"type": "array"}}, "const": {"a": "x"}}
+    coercion = coerce_arguments({"a": "x"}, schema)
+    assert (coercion.arguments, coercion.changes) == ({"a": "x"}, ())
+    assert [problem.message for problem in coercion.problems] == [
+        '$: the schema takes {"a": "x"} alone, and that does not fit its own parts'
+    ]
+
+
 @pytest.mark.parametrize("arguments", [None, "{}", [1]])
 def test_arguments_are_a_dict(arguments: object):
     with pytest.raises(TypeError, match="arguments must be a dict, got"):
