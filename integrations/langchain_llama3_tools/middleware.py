@@ -268,7 +268,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         told = next((entry for entry in rejected if entry["id"] == call["id"]), None)
         reason = told["reason"] if told else RejectionReason.MALFORMED
         detail = told["detail"] if told else call["error"] or "its arguments are no JSON object"
-        if reason == RejectionReason.TOO_MANY:  # well-formed, perhaps: what to write differently is the whole reply
+        if reason == RejectionReason.TOO_MANY and detail.endswith(" calls"):  # it may be beyond other rejections
             return self._error(f"The call was not run: it is {detail}. {_FEWER}", call["name"], call["id"])
         if reason in (RejectionReason.TOO_DEEP, RejectionReason.TOO_LONG):
             complaint = f"The call is beyond a limit, and was not run: {detail}. Write a smaller one"

@@ -183,6 +183,14 @@ class TestLimits:
             "Make fewer calls in one reply; what is still to be done goes into the next one."
         )
 
+    def test_a_call_beyond_the_rejections_is_a_malformed_one(self) -> None:
+        broken = PARIS.replace("}}", ",}}")
+        with serving(f"{broken} {broken}", PARIS, "It is sunny.") as server:
+            messages = agent_on(server, limits=Limits(rejections=1)).invoke({"messages": [("user", "Hi")]})["messages"]
+        complaints = [message.text for message in messages if message.type == "tool" and message.status == "error"]
+        assert len(complaints) == 2
+        assert all(text.startswith("The call is malformed, and was not run: ") for text in complaints)
+
     @pytest.mark.parametrize(
         ("limits", "city", "detail"),
         [
