@@ -25,8 +25,8 @@ class Limits(NamedTuple):
     depth: int = MAX_DEPTH - 1
     """How many levels of objects and arrays the arguments of a call may have, themselves the first; 127 at most."""
     candidate: int = 4 * 1024 * 1024
-    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more,
-    white space and delimiters aside."""
+    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more, white space,
+    delimiters and 1,000 behind a call between backticks aside."""
     calls: int = 1000
     """How many calls a turn may have."""
     rejections: int = 1000
