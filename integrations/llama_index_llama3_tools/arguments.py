@@ -9,13 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, final
 
-from llama3_tools import (
-    ArgumentProblem,
-    MissingExtraError,
-    ProblemReason,
-    ToolCall,
-    ToolDefinitionError,
-)
+from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolCall, ToolDefinitionError
 from llama3_tools.arguments import ArgumentValidator, Coercion
 from llama3_tools.json_writing import written_arguments
 from llama3_tools.toolset import Toolset
