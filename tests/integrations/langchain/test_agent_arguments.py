@@ -15,7 +15,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PydanticSchemaGenerationError, field_validator
 
 from integrations.langchain.agents import (
     QUESTION,
@@ -72,7 +72,6 @@ def lax(**given: object) -> str:
     return f"ran with {sorted(given)}"
 
 
-@tool
 def watch(on: bool, runtime: ToolRuntime) -> str:
     """Watch."""
     return f"{on} of {len(runtime.state['messages'])}"
@@ -235,9 +234,13 @@ class TestAgents:
 
     @in_every_way
     def test_what_the_agent_fills_in_itself_is_not_missing(self, run: Callable[..., Any]) -> None:
+        try:
+            watching = tool(watch)
+        except PydanticSchemaGenerationError:
+            pytest.skip("pydantic 2.10 makes no schema of LangChain's ToolRuntime")
         answers = (call("watch", on=1), call("watch", on=1, runtime=1), call("watch", on="perhaps"), "Done.")
         with serving(*answers) as server:
-            messages = run(agent_on(server, watch))["messages"]
+            messages = run(agent_on(server, watching))["messages"]
         told = [message.text for message in messages if message.type == "tool"]
         assert told[:2] == ["True of 2", "True of 4"]
         assert told[2].startswith("The arguments do not fit")
