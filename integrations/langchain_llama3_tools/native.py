@@ -116,8 +116,10 @@ class NativeCalls:
             return message
         fields["response_metadata"] = metadata
         if not isinstance(message.content, str):
-            by_id: dict[str, NativeCall] = {call.rejected["id"]: call for call in unusable if call.rejected}
-            by_id |= {call.id: call for call in calls}
+            by_id: dict[str | None, deque[NativeCall]] = {}  # servers have given several calls one id
+            for one in read:
+                if isinstance(one, ToolCall) or one.rejected:
+                    by_id.setdefault(_id_of(one), deque()).append(one)
             fields["content"] = [kept for block in message.content if (kept := _with_call(block, by_id)) is not None]
         if isinstance(message, AIMessageChunk):
             message = cast("AIMessage", message_chunk_to_message(message))
@@ -308,9 +310,13 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _with_call(block: Block, calls: Mapping[str, NativeCall]) -> Block | None:
-    """Give a block of content as it is, or the one of a call as that is now; `None`: it is beyond a limit."""
-    if not isinstance(block, dict) or block.get("type") != "tool_call" or block.get("id") not in calls:
+def _id_of(call: NativeCall) -> str | None:
+    return call.id if isinstance(call, ToolCall) else call.listed["id"]
+
+
+def _with_call(block: Block, calls: Mapping[str | None, deque[NativeCall]]) -> Block | None:
+    """Give a block of content as it is, or the one of its call as that is now; `None`: it is beyond a limit."""
+    if not isinstance(block, dict) or block.get("type") != "tool_call" or not calls.get(block.get("id")):
         return block
-    call = calls[block["id"]]
+    call = calls[block["id"]].popleft()
     return to_block(call) if isinstance(call, ToolCall) else None

@@ -276,12 +276,13 @@ class TestLimits:
             for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
                 self.check(message)
 
-    def test_version_1_blocks_list_the_calls_that_are_left_as_they_are_then(self) -> None:
+    @pytest.mark.parametrize("ids", ["abc", "aaa"])
+    def test_version_1_blocks_list_the_calls_that_are_left_as_they_are_then(self, ids: str) -> None:
         text: dict[str, Any] = {"type": "text", "text": "Hm."}
         calls = [
-            tool_call(name="f", args={"labels": "sun"}, id="a"),
-            tool_call(name="f", args=json.loads(DEEP), id="b"),
-            tool_call(name="g", args=json.loads(PARIS), id="c"),
+            tool_call(name="f", args={"labels": "sun"}, id=ids[0]),
+            tool_call(name="f", args=json.loads(DEEP), id=ids[1]),
+            tool_call(name="g", args=json.loads(PARIS), id=ids[2]),
         ]
         message = AIMessage(
             content=[text, *map(dict, calls)], tool_calls=calls, response_metadata={"output_version": "v1"}
@@ -291,7 +292,7 @@ class TestLimits:
         read = parser(tools=tools, coerce_arguments=True, limits=self.LIMITS).invoke(message)
         kept = [{**calls[0], "args": {"labels": ["sun"]}}, calls[2]]
         assert (read.content, read.tool_calls) == ([text, *kept], kept)
-        assert [call["id"] for call in read.invalid_tool_calls] == ["b"]
+        assert [call["id"] for call in read.invalid_tool_calls] == [ids[1]]
 
     @pytest.mark.parametrize("depth", [1, 2])
     def test_making_arguments_fit_nests_them_no_deeper(self, depth: int) -> None:
