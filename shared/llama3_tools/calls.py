@@ -11,10 +11,10 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.json_scan import Judge, Refusal
 from llama3_tools.json_text import MAX_DEPTH, JsonMember, JsonObject, depth_is_within, parse_object, parse_objects
 from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
-from llama3_tools.tools import Tool, not_declared
+from llama3_tools.tools import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
-__all__ = ["CallReader", "Parts", "Scope"]
+__all__ = ["CallReader", "Parts", "Scope", "coercers_of"]
 
 Parts: TypeAlias = list["ToolCall | str"]
 """What a candidate held: calls, and the message of an envelope as a string."""
@@ -23,6 +23,15 @@ _MESSAGES = ("message", "content")
 _LABELS = ("role", "type", "id", "index", "finish_reason")
 """What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
 _EMPTY: tuple[object, ...] = (None, "", [], {})
+
+
+def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
+    """Give what makes arguments fit the schemas of these tools, by the names of the tools.
+
+    >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
+    {}
+    """
+    return {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in tools.items()}
 
 
 class Scope(NamedTuple):

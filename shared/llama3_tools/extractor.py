@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.arguments import Coercer
-from llama3_tools.calls import CallReader
+from llama3_tools.calls import CallReader, coercers_of
 from llama3_tools.content import Content
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
@@ -16,7 +15,7 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.plain_calls import take_plain_calls
 from llama3_tools.repair import load_repair
 from llama3_tools.stream import ExtractionStream
-from llama3_tools.tools import NO_ARGUMENTS, Tool, ToolLike, declare_tools
+from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
 __all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id", "written_id"]
@@ -146,15 +145,12 @@ class Extractor:
 
     def _set_up(self, options: _Options) -> None:
         tools = options.tools
-        coercers = None
-        if tools is not None and options.coerce_arguments:
-            coercers = {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in tools.items()}
         self._options = options
         self._calls = CallReader(
             tools,
             options.on_unknown_tool,
             new_call_id if options.id_factory is new_call_id else partial(written_id, options.id_factory),
-            coercers,
+            None if tools is None or not options.coerce_arguments else coercers_of(tools),
             lenient=options.lenient,
             repair=load_repair() if options.repair else None,
             depth=None if options.limits.depth == DEFAULT_LIMITS.depth else options.limits.depth,

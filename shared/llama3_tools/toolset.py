@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from llama3_tools.arguments import Coercer
+from llama3_tools.calls import coercers_of
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
-from llama3_tools.tools import NO_ARGUMENTS, Tool, ToolLike, declare_tools
+from llama3_tools.tools import Tool, ToolLike, declare_tools
 
 __all__ = ["Toolset", "kept_toolset"]
 
@@ -43,7 +44,7 @@ class Toolset:
     @cached_property
     def coercers(self) -> Mapping[str, Coercer]:
         """What makes arguments fit the schemas of the tools, by their names."""
-        return {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in self._declared.items()}
+        return coercers_of(self._declared)
 
     def extractor(self, *, id_factory: Callable[[], str] = new_call_id, **options: Any) -> Extractor:  # noqa: ANN401
         """Give the `Extractor` for these tools that has these options, which can be hashed.
