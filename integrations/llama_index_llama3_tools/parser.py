@@ -59,7 +59,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     ('A greeting.', 'Hello!')
 
     Args:
-        tools: the tools that may be called: LlamaIndex tools, `ToolMetadata`, functions, OpenAI tool dicts. Without
+        tools: the tools that may be called: LlamaIndex tools, `ToolMetadata`, functions, tool dicts. Without
             them any name is a call, and the model is not shown any tool.
         on_unknown_tool: what a call of a tool outside `tools` is: `"text"`, as the model wrote it and reported in
             `errors`, or a `"call"` like others.

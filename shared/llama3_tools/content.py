@@ -117,7 +117,6 @@ class Content:
         self._tail = []
         self._place = _CALL
         self._semicolon_gone = False
-        self._is_stripped = False
         self._is_cut = True
 
     def reasoning(self, piece: str) -> None:

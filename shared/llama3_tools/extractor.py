@@ -89,7 +89,7 @@ class Extractor:
         """Configure an extractor.
 
         Args:
-            tools: the tools that may be called, as OpenAI tool dicts or `Tool`s. `None`: any name may be called.
+            tools: the tools that may be called, as tool dicts or `Tool`s. `None`: any name may be called.
             on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
                 the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
             formats: the forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code`, and for

@@ -84,7 +84,7 @@ def render_tool_prompt(
     }
 
     Args:
-        tools: the tools, as OpenAI tool dicts or `Tool`s.
+        tools: the tools, as tool dicts or `Tool`s.
         prompt_format: the form in which to call.
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 
@@ -116,7 +116,7 @@ def render_response_prompt(
     Reply with one JSON object and nothing else: ... "tool_call": null or {"name": function name, "arguments": ...
 
     Args:
-        tools: the tools, as OpenAI tool dicts or `Tool`s. `None` for tools that the model is told of elsewhere.
+        tools: the tools, as tool dicts or `Tool`s. `None` for tools that the model is told of elsewhere.
         multiple: the model may call several tools at once.
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 

@@ -47,7 +47,7 @@ def response_json_schema(
     (['message', 'tool_call'], {'type': 'string', 'enum': ['now']})
 
     Args:
-        tools: the tools, as OpenAI tool dicts or `Tool`s. `None`: any name with any arguments.
+        tools: the tools, as tool dicts or `Tool`s. `None`: any name with any arguments.
         multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
         tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that may be called.
         max_string: the most characters of a string, for a server whose strings may hold raw line breaks and need not

@@ -95,15 +95,15 @@ def read_plain_call(text: str, pos: int) -> tuple[WrittenCall, int] | None:
 
 
 def read_call(
-    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, tool_name: bool = False, lenient: bool = False
+    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool, tool_name: bool = False
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
 
     Args:
         parsed: the object.
         tools: the declared tools, which tell whether a call may do without arguments.
-        tool_name: whether `tool_name` counts as `name`, as it does inside a `<tool>` tag.
         lenient: whether the name and the arguments may stand under other keys.
+        tool_name: whether `tool_name` counts as `name`, as it does inside a `<tool>` tag.
     """
     members = {member.key: member for member in parsed.members}
     if len(members) != len(parsed.members):
@@ -218,7 +218,7 @@ def _given(members: Mapping[str, JsonMember], *, lenient: bool) -> list[JsonMemb
     if given or not lenient:
         return given
     others = [members[key] for key in _OTHER_ARGUMENTS if key in members]
-    return [member for member in others if member.value] or [member for member in others if member.value == {}][:1]
+    return [member for member in others if member.value] or [member for member in others if member.value == {}]
 
 
 def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | None:
