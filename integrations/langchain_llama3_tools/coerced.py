@@ -1,118 +1,27 @@
-"""What became of calls that did not fit, told on the message, where rejected calls are, too.
-
-That is arguments which are not as their tool's schema has them, and calls which were read leniently, or repaired.
-"""
+"""What became of calls that did not fit, told in a message's `response_metadata`, where rejected calls are, too."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, TypedDict
+from dataclasses import replace
 
-from typing_extensions import NotRequired
-
-from llama3_tools import ToolCall
+from llama3_tools import ToolCall, coerced
+from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments
 from llama3_tools.json_writing import written_arguments
 
-__all__ = ["COERCED_ARGUMENTS", "ChangedArgument", "CoercedArguments", "MisfitArgument", "coerced_arguments"]
-
-COERCED_ARGUMENTS = "coerced_arguments"
-"""Where in `response_metadata` this is."""
-
-
-class ChangedArgument(TypedDict):
-    """A value that was made to fit."""
-
-    path: str
-    """Where it stands, as a JSONPath: `$.labels[0]`."""
-    declared: str
-    """What the schema declares, in short: `array of string`."""
-    before: Any
-    """The value as the model wrote it."""
-    after: Any
-    """The value that the tool is called with."""
-
-
-class MisfitArgument(TypedDict):
-    """A place where the arguments do not fit all the same. They stay as the model wrote them."""
-
-    path: str
-    """Where it is, as a JSONPath."""
-    declared: str
-    """What the schema declares there; empty for an unknown parameter."""
-    value: Any
-    """The value; `None` for a missing parameter."""
-    reason: str
-    """One word for the cause, the value of a `llama3_tools.ProblemReason`."""
-    message: str
-    """One sentence that says where, what was expected and what was found."""
-
-
-class CoercedArguments(TypedDict):
-    """What is known of a call that did not fit as it was written: an entry of `response_metadata["coerced_arguments"]`.
-
-    The last two are there where there is something to tell.
-    """
-
-    id: str
-    """The id of the call."""
-    name: str
-    """Its tool."""
-    written: str
-    """The arguments as the model wrote them, as JSON; of a call that the server found, with one space after each comma
-    and colon, however it was sent."""
-    changes: list[ChangedArgument]
-    """What was made to fit."""
-    problems: list[MisfitArgument]
-    """What does not fit all the same."""
-    deviations: NotRequired[list[str]]
-    """With `lenient`, what is written in another way than any manual has it, a sentence each."""
-    repaired_from: NotRequired[str]
-    """With `repair`, the malformed call as the model wrote it."""
+__all__ = ["COERCED_ARGUMENTS", "CoercedArguments", "coerced_arguments"]
 
 
 def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
     """Tell of each call in which something was changed, deviates or does not fit.
 
-    >>> from llama3_tools import extract
-    >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
-    >>> text = '{"name": "wait", "parameters": {"days": "3"}}'
-    >>> [told] = coerced_arguments(extract(text, tools=[tool], coerce_arguments=True).tool_calls)
-    >>> told["written"], told["changes"]
-    ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
+    What a server's call was written as is told as a whole message has it, which holds the values alone.
     """
-    return [_described(call) for call in calls if _is_told(call)]
+    return coerced.coerced_arguments(_as_in_whole_message(call) for call in calls)
 
 
-def _is_told(call: ToolCall) -> bool:
-    return bool(call.changes or call.problems or call.deviations or call.repaired_from is not None)
-
-
-def _described(call: ToolCall) -> CoercedArguments:
-    written = call.arguments_json
-    if call.format == "native":  # in whose place a whole message has the values alone
-        written = written_arguments(json.loads(written, strict=False))
-    described = CoercedArguments(
-        id=call.id,
-        name=call.name,
-        written=written,
-        changes=[
-            ChangedArgument(path=change.path, declared=change.declared, before=change.before, after=change.after)
-            for change in call.changes
-        ],
-        problems=[
-            MisfitArgument(
-                path=problem.path,
-                declared=problem.declared,
-                value=problem.value,
-                reason=str(problem.reason),
-                message=problem.message,
-            )
-            for problem in call.problems
-        ],
-    )
-    if call.deviations:
-        described["deviations"] = list(call.deviations)
-    if call.repaired_from is not None:
-        described["repaired_from"] = call.repaired_from
-    return described
+def _as_in_whole_message(call: ToolCall) -> ToolCall:
+    if call.format != "native" or not (call.changes or call.problems):
+        return call
+    return replace(call, arguments_json=written_arguments(json.loads(call.arguments_json, strict=False)))

@@ -1,31 +1,21 @@
-"""Arguments and the schema of their tool: made to fit it, checked against it, and told of where they did not.
-
-Calls that were written in another way than the documented ones are told of in the same place.
-"""
+"""Arguments and the schema of their tool: made to fit it, checked against it, and what of that a model is told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any, final
 
-from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolCall, ToolDefinitionError
+from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolDefinitionError
 from llama3_tools.arguments import ArgumentValidator, Coercion
-from llama3_tools.json_writing import written_arguments
+from llama3_tools.coerced import COERCED_ARGUMENTS
 from llama3_tools.toolset import Toolset
 
 __all__ = [
-    "COERCED_ARGUMENTS",
     "ToolSchemas",
-    "coerced_arguments",
-    "coerced_call",
     "mendable",
     "misfits_told",
     "with_misfits",
 ]
-
-COERCED_ARGUMENTS = "coerced_arguments"
-"""Where in a message's `additional_kwargs` it is told what became of arguments."""
 
 _MENDABLE = {
     ProblemReason.WRONG_TYPE,
@@ -35,35 +25,6 @@ _MENDABLE = {
     ProblemReason.INVALID_VALUE,
 }
 """What a model can mend. A parameter that nobody declared is the tool's to take or to refuse."""
-
-
-def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
-    """Tell of each call in which something was changed, does not fit, or was written otherwise; in values of JSON.
-
-    `deviations` and `repaired_from` are there only where there is something to tell.
-
-    >>> from llama3_tools import extract
-    >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
-    >>> text = '{"name": "wait", "parameters": {"days": "3"}}'
-    >>> [told] = coerced_arguments(extract(text, tools=[tool], coerce_arguments=True).tool_calls)
-    >>> told["written"], told["changes"]
-    ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
-    """
-    return [
-        {
-            **_told(call.id, call.name, call.arguments_json, Coercion(call.arguments, call.changes, call.problems)),
-            **({"deviations": list(call.deviations)} if call.deviations else {}),
-            **({} if call.repaired_from is None else {"repaired_from": call.repaired_from}),
-        }
-        for call in calls
-        if call.changes or call.problems or call.deviations or call.repaired_from is not None
-    ]
-
-
-def coerced_call(call_id: str, name: str, arguments: Mapping[str, Any], coercion: Coercion) -> list[dict[str, Any]]:
-    """Tell the same of a call that the server found: a list of one, or of none."""
-    is_told = coercion.changes or coercion.problems
-    return [_told(call_id, name, written_arguments(arguments), coercion)] if is_told else []
 
 
 def misfits_told(additional_kwargs: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -114,13 +75,3 @@ class ToolSchemas:
 def mendable(problems: Iterable[ArgumentProblem]) -> list[str]:
     """Give the messages of what a model can mend."""
     return [problem.message for problem in problems if problem.reason in _MENDABLE]
-
-
-def _told(call_id: str, name: str, written: str, coercion: Coercion) -> dict[str, Any]:
-    return {
-        "id": call_id,
-        "name": name,
-        "written": written,
-        "changes": [asdict(change) for change in coercion.changes],
-        "problems": [{**asdict(problem), "reason": str(problem.reason)} for problem in coercion.problems],
-    }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, OpenAIToolCall, ToolCall
+from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, coerced_arguments
 
 __all__ = [
     "AnyResponse",
@@ -49,7 +49,7 @@ class CallParts:
         self.blocks: list[ToolCallBlock] = []
         self.in_openai: list[OpenAIToolCall] = []
         """The calls in OpenAI's format."""
-        self.told: list[dict[str, Any]] = []
+        self.told: list[CoercedArguments] = []
         """What became of their arguments."""
         for call in calls:
             self.add(call)

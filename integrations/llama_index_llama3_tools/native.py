@@ -12,11 +12,12 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import ChatMessage
 from pydantic_core import from_json
 
-from llama3_tools import Limits, new_call_id, render_tool_call
+from llama3_tools import Limits, ToolCall, new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
+from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
 from llama3_tools.json_writing import written_arguments
 from llama3_tools.limits import DEFAULT_LIMITS, excess
-from llama_index_llama3_tools.arguments import COERCED_ARGUMENTS, ToolSchemas, coerced_call
+from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.messages import assistant_message
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
@@ -98,7 +99,7 @@ class NativeCalls:
                 and self._may_run(call.name, arguments, len(blocks))
             ):
                 call_id, coercion = call.id or new_id, self._coerce(call.name, arguments)
-                told += coerced_call(call_id, call.name, arguments, coercion)
+                told += _told(call_id, call.name, arguments, coercion)
                 blocks.append(ToolCallBlock(tool_call_id=call_id, tool_name=call.name, tool_kwargs=coercion.arguments))
             elif is_last:
                 texts.append(render_tool_call(call.name or "unknown", arguments))
@@ -116,6 +117,15 @@ class NativeCalls:
     def _may_run(self, name: str, arguments: dict[str, Any], made: int) -> bool:
         is_known = bool(name) and (self._names is None or name in self._names)
         return is_known and not excess(arguments, self._limits, made)
+
+
+def _told(call_id: str, name: str, arguments: dict[str, Any], fit: Coercion) -> list[CoercedArguments]:
+    """Tell what became of arguments: a list of one, or of none."""
+    if not fit.changes and not fit.problems:
+        return []
+    written = written_arguments(arguments)
+    call = ToolCall(name, fit.arguments, written, call_id, (0, 0), "native", fit.changes, fit.problems)
+    return coerced_arguments([call])
 
 
 def _read(arguments: object) -> dict[str, Any] | str:
