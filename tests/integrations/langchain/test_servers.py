@@ -185,11 +185,14 @@ class TestHints:
                 assert text in str(error.value)
                 assert str(error.value).endswith(hint)
 
-    def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
+    def test_a_page_of_a_proxy(self) -> None:
         proxy = Answer((PAGE,), "text/html", status=502)
         with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
             model(llm_at(server.base_url)).invoke("Hi")
-        assert str(error.value) == PAGE.decode()
+        hint = "a proxy answers in the server's place: is the server running behind it?"
+        assert str(error.value) == f"{PAGE.decode()} ({hint})"
+
+    def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
         told = answer_events(['{"error": {"message": "out of memory"}}'])
         with LoopbackServer(lambda _: told) as server, pytest.raises(openai.APIError, match=r"^out of memory$"):
             list(model(llm_at(server.base_url)).stream("Hi"))

@@ -38,7 +38,11 @@ ERRORS = {
     "a web page": (PAGE, {}, NO_COMPLETION),
     "a web page instead of text": (PAGE, {"is_chat_model": False}, NO_COMPLETION),
     "a web page, not found": (Answer((HTML.encode() * 99,), "text/html", status=404), {}, NO_COMPLETION),
-    "a web page of a proxy": (Answer((HTML.encode(),), "text/html", status=502), {}, NO_COMPLETION),
+    "a web page of a proxy": (
+        Answer((HTML.encode(),), "text/html", status=502),
+        {},
+        "a proxy answers in the server's place",
+    ),
     "a web page that says it is JSON": (Answer((HTML.encode(),)), {}, NO_COMPLETION),
     "other JSON": (answer_json({"error": "Unexpected endpoint or method."}), {}, NO_COMPLETION),
     "a path that is not there": (answer_error(404, "There is no such path."), {}, NO_COMPLETION),
@@ -108,7 +112,7 @@ class TestEndpoints:
             ),
             (
                 ConnectionError("Failed to connect to Ollama."),
-                r"no connection to the LLM's address: .+ Failed to connect",
+                r"no connection to the model's address: .+ Failed to connect",
             ),
         ],
     )

@@ -1,0 +1,145 @@
+"""What is wrong with a model's endpoint, told from the error that its client raised, and what to do about it.
+
+Clients wrap each other's errors, and frameworks wrap theirs. What happened is told by the names of all errors in the
+chain and by parts of their texts, so that no client has to be installed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from http import HTTPStatus
+
+__all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "shown_error", "what_to_do"]
+
+NOT_A_COMPLETION = (
+    "the server answers, but not with a completion: does the address end in /v1, as most servers want it?"
+)
+
+# Of openai, httpx, ollama, requests and aiohttp.
+_NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "UnsupportedProtocol"}
+_TIMED_OUT = {"APITimeoutError", "ReadTimeout", "TimeoutError"}
+_BROKEN = {"RemoteProtocolError", "ReadError", "ConnectionResetError", "ChunkedEncodingError", "ClientPayloadError"}
+_CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # where nothing more is known
+
+_PAGE = ("<!doctype", "<html")
+_TOOL_ROLE = (
+    "roles must alternate",
+    "unexpected role",
+    "invalid role",
+    "unknown role",
+    "role 'tool'",
+    'role "tool"',
+    "roles are supported",
+)
+_NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist)|model_not_found", re.IGNORECASE | re.DOTALL)
+_LONGEST_TEXT = 500  # characters: some clients put a whole web page into the text of their error
+
+
+class EndpointFault(Enum):
+    """What is wrong with an endpoint."""
+
+    NOT_CONNECTED = auto()
+    """Nobody listens at the address, or it is none."""
+    TIMED_OUT = auto()
+    """It did not answer in time."""
+    BROKE_OFF = auto()
+    """The answer ended in the middle."""
+    PROXY = auto()
+    """A web page says that there is an error: a proxy's, as a model server writes none."""
+    NO_SUCH_MODEL = auto()
+    """It does not know the name of the model."""
+    NOT_A_COMPLETION = auto()
+    """It answers with a web page or other data: most often, the path of the address is wrong."""
+    NO_TOOL_ROLE = auto()
+    """Its template takes no messages of the role `tool`."""
+
+
+def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) -> EndpointFault | None:
+    """Tell what is wrong with an endpoint, or `None` where that is not known.
+
+    >>> endpoint_fault(ConnectionRefusedError())
+    <EndpointFault.NOT_CONNECTED: 1>
+
+    Args:
+        error: what the client raised.
+        not_completions: parts of what a framework says, in any case, of an answer that is no completion.
+    """
+    names = {type(cause).__name__ for cause in _causes(error)}
+    fault = _fault_of_connection(names)
+    if fault:
+        return fault
+    text = str(error).lower()
+    status = getattr(error, "status_code", None) or HTTPStatus.OK
+    is_page = any(part in text for part in _PAGE)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return EndpointFault.PROXY if is_page else _fault_of_role(text)
+    if _NO_SUCH_MODEL.search(text):
+        return EndpointFault.NO_SUCH_MODEL
+    is_not_found = status == HTTPStatus.NOT_FOUND or "NotFoundError" in names
+    if is_page or is_not_found or "JSONDecodeError" in names or any(part.lower() in text for part in not_completions):
+        return EndpointFault.NOT_A_COMPLETION
+    return _fault_of_role(text)
+
+
+def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> str | None:
+    """Say in one line what to do about a fault, without a stop at its end; `None` where only a framework can tell.
+
+    Args:
+        fault: what is wrong.
+        error: what the client raised.
+        client: a framework's model, whose address and name it is.
+    """
+    if fault is EndpointFault.NOT_CONNECTED:
+        *_, first = _causes(error)
+        return f"no connection to {_address(client)}: is the server running there? {first}".rstrip()
+    if fault is EndpointFault.NO_SUCH_MODEL:
+        name = getattr(client, "model_name", None) or getattr(client, "model", None)
+        return f"the server has no model {name!r}: {_address(client)}/models lists those that it has"
+    return _TO_DO.get(fault)
+
+
+_TO_DO = {
+    EndpointFault.TIMED_OUT: "nothing came in time: a larger timeout gives a slow server more",
+    EndpointFault.BROKE_OFF: "the answer broke off: the server's log may say why",
+    EndpointFault.PROXY: "a proxy answers in the server's place: is the server running behind it?",
+    EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
+}
+
+
+def shown_error(text: str, to_do: str) -> str:
+    """Give an error's text, of which a page's beginning is enough, and what to do about it.
+
+    >>> shown_error("Connection error.", "start the server")
+    'Connection error. (start the server)'
+    """
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+    return f"{shown} ({to_do})"
+
+
+def _fault_of_connection(names: set[str]) -> EndpointFault | None:
+    if names & _NOT_CONNECTED:
+        return EndpointFault.NOT_CONNECTED
+    if names & _TIMED_OUT:
+        return EndpointFault.TIMED_OUT
+    if names & _BROKEN:
+        return EndpointFault.BROKE_OFF
+    return EndpointFault.NOT_CONNECTED if names & _CONNECTION_ERRORS else None
+
+
+def _fault_of_role(text: str) -> EndpointFault | None:
+    return EndpointFault.NO_TOOL_ROLE if any(part in text for part in _TOOL_ROLE) else None
+
+
+def _address(client: object) -> str:
+    addresses = (getattr(client, name, None) for name in ("openai_api_base", "api_base", "base_url"))
+    return next(filter(None, addresses), "the model's address")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Give an error and what it was raised from, the deepest last."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

@@ -1,0 +1,115 @@
+"""What is wrong with an endpoint, told by names and texts alone."""
+
+from __future__ import annotations
+
+from json import JSONDecodeError
+from types import SimpleNamespace
+
+import pytest
+
+from llama3_tools.endpoint_errors import EndpointFault, endpoint_fault, shown_error, what_to_do
+
+CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
+
+
+def named(name: str, text: str = "", *, status: int | None = None, cause: BaseException | None = None) -> Exception:
+    """Make an error of a client that is not installed."""
+    error: Exception = type(name, (Exception,), {"status_code": status})(text)
+    error.__cause__ = cause
+    return error
+
+
+FAULTS = {
+    "nobody listens": (named("APIConnectionError", cause=named("ConnectError")), EndpointFault.NOT_CONNECTED),
+    "no address": (named("APIConnectionError", cause=named("UnsupportedProtocol")), EndpointFault.NOT_CONNECTED),
+    "refused": (named("OllamaError", cause=ConnectionRefusedError()), EndpointFault.NOT_CONNECTED),
+    "not reached in time": (named("APITimeoutError", cause=named("ConnectTimeout")), EndpointFault.NOT_CONNECTED),
+    "no connection, for no known reason": (named("APIConnectionError"), EndpointFault.NOT_CONNECTED),
+    "requests says so": (ConnectionError("no route"), EndpointFault.NOT_CONNECTED),
+    "too slow": (named("APITimeoutError"), EndpointFault.TIMED_OUT),
+    "too slow, in httpx": (named("ReadTimeout"), EndpointFault.TIMED_OUT),
+    "too slow, in asyncio": (TimeoutError(), EndpointFault.TIMED_OUT),
+    "cut": (named("APIConnectionError", cause=named("RemoteProtocolError")), EndpointFault.BROKE_OFF),
+    "cut, in httpx": (named("ReadError"), EndpointFault.BROKE_OFF),
+    "cut by the system": (ConnectionResetError(), EndpointFault.BROKE_OFF),
+    "cut, in requests": (named("ChunkedEncodingError"), EndpointFault.BROKE_OFF),
+    "cut, in aiohttp": (named("ClientPayloadError"), EndpointFault.BROKE_OFF),
+    "a page": (named("APIError", "<!DOCTYPE html>"), EndpointFault.NOT_A_COMPLETION),
+    "a page without a type": (named("NotFoundError", "<HTML>", status=404), EndpointFault.NOT_A_COMPLETION),
+    "a proxy's page": (named("InternalServerError", "<html>", status=500), EndpointFault.PROXY),
+    "a proxy's page of another kind": (
+        named("InternalServerError", "<!doctype html>", status=502),
+        EndpointFault.PROXY,
+    ),
+    "not found, by its status": (named("APIError", "no path", status=404), EndpointFault.NOT_A_COMPLETION),
+    "not found, by its name": (named("NotFoundError", "no path"), EndpointFault.NOT_A_COMPLETION),
+    "no JSON": (JSONDecodeError("no JSON", "x", 0), EndpointFault.NOT_A_COMPLETION),
+    "no model": (named("NotFoundError", "The model `x`\ndoes not exist", status=404), EndpointFault.NO_SUCH_MODEL),
+    "no model, in Ollama": (named("ResponseError", 'Model "x" not found, pull it'), EndpointFault.NO_SUCH_MODEL),
+    "no model, by its code": (named("APIError", "code: model_not_found"), EndpointFault.NO_SUCH_MODEL),
+    "a failure that names a model": (named("InternalServerError", "model not found", status=500), None),
+    **{
+        text: (named("BadRequestError", text, status=400), EndpointFault.NO_TOOL_ROLE)
+        for text in (
+            "Conversation roles must alternate user/assistant",
+            "Unexpected role: tool",
+            "Invalid role",
+            "Unknown role",
+            "no role 'tool'",
+            'no role "tool"',
+            "Only user and assistant roles are supported!",
+        )
+    },
+    "no role, as a failure": (named("InternalServerError", "Unknown role", status=500), EndpointFault.NO_TOOL_ROLE),
+    "a framework's word": (TypeError("'NoneType' has No Choices"), EndpointFault.NOT_A_COMPLETION),
+    "anything else": (ValueError("out of memory"), None),
+}
+
+
+@pytest.mark.parametrize(("error", "fault"), FAULTS.values(), ids=FAULTS)
+def test_the_fault_is_told(error: Exception, fault: EndpointFault | None):
+    assert endpoint_fault(error, ["no Choices"]) is fault
+
+
+TO_DO = {
+    EndpointFault.NOT_CONNECTED: "no connection to http://127.0.0.1:1/v1: is the server running there? no route",
+    EndpointFault.TIMED_OUT: "nothing came in time: a larger timeout gives a slow server more",
+    EndpointFault.BROKE_OFF: "the answer broke off: the server's log may say why",
+    EndpointFault.PROXY: "a proxy answers in the server's place: is the server running behind it?",
+    EndpointFault.NO_SUCH_MODEL: (
+        "the server has no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"
+    ),
+    EndpointFault.NOT_A_COMPLETION: (
+        "the server answers, but not with a completion: does the address end in /v1, as most servers want it?"
+    ),
+    EndpointFault.NO_TOOL_ROLE: None,
+}
+
+
+@pytest.mark.parametrize("fault", EndpointFault)
+def test_what_to_do_is_said(fault: EndpointFault):
+    assert what_to_do(fault, named("APIConnectionError", "error", cause=OSError("no route")), CLIENT) == TO_DO[fault]
+
+
+@pytest.mark.parametrize(
+    ("client", "shown"),
+    [
+        (SimpleNamespace(openai_api_base="http://a", base_url="http://b"), "http://a"),
+        (SimpleNamespace(api_base="", base_url="http://b"), "http://b"),
+        (SimpleNamespace(), "the model's address"),
+    ],
+)
+def test_the_address_is_the_clients(client: object, shown: str):
+    said = what_to_do(EndpointFault.NOT_CONNECTED, ConnectionError(), client)
+    assert said == f"no connection to {shown}: is the server running there?"
+
+
+def test_the_model_is_the_clients():
+    client = SimpleNamespace(model_name="llama4", model="other", base_url="http://b")
+    said = what_to_do(EndpointFault.NO_SUCH_MODEL, ValueError(), client)
+    assert said == "the server has no model 'llama4': http://b/models lists those that it has"
+
+
+def test_of_a_long_text_the_beginning_is_shown():
+    assert shown_error("x" * 500, "to do") == f"{'x' * 500} (to do)"
+    assert shown_error("x" * 501, "to do") == f"{'x' * 500}… (to do)"
