@@ -113,7 +113,7 @@ def _parse(text: str | None) -> list[Any] | dict[str, Any] | None:
 
 def _has_key_twice(text: str) -> bool:
     try:
-        json.loads(text, object_pairs_hook=_require_distinct, parse_int=len, parse_float=len)
+        json.loads(text, object_pairs_hook=_require_distinct, parse_int=len)  # an int may be too long
     except KeyError:
         return True
     return False
