@@ -104,11 +104,11 @@ def looks_like_container(text: str) -> bool:
     return _CONTAINER.match(text) is not None
 
 
-def _parse(text: str | None) -> list[Any] | dict[str, Any] | None:
+def _parse(text: str) -> list[Any] | dict[str, Any] | None:
     # The strict parser reads objects: so the value becomes the only member of one.
-    parsed = None if text is None else parse_whole(f'{{"":{text}}}')
+    parsed = parse_whole(f'{{"":{text}}}')
     value = parsed.members[0].value if parsed is not None and len(parsed.members) == 1 else None
-    return value if isinstance(value, (list, dict)) and not _has_key_twice(text or "") else None
+    return value if isinstance(value, (list, dict)) and not _has_key_twice(text) else None
 
 
 def _has_key_twice(text: str) -> bool:
@@ -124,12 +124,12 @@ def _require_distinct(pairs: list[tuple[str, object]]) -> None:
         raise KeyError
 
 
-def _python_as_json(text: str) -> str | None:
-    """Write a Python literal as JSON: it is read as the only argument of a call."""
+def _python_as_json(text: str) -> str:
+    """Write a Python literal as JSON, nothing for what is none: it is read as the only argument of a call."""
     source = Source()
     source.feed(f"({text})")
     source.ended = True
     arguments = run_to_end(read_arguments(source))
     if not isinstance(arguments, PythonArguments) or arguments.keywords or not source.exhausted:
-        return None
-    return arguments.positional[0] if len(arguments.positional) == 1 else None
+        return ""
+    return arguments.positional[0] if len(arguments.positional) == 1 else ""
