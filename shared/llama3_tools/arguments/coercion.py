@@ -232,7 +232,6 @@ class _Run:
             return None if any(shape.admits(value) for shape in node.shapes) else _misfit(node, value)
         key = id(node), id(value), depth
         if key not in self._seen:
-            self._seen[key] = node, value, None
             self._seen[key] = node, value, self._container(node, value, depth)
         return self._seen[key][2]
 
