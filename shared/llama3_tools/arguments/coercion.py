@@ -267,7 +267,7 @@ class _Run:
             if fit.reason is ProblemReason.UNKNOWN_PARAMETER and isinstance(value, dict):
                 name = str(step)
                 known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
-                if any(self.fit(node, value[name], depth + 1, may_wrap=True) is None for node in known):
+                if any(self._as_written(node, value[name], depth + 1) is None for node in known):
                     chosen.strangers -= fit.strangers
                     continue
                 if known:
