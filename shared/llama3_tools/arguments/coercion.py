@@ -139,7 +139,7 @@ class _Fit:
     failures: int = 0
     """How many places do not fit."""
     strangers: int = 0
-    """How many parameters are unknown, though the schema does not forbid them."""
+    """How many parameters are unknown."""
     changes: int = 0
     is_meant: bool = True
     """Whether the alternative can have been meant: not if a constant of it differs."""
@@ -296,8 +296,7 @@ class _Run:
                 whole.is_meant = whole.is_meant and not (fit and fit.failures and found.node.is_constant)
             else:
                 reason, detail = ProblemReason.UNKNOWN_PARAMETER, unknown_name(shape.names)
-                fit = _Fit(found.node, member, member, reason, detail, failures=int(found.is_forbidden))
-                fit.strangers = 1 - fit.failures
+                fit = _Fit(found.node, member, member, reason, detail, failures=int(found.is_forbidden), strangers=1)
             _add(whole, name, fit)
         for name in shape.required:
             if name not in value:
