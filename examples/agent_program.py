@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 from rich.console import Console
 
-from endpoints.connect import Endpoint, EndpointError, explain
-from endpoints.live import LiveServerError
-from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.connect import Endpoint
+from endpoints.options import add_endpoint_options
+from endpoints.program import run_program
 from endpoints.script import Turn, cut_at
 
 __all__ = ["Ask", "chat_model", "get_weather", "run", "show", "subtract"]
@@ -96,30 +94,14 @@ def run(name: str, ask: Ask, description: str, arguments: Sequence[str] | None =
     parser.add_argument("question", nargs="?", default=QUESTION, help="what to ask (default: %(default)s)")
     add_endpoint_options(parser)
     options = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
-    console = Console(highlight=False, emoji=False, markup=False)
     script = [Turn(pieces=cut_at(text, *range(4, len(text), 4)), pause=options.pause) for text in ANSWERS]
-    endpoint: Endpoint | None = None
-    try:
-        with open_endpoint(options, partial(console.print, soft_wrap=True), script=script) as endpoint:
-            console.print(f"\nQuestion: {options.question}\n", style="bold")
-            show(console, ask(endpoint, options.question))
-    except (EndpointError, LiveServerError) as error:
-        return _fail(name, str(error))
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        explained = endpoint and explain(error, endpoint)
-        if not explained:
-            raise
-        return _fail(name, explained)
-    return 0
 
+    def ask_and_show(endpoint: Endpoint, console: Console) -> bool:
+        console.print(f"\nQuestion: {options.question}\n", style="bold")
+        show(console, ask(endpoint, options.question))
+        return True
 
-def _fail(name: str, message: str) -> int:
-    print(f"{name}: {message}", file=sys.stderr)
-    return 1
+    return run_program(name, options, ask_and_show, script=script)
 
 
 if __name__ == "__main__":

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import io
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from llama_index.llms.openai_like import OpenAILike
 from rich.console import Console
 
-from endpoints.connect import Endpoint, EndpointError, explain
-from endpoints.live import LiveServerError
-from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.connect import Endpoint
+from endpoints.options import add_endpoint_options
+from endpoints.program import run_program
 from endpoints.script import Turn, cut_at
-from llama3_tools import Llama3ToolsError
 from screen import Transcript
 
 __all__ = ["Program", "chat_model", "written"]
@@ -70,37 +67,20 @@ class Program:
         parser.add_argument("question", nargs="?", default=self.question, help="what to ask (default: %(default)s)")
         add_endpoint_options(parser)
         options = parser.parse_args(arguments)
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
-        console = Console(highlight=False, emoji=False, markup=False)
         script = [replace(turn, pause=options.pause) for turn in self.script]
-        endpoint: Endpoint | None = None
-        try:
-            with open_endpoint(options, partial(console.print, soft_wrap=True), script=script) as endpoint:
-                transcript = Transcript(console, options.question)
-                try:
-                    asyncio.run(self._ask(endpoint, options.question, transcript))
-                finally:
-                    transcript.end()
-        except (EndpointError, LiveServerError) as error:
-            return self._fail(str(error))
-        except KeyboardInterrupt:
-            return 130
-        except Exception as error:
-            line = endpoint and explain(error, endpoint)
-            if not line and isinstance(error, Llama3ToolsError):
-                line = str(error)
-            if not line:
-                raise
-            return self._fail(line)
-        return 0
+
+        def ask_and_show(endpoint: Endpoint, console: Console) -> bool:
+            transcript = Transcript(console, options.question)
+            try:
+                asyncio.run(self._ask(endpoint, options.question, transcript))
+            finally:
+                transcript.end()
+            return True
+
+        return run_program(Path(self.file).stem, options, ask_and_show, script=script)
 
     async def _ask(self, endpoint: Endpoint, question: str, transcript: Transcript) -> None:
         await self.ask(endpoint, question, transcript)
-
-    def _fail(self, message: str) -> int:
-        print(f"{Path(self.file).stem}: {message}", file=sys.stderr)
-        return 1
 
 
 if __name__ == "__main__":

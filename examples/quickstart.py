@@ -20,20 +20,19 @@ so the server leaves the model's text as it is, whichever server it is.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from pathlib import Path
 
 from rich.console import Console
 
 from endpoints.assistant import TOOLS, chat_messages
-from endpoints.connect import Endpoint, EndpointError, explain
-from endpoints.live import LiveServerError
-from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.connect import Endpoint
+from endpoints.options import add_endpoint_options
+from endpoints.program import run_program
 from endpoints.questions import SHOWN
 from screen import SideBySide
 
@@ -145,35 +144,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_endpoint_options(parser)
     options = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
-    console = Console(highlight=False, emoji=False, markup=False)
     questions = options.questions or [question.question for question in SHOWN]
-    endpoint: Endpoint | None = None
-    try:
-        with open_endpoint(options, partial(console.print, soft_wrap=True)) as endpoint:
-            console.print()
-            for title, ask in (
-                ("LangChain   prompt | ChatOpenAI(…) | Llama3JsonToolOutputParser()", ask_langchain),
-                ("LlamaIndex  Llama3JsonToolOutputParser().stream(llm.stream_chat(…))", ask_llama_index),
-            ):
-                console.print(f"{title}\n", style="bold")
-                for question in questions:
-                    with SideBySide(console, question) as screen:
-                        ask(endpoint, question, screen)
-                    console.print()
-            if endpoint.is_replay:
-                console.print(f"Ask your own model:\n  {_command()}", soft_wrap=True)
-    except (EndpointError, LiveServerError) as error:
-        return _fail(str(error))
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        line = endpoint and explain(error, endpoint)
-        if not line:
-            raise
-        return _fail(line)
-    return 0
+
+    def ask_each(endpoint: Endpoint, console: Console) -> bool:
+        console.print()
+        for title, ask in (
+            ("LangChain   prompt | ChatOpenAI(…) | Llama3JsonToolOutputParser()", ask_langchain),
+            ("LlamaIndex  Llama3JsonToolOutputParser().stream(llm.stream_chat(…))", ask_llama_index),
+        ):
+            console.print(f"{title}\n", style="bold")
+            for question in questions:
+                with SideBySide(console, question) as screen:
+                    ask(endpoint, question, screen)
+                console.print()
+        if endpoint.is_replay:
+            console.print(f"Ask your own model:\n  {_command()}", soft_wrap=True)
+        return True
+
+    return run_program("quickstart", options, ask_each)
 
 
 def _command() -> str:
@@ -185,11 +173,6 @@ def _command() -> str:
         program.relative_to(here) if program.is_relative_to(here) else program,
     )
     return f'{words[0]} {words[1]} --base-url http://localhost:11434/v1 --model llama3.1 "How is the weather in Oslo?"'
-
-
-def _fail(message: str) -> int:
-    print(f"quickstart: {message}", file=sys.stderr)
-    return 1
 
 
 if __name__ == "__main__":

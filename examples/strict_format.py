@@ -18,20 +18,18 @@ beside `json_object`, as llama-cpp-python's server does, add `--response-format 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, get_args
 
 import openai
 from rich.console import Console
 
 from endpoints.assistant import TOOLS
-from endpoints.connect import Endpoint, EndpointError, explain
-from endpoints.live import LiveServerError
-from endpoints.options import add_endpoint_options, open_endpoint
+from endpoints.connect import Endpoint
+from endpoints.options import add_endpoint_options
+from endpoints.program import run_program
 from endpoints.questions import STRICT
 from endpoints.strict import ResponseFormatKind, response_format, strict_messages
 from llama3_tools import ResponseFormatError, parse_response
@@ -90,36 +88,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_endpoint_options(parser)
     options = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal may know fewer characters than a model
-    console = Console(highlight=False, emoji=False, markup=False)
-    endpoint: Endpoint | None = None
-    try:
-        with open_endpoint(options, partial(console.print, soft_wrap=True)) as endpoint:
-            is_embedded = endpoint.is_replay or bool(endpoint.settings)
-            kind: ResponseFormatKind = "json_object" if is_embedded else "json_schema"
-            kind = options.response_format or kind
-            questions = options.questions or [question.question for question in STRICT]
-            kept = 0
-            for question in questions:
-                console.print(f"\nQuestion {question}", style="bold", soft_wrap=True)
-                kept += show(console, ask(endpoint, question, kind))
-            console.print(f"\n{kept} of {len(questions)} answers kept to the format.")
-            return 0 if kept == len(questions) else 1
-    except (EndpointError, LiveServerError) as error:
-        return _fail(str(error))
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        line = endpoint and explain(error, endpoint)
-        if not line:
-            raise
-        return _fail(line)
 
+    def ask_each(endpoint: Endpoint, console: Console) -> bool:
+        is_embedded = endpoint.is_replay or bool(endpoint.settings)
+        kind: ResponseFormatKind = "json_object" if is_embedded else "json_schema"
+        kind = options.response_format or kind
+        questions = options.questions or [question.question for question in STRICT]
+        kept = 0
+        for question in questions:
+            console.print(f"\nQuestion {question}", style="bold", soft_wrap=True)
+            kept += show(console, ask(endpoint, question, kind))
+        console.print(f"\n{kept} of {len(questions)} answers kept to the format.")
+        return kept == len(questions)
 
-def _fail(message: str) -> int:
-    print(f"strict_format: {message}", file=sys.stderr)
-    return 1
+    return run_program("strict_format", options, ask_each)
 
 
 if __name__ == "__main__":
