@@ -182,8 +182,7 @@ class SchemaReader:
         node = self._nodes.get(key)
         if node is None:
             self._steps = 0
-            alternatives = [()] if not schemas else self._all(schemas, frozenset())
-            shapes = [Shape(parts, self) for parts in alternatives]
+            shapes = [Shape(parts, self) for parts in self._all(schemas, frozenset())]
             schema = schemas[0] if len(schemas) == 1 else {"allOf": list(schemas)}
             node = self._nodes[key] = Node(schema, self._root, shapes)
         return node
