@@ -39,8 +39,8 @@ def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a s
     """
     from urllib.parse import unquote  # noqa: PLC0415 (few schemas have references, and it takes long to import)
 
-    steps = unquote(reference).split("/") if isinstance(reference, str) else ["?"]
-    if steps[0] != "#":
+    steps = unquote(reference).split("/") if isinstance(reference, str) else []
+    if steps[:1] != ["#"]:
         return NOWHERE
     found = root
     for step in steps[1:]:
