@@ -168,7 +168,8 @@ def _or(words: Sequence[str]) -> str:
     words = list(dict.fromkeys(words))
     if len(words) > _WIDTH:
         words = [*words[: _WIDTH - 1], f"{len(words) - _WIDTH + 1} others"]
-    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _declared(schema: object, root: object, detail: int) -> list[str]:
