@@ -39,10 +39,17 @@ BOTH = [
     ({"allOf": [{"type": "string"}, {"enum": ["on"]}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
     ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
     ({"prefixItems": [True], "items": False}, [1, 2], "wrong_type $.x[1]: expected nothing, got the integer 2"),
+    ({"$ref": "#/$defs/n", "enum": [1, 2]}, 3, "not_in_enum $.x: expected 1 or 2, got the integer 3"),
+    ({"type": "string", "items": {"type": "integer"}}, 5, "wrong_type $.x: expected string, got the integer 5"),
     ({"const": 1}, 2, "not_in_enum $.x: expected 1, got the integer 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
     (
         {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/n"}}},
+        {},
+        "missing_parameter $.x.a: missing, expected integer",
+    ),
+    (
+        {"allOf": [{"properties": {"a": {}}}, {"required": ["a"], "properties": {"a": {"type": "integer"}}}]},
         {},
         "missing_parameter $.x.a: missing, expected integer",
     ),
