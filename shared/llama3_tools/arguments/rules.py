@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -118,18 +119,16 @@ def _pattern(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator
         yield ValidationError("")
 
 
-def _unless_boolean(rule: Rule) -> Rule:
-    return lambda validator, wanted, value, schema: (
-        None if isinstance(wanted, bool) else rule(validator, wanted, value, schema)
-    )
+def _unless_boolean(rule: Rule, validator: object, wanted: object, *given: object) -> Iterator[ValidationError] | None:
+    return None if isinstance(wanted, bool) else rule(validator, wanted, *given)
 
 
 RULES: dict[str, Rule] = {
     **_STANDARD,
     "additionalItems": _additional_items,
     "additionalProperties": _additional_properties,
-    "exclusiveMaximum": _unless_boolean(_STANDARD["exclusiveMaximum"]),
-    "exclusiveMinimum": _unless_boolean(_STANDARD["exclusiveMinimum"]),
+    "exclusiveMaximum": partial(_unless_boolean, _STANDARD["exclusiveMaximum"]),
+    "exclusiveMinimum": partial(_unless_boolean, _STANDARD["exclusiveMinimum"]),
     "items": _items,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -145,45 +146,42 @@ def _violation(error: Any, above: Path) -> Violation:  # noqa: ANN401 (its attri
     )
 
 
-def _lenient(keyword: str, rule: Rule) -> Rule:
+def _lenient(keyword: str, rule: Rule, *given: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
     """Let a rule pass over null where OpenAPI's `nullable` allows it, and raise nothing but for too many levels."""
-
-    def apply(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
-        if value is None and schema.get("nullable") is True:
-            return
-        if _run.rules >= _MAX_RULES:
-            raise RecursionError
-        _run.rules += 1
-        try:
-            yield from rule(validator, wanted, value, schema) or ()
-        except (Unresolvable, UnknownType):
-            return
-        except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
-            if keyword not in _REFERENCES:  # but of a reference, one that is no address
-                yield ValidationError("a number that is too large")
-        except (TypeError, AttributeError, LookupError):
-            if keyword not in _REFERENCES:  # what they lead to may be no schema: only places for schemas are checked
-                raise
-        finally:
-            _run.rules -= 1
-
-    return apply
+    *_, value, schema = given
+    if value is None and schema.get("nullable") is True:
+        return
+    if _run.rules >= _MAX_RULES:
+        raise RecursionError
+    _run.rules += 1
+    try:
+        yield from rule(*given) or ()
+    except (Unresolvable, UnknownType):
+        return
+    except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
+        if keyword not in _REFERENCES:  # but of a reference, one that is no address
+            yield ValidationError("a number that is too large")
+    except (TypeError, AttributeError, LookupError):
+        if keyword not in _REFERENCES:  # what they lead to may be no schema: only places for schemas are checked
+            raise
+    finally:
+        _run.rules -= 1
 
 
-def _once(rule: Rule) -> Rule:
+def _once(rule: Rule, *given: object) -> Iterator[ValidationError]:
     """Follow a reference once for each value: else the alternatives of a recursive schema are tried 2**depth times."""
-
-    def apply(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
-        key = id(schema), id(value)
-        if key not in _run.seen:
-            _run.seen[key] = list(rule(validator, wanted, value, schema) or ())
-        # They are told their places on the way out, each time anew.
-        yield from map(ValidationError.create_from, _run.seen[key])
-
-    return apply
+    *_, value, schema = given
+    key = id(schema), id(value)
+    if key not in _run.seen:
+        _run.seen[key] = list(rule(*given) or ())
+    # They are told their places on the way out, each time anew.
+    yield from map(ValidationError.create_from, _run.seen[key])
 
 
 _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is in its stubs
     Draft202012Validator,
-    {keyword: _lenient(keyword, _once(rule) if keyword in _REFERENCES else rule) for keyword, rule in RULES.items()},
+    {
+        keyword: partial(_lenient, keyword, partial(_once, rule) if keyword in _REFERENCES else rule)
+        for keyword, rule in RULES.items()
+    },
 )
