@@ -29,7 +29,7 @@ def _inside(validator: Any, value: object, schema: object, step: str | int) -> I
     """Check what is one step inside; the library gives the schema `false` no place."""
     if schema is False:
         nothing: Any = None
-        yield ValidationError("", validator=nothing, validator_value=None, instance=value, schema=False, path=[step])
+        yield ValidationError("", validator=nothing, instance=value, schema=False, path=[step])
     else:
         yield from validator.descend(value, schema, path=step)
 

@@ -130,7 +130,7 @@ class ArgumentValidator:
         properties = _properties(violation)
         if rule in ("required", "dependentRequired"):
             for name in _missing(violation):
-                declared = declared_as(properties.get(name, True), self._root)
+                declared = declared_as(properties.get(name), self._root)
                 yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
         elif rule in ("additionalProperties", "unevaluatedProperties"):
             names = properties if rule == "additionalProperties" else self._names(violation.schema)
