@@ -171,9 +171,6 @@ def test_a_value_is_read_as_what_is_declared(schema: object, value: object, expe
     assert coercion.problems == ()
 
 
-DEEP: list[Any] = []
-for _ in range(150):
-    DEEP = [DEEP]
 LEFT_ALONE = [
     ({"type": "string"}, "12345678901234567890"),
     ({"type": "string"}, "['a']"),
@@ -191,8 +188,7 @@ LEFT_ALONE = [
     (KINDS, {"kind": "b", "n": "1"}),
     ({}, "['a']"),
     (True, "5"),
-    ({"type": "array"}, DEEP),
-    ({"items": []}, DEEP),
+    ({"items": [{"type": "string"}]}, ["a", 5]),
     # what is odd, remote or endless restricts nothing
     ({"type": "str"}, "5"),
     ({"type": ["integer", "any"]}, "5"),
@@ -578,7 +574,7 @@ def test_what_a_schema_lists_and_forbids_stays_and_is_a_problem():
 def test_arguments_are_a_dict(arguments: object):
     with pytest.raises(TypeError, match="arguments must be a dict, got"):
         coerce_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(TypeError, match="arguments must be a dict, got"):
+    with pytest.raises(TypeError, match=f"arguments must be a dict, got {type(arguments).__name__}"):
         validate_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
 
 
