@@ -103,6 +103,11 @@ RULES = [
     ({"minimum": 10**5000}, 5, "expected at least 10000000000"),
     ({"minimum": Decimal("1.5")}, 1, 'expected at least "1.5", got the integer 1'),
     ({"maximum": 5}, 10**5000, "expected at most 5, got a value of the type int"),
+    (
+        {"allOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/properties/x/low"}], "low": {"maximum": 1}},
+        2,
+        "expected at most 1, got the integer 2",
+    ),
     ({"minLength": 2}, "a", 'expected at least 2 characters, got the string "a"'),
     ({"maxLength": 2}, "abc" * 99, 'expected at most 2 characters, got the string "abcabc'),
     ({"pattern": "^a"}, "b", 'expected text that matches "^a", got the string "b"'),
