@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Coercion, Extractor, Limits, ProblemReason, extract
+from llama3_tools import ArgumentProblem, Coercion, Extractor, Limits, ProblemReason, extract
 from llama3_tools.coerced import coerced_arguments
 
 TOOLS = [
@@ -130,6 +130,8 @@ def test_an_integer_that_python_does_not_write_is_passed_on_with_what_was_change
     [
         ({"n": "[[1]]"}, {"n": [[1]]}, 3),
         ({"n": "('[]',)"}, {"n": ["[]"]}, 2),
+        ({"n": "[[[1]], []]"}, {"n": [[[1]], []]}, 4),
+        ({"n": "{'n': [1]}"}, {"n": {"n": [1]}}, 3),
         ({"n": "{'n': '[1]'}"}, {"n": {"n": [1]}}, 3),
         ({"labels": "a"}, {"labels": ["a"]}, 2),
         ({"places": {"n": "[]"}}, {"places": [{"n": []}]}, 4),
@@ -148,12 +150,12 @@ def test_nothing_becomes_deeper_than_the_limit(written: dict[str, Any], fitting:
 
 
 def test_what_would_become_too_deep_says_so():
-    text = f"<function=deep>{json.dumps({'n': '[' * 127 + ']' * 127})}</function>"
+    value = "[" * 127 + "]" * 127
+    text = f"<function=deep>{json.dumps({'n': value})}</function>"
     (call,) = extract(text, tools=[DEEP], coerce_arguments=True).tool_calls
     assert call.usable_json in text
-    assert [(problem.reason, problem.message) for problem in call.problems] == [
-        (ProblemReason.TOO_DEEP, "$.n: as a list or an object, it would be nested deeper than 127 levels")
-    ]
+    message = "$.n: as a list or an object, it would be nested deeper than 127 levels"
+    assert call.problems == (ArgumentProblem("$.n", "array or object", value, ProblemReason.TOO_DEEP, message),)
 
 
 def test_an_extractor_that_coerces_is_copied_pickled_and_shared_by_threads():

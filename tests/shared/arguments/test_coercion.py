@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from llama3_tools import ArgumentChange, Coercion, ProblemReason, coerce_arguments, validate_arguments
+from llama3_tools import (
+    ArgumentChange,
+    ArgumentProblem,
+    Coercion,
+    ProblemReason,
+    coerce_arguments,
+    validate_arguments,
+)
 from llama3_tools.arguments import Coercer
 
 STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -57,6 +64,8 @@ CHANGED = [
     ({"type": "integer"}, " -5 ", -5),
     ({"type": "integer"}, "5.0", 5),
     ({"type": "integer"}, "1e23", 10**23),
+    ({"type": "integer"}, "0e-99999999999999999999", 0),
+    ({"type": "integer"}, "5".ljust(399), 5),
     ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
     ({"type": "number"}, "5", 5),
     ({"type": "number"}, "-2.5", -2.5),
@@ -65,6 +74,7 @@ CHANGED = [
     # booleans
     ({"type": "boolean"}, "true", True),
     ({"type": "boolean"}, "False", False),
+    ({"type": "boolean"}, "true".ljust(399), True),
     # null
     (OPTIONAL, "None", None),
     (OPTIONAL, "null", None),
@@ -75,6 +85,7 @@ CHANGED = [
     ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "None", None),
     # lists and objects, as JSON and as Python
     (STRINGS, '["a", "b"]', ["a", "b"]),
+    (STRINGS, r'["a\/b"]', ["a/b"]),
     (STRINGS, "['a', \"b's\"]", ["a", "b's"]),
     (STRINGS, " [] ", []),
     (STRINGS, "('a', 'b')", ["a", "b"]),
@@ -112,7 +123,7 @@ CHANGED = [
     (INTEGERS, 5, [5]),
     ({"type": "array"}, "light", ["light"]),
     ({"type": "array", "items": PLACE}, {"city": "Bonn"}, [{"city": "Bonn"}]),
-    ({"type": "array", "items": PLACE}, "{'city': 'Bonn'}", [{"city": "Bonn"}]),
+    ({"type": "array", "items": PLACE}, " {'city': 'Bonn'}", [{"city": "Bonn"}]),
     ({"type": ["array", "null"], "items": {"type": "string"}}, "None", None),
     ({"anyOf": [STRINGS, {"type": "integer"}]}, "5", 5),
     ({"anyOf": [STRINGS, {"const": "all"}]}, "a", ["a"]),
@@ -186,6 +197,7 @@ LEFT_ALONE = [
     ({"enum": [1]}, 1.0),
     ({"properties": {"a": {"type": "integer"}}}, "any string"),
     (KINDS, {"kind": "b", "n": "1"}),
+    ({"anyOf": [{"properties": {"v": STRINGS}}, {"properties": {"v": INTEGERS}}]}, {"v": [1]}),
     ({}, "['a']"),
     (True, "5"),
     ({"items": [{"type": "string"}]}, ["a", 5]),
@@ -250,6 +262,9 @@ WRONG = [
     ({"type": "number"}, "1e999", 'wrong_type $.x: expected number, got the string "1e999"'),
     ({"type": "number"}, "NaN", 'wrong_type $.x: expected number, got the string "NaN"'),
     ({"type": "number"}, "9" * 5000, 'wrong_type $.x: expected number, got the string "999'),
+    ({"type": "integer"}, "5".ljust(400), 'wrong_type $.x: expected integer, got the string "5 '),
+    ({"type": "integer"}, "[" * 127 + "]" * 127, 'wrong_type $.x: expected integer, got the string "[[['),
+    ({"type": "boolean"}, "true".ljust(400), 'wrong_type $.x: expected boolean, got the string "true '),
     ({"type": "boolean"}, "yes", 'wrong_type $.x: expected boolean, got the string "yes"'),
     ({"type": "boolean"}, "1", 'wrong_type $.x: expected boolean, got the string "1"'),
     ({"type": "boolean"}, 1, "wrong_type $.x: expected boolean, got the integer 1"),
@@ -274,6 +289,8 @@ WRONG = [
             *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
         )
     ),
+    ({"type": "array"}, None, "wrong_type $.x: expected array, got null"),
+    ({"type": "array"}, b"5", "wrong_type $.x: expected array, got a value of the type bytes"),
     ({"type": "array"}, '{"a": 1}', 'wrong_type $.x: expected array, got the string "{\\"a\\": 1}"'),
     (
         {"type": "array", "items": INTEGERS},
@@ -380,13 +397,17 @@ def test_an_item_is_not_put_into_a_list_of_its_own():
 def test_an_integer_that_python_does_not_write_out_is_no_error():
     (problem,) = coerce(10**5000, {"type": "string"}).problems
     assert problem.message == "$.x: expected string, got a value of the type int"
+    assert coerce(f"[1{'0' * 5000}]", {"type": "array"}).arguments == {"x": [10**5000]}
 
 
 def test_a_change_says_what_was_there_and_what_is_there_now():
-    schema = {"properties": {"labels": STRINGS, "places": {"type": "array", "items": PLACE}}}
-    coercion = coerce_arguments({"labels": "['a']", "places": [{"city": "Bonn", "zip": "1"}]}, schema)
-    assert coercion.changes == (
+    places = {"type": "array", "items": PLACE}
+    schema = {"properties": {"labels": STRINGS, "days": INTEGERS, "hours": INTEGERS, "places": places}}
+    given = {"labels": "['a']", "days": "['1']", "hours": 5, "places": [{"city": "Bonn", "zip": "1"}]}
+    assert coerce_arguments(given, schema).changes == (
         ArgumentChange("$.labels", "array of string", "['a']", ["a"]),
+        ArgumentChange("$.days", "array of integer", "['1']", [1]),
+        ArgumentChange("$.hours", "array of integer", 5, [5]),
         ArgumentChange("$.places[0].zip", "integer", "1", 1),
     )
 
@@ -493,7 +514,26 @@ def holding_one_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 (schema
             {"a": 1, "b": "2"},
             [],
         ),
+        # text that is read is one change, with what changes inside it
+        (
+            [{"type": "object", "properties": {"v": items}} for items in (INTEGERS, STRINGS)],
+            {"v": "['1']"},
+            {"v": [1]},
+            [],
+        ),
+        (
+            [{"type": "object", "properties": {"v": items}} for items in (STRINGS, INTEGERS)],
+            {"v": "['1']"},
+            {"v": ["1"]},
+            [],
+        ),
         # names of another alternative count for nothing around them, too
+        (
+            [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
+            {"y": {"a": 1, "b": 1, "c": 1, "d": 1}, "z": 1, "v": 1},
+            {"y": {"a": 1, "b": 1, "c": 1, "d": 1}, "z": 1, "v": 1},
+            ["$.x.z: unknown, expected only y, w"],
+        ),
         (
             [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
             {"y": {"a": 1, "b": 1, "c": 1}, "z": 1, "v": 1},
@@ -529,6 +569,29 @@ def test_of_alternatives_the_one_that_knows_most_and_changes_least_is_taken(
     assert [problem.message for problem in coercion.problems] == messages
 
 
+DEEP: dict[str, Any] = {}
+for _ in range(70):
+    DEEP = {"kids": [DEEP]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        ({"type": "integer"}, "soon", '$.x.v: expected integer, got the string "soon"'),
+        (PLACE, {}, "$.x.v.city: missing, expected string"),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, "$.x.v.a: missing"),
+        ({"properties": {"a": {"type": "array"}}, "enum": [{"a": "x"}, 5]}, {"a": "x"}, "$.x.v: the schema takes"),
+        ({"type": "array"}, "[" * 126 + "]" * 126, "$.x.v: as a list or an object, it would be nested deeper"),
+        ({"$ref": "#/$defs/Tree"}, DEEP, f"$.x.v{'.kids[0]' * 63}: nested deeper than 128 levels"),
+    ],
+)
+def test_of_alternatives_that_fail_as_often_the_first_is_told(schema: object, value: object, message: str):
+    one = {"type": "object", "properties": {"v": schema, "w": {}}}
+    other = {"type": "object", "properties": {"v": {}}, "additionalProperties": False}
+    (problem,) = coerce({"v": value, "w": 1}, {"anyOf": [one, other]}).problems
+    assert problem.message.startswith(f"$.x: fits none of the alternatives; of the closest one, {message}")
+
+
 @pytest.mark.parametrize(
     ("name", "path"), [("a_1", "$.a_1"), ("first name", "$['first name']"), ("it's\\", r"$['it\'s\\']"), ("", "$['']")]
 )
@@ -561,20 +624,44 @@ def test_the_same_text_twice_becomes_two_lists():
     assert coercion.arguments["a"] is not coercion.arguments["b"]
 
 
-def test_what_a_schema_lists_and_forbids_stays_and_is_a_problem():
-    schema = {"properties": {"a": {"type": "array"}}, "const": {"a": "x"}}
-    coercion = coerce_arguments({"a": "x"}, schema)
-    assert (coercion.arguments, coercion.changes) == ({"a": "x"}, ())
-    assert [problem.message for problem in coercion.problems] == [
-        '$: the schema takes {"a": "x"} alone, and that does not fit its own parts'
-    ]
+def test_what_does_not_change_is_shared_with_what_was_given():
+    given = {"a": "5", "b": [1]}
+    coercion = coerce_arguments(given, {"properties": {"a": {"type": "integer"}, "b": INTEGERS}})
+    assert coercion.arguments == {"a": 5, "b": [1]}
+    assert coercion.arguments["b"] is given["b"]
 
 
-@pytest.mark.parametrize("arguments", [None, "{}", [1]])
-def test_arguments_are_a_dict(arguments: object):
-    with pytest.raises(TypeError, match="arguments must be a dict, got"):
+@pytest.mark.parametrize(
+    ("schema", "declared", "reason", "message"),
+    [
+        ({"type": "array"}, "array", ProblemReason.WRONG_TYPE, "expected array, got an object of 1"),
+        (
+            {"properties": {"a": {"type": "array"}}, "const": {"a": "x"}},
+            '{"a": "x"}',
+            ProblemReason.NOT_IN_ENUM,
+            'the schema takes {"a": "x"} alone, and that does not fit its own parts',
+        ),
+        (
+            {"anyOf": [{"type": "object", "required": ["b"]}, {"type": "object", "required": ["c"]}]},
+            "object",
+            ProblemReason.NO_ALTERNATIVE,
+            "fits none of the alternatives; of the closest one, $.b: missing",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit_as_a_whole_stay_and_are_a_problem(
+    schema: dict[str, Any], declared: str, reason: ProblemReason, message: str
+):
+    given = {"a": "x"}
+    problem = ArgumentProblem("$", declared, given, reason, f"$: {message}")
+    assert coerce_arguments(given, schema) == Coercion({"a": "x"}, (), (problem,))
+
+
+@pytest.mark.parametrize(("arguments", "kind"), [(None, "NoneType"), ("{}", "str"), ([1], "list")])
+def test_arguments_are_a_dict(arguments: object, kind: str):
+    with pytest.raises(TypeError, match=f"arguments must be a dict, got {kind}"):
         coerce_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(TypeError, match=f"arguments must be a dict, got {type(arguments).__name__}"):
+    with pytest.raises(TypeError, match=f"arguments must be a dict, got {kind}"):
         validate_arguments(arguments, {})  # type: ignore[arg-type]  # on purpose
 
 

@@ -40,7 +40,21 @@ def test_a_value_is_looked_at_down_to_a_limit(levels: int, is_read: bool):
     coercion = coerce_arguments({"x": nested(levels, "1")}, whole)
     assert len(coercion.changes) == is_read
     assert len(coercion.problems) == (not is_read)
-    assert is_read or "nested deeper than 128 levels" in coercion.problems[0].message
+
+
+def test_what_is_too_deep_to_be_looked_at_says_so():
+    lists = {"type": "array", "items": {"$ref": "#/properties/x"}}
+    (problem,) = coerce_arguments({"x": nested(128, "1")}, {"properties": {"x": lists}}).problems
+    path, declared = "$.x" + "[0]" * 127, "array of array"
+    message = f"{path}: nested deeper than 128 levels, which are not looked at"
+    assert problem == ArgumentProblem(path, declared, ["1"], ProblemReason.TOO_DEEP, message)
+
+
+@pytest.mark.parametrize(("levels", "fits"), [(126, True), (127, False)])
+def test_a_name_of_another_alternative_is_looked_at_down_to_the_same_limit(levels: int, fits: bool):
+    either = {"anyOf": [{"type": "object", "properties": {name: {"$ref": "#/$defs/x"}}} for name in "ab"]}
+    given = {"x": {"a": 1, "b": nested(levels, 1)}}
+    assert (not coerce_arguments(given, {"properties": {"x": either}, "$defs": {"x": LOOP}}).problems) is fits
 
 
 def test_text_in_text_in_text_costs_no_more_than_its_length():
@@ -119,13 +133,15 @@ def test_a_coercer_keeps_little_of_what_names_ask_for():
 
 def test_a_full_stack_is_no_error():
     schema = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": LOOP}}
+    given = {"x": nested(100, "1")}
+    problem = ArgumentProblem("$", "object", given, ProblemReason.TOO_DEEP, "$: nested too deep to be looked at here")
 
     def under(frames: int) -> Coercion:
-        return under(frames - 1) if frames else coerce_arguments({"x": nested(100, "1")}, schema)
+        return under(frames - 1) if frames else coerce_arguments(given, schema)
 
     for frames_left in (*range(40, 80), 200):
         coercion = under(sys.getrecursionlimit() - len(inspect.stack(0)) - frames_left)
-        assert [problem.reason for problem in coercion.problems] == [ProblemReason.TOO_DEEP]
+        assert coercion == Coercion(given, (), (problem,))
 
 
 def test_a_full_stack_is_no_error_of_validation():
