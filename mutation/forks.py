@@ -9,6 +9,7 @@ import pickle
 import resource
 import signal
 import struct
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -79,6 +80,7 @@ class Forks:
         self._killer = mmap.mmap(-1, 4)  # shared with the forks
         self._running: dict[int, Mutant] = {}
         self._has_failed = False
+        sys.setrecursionlimit(2 * sys.getrecursionlimit())  # each function with mutants is called by another one
         set_mutant_under_test("")  # the tests of texts read it, to cut each in fewer places
         config()  # of pyproject.toml, which is not there where a test goes into another folder
 

@@ -40,12 +40,14 @@ _LEFT_OUT = (
     "test_sharing.py",
     "acceptance/test_pytest_plugin.py",
     "arguments/test_benchmark.py",
-    "arguments/test_limits.py",
     "cli/test_main.py",
     "cli/test_results_file.py",
     "cli/test_status.py",
 )
-_TOO_LONG = ("linear", "grows", "no_memory", "keeps_its_text_once", "whatever_pythons_own_limit")
+_TOO_LONG = (
+    *("linear", "grows", "no_memory", "no_more_memory", "keeps_its_text_once", "keeps_little"),
+    *("of_reading_a_schema", "whatever_pythons_own_limit"),
+)
 
 _TESTS = ("tests/shared", str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
 _PYTEST = (
