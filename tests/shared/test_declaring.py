@@ -64,6 +64,8 @@ def test_what_is_no_list_of_tools_is_named(declare: Callable[[Any], object], too
     ("tool", "message"),
     [
         ({"function": 5}, "tools[0]['function'] is an int: expected"),
+        ({"name": "f", "inputSchema": type("Xml", (), {})()}, "tools[0]: the parameters of f are a Xml, not a JSON"),
+        ({"name": "f", "inputSchema": type("Open", (), {})()}, "tools[0]: the parameters of f are an Open, not a JSON"),
         ({"name": "f", "inputSchema": 5}, "tools[0]: the parameters of f are an int, not a JSON Schema object"),
     ],
 )
@@ -118,6 +120,22 @@ def test_the_schema_itself_cannot_be_changed(place: str, method: str, arguments:
         with pytest.raises(TypeError, match=r"this is shared, and cannot be changed: change a copy\.deepcopy\(\) of"):
             getattr(tool.parameters[place], method)(*arguments)
         assert tool.parameters == SCHEMA
+
+
+def test_of_many_declared_tools_the_first_eight_are_named():
+    tools = [{"name": name} for name in "abcdefghi"]
+    (rejection,) = extract('{"name": "rm", "parameters": {}}', tools=tools).rejections
+    assert rejection.detail == "'rm' is not a declared tool; declared: a, b, c, d, e, f, g, h"
+
+
+def test_a_tuple_stays_one():
+    schema = {"properties": {"size": {"enum": ("S", ["M"])}}}
+    tool = Tool("f", "", schema)
+    assert tool.parameters == tool.arguments_schema == schema
+    with pytest.raises(TypeError, match=r"^this is shared, and cannot be changed: change a .+ of it$"):
+        tool.parameters["properties"]["size"]["enum"][1].append("L")
+    tool.arguments_schema["properties"]["size"]["enum"][1].append("L")
+    assert tool.parameters == schema
 
 
 def test_it_is_a_schema_like_any_other():

@@ -108,6 +108,7 @@ def test_the_model_is_the_clients():
     client = SimpleNamespace(model_name="llama4", model="other", base_url="http://b")
     said = what_to_do(EndpointFault.NO_SUCH_MODEL, ValueError(), client)
     assert said == "the server has no model 'llama4': http://b/models lists those that it has"
+    assert "has no model None: " in str(what_to_do(EndpointFault.NO_SUCH_MODEL, ValueError(), object()))
 
 
 def test_of_a_long_text_the_beginning_is_shown():

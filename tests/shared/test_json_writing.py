@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama3_tools.json_scan import parse_whole
-from llama3_tools.json_writing import shown, write_json
+from llama3_tools.json_writing import shown, write_json, written_arguments
 
 LONG = "7" * 5000
 
@@ -28,8 +29,8 @@ def test_with_a_long_integer_the_rest_is_written_as_ever(value: dict[str, Any]):
     parsed = parse_whole(f'{{"n": {LONG}}}')
     assert parsed is not None
     long = parsed.value["n"]
-    written = write_json({"": value, "n": [long, -long], "t": (1, 2)})
-    assert written == json.dumps({"": value, "n": [0], "t": [1, 2]}, ensure_ascii=False).replace(
+    written = write_json({"é": value, "n": [long, -long], "t": (1, "é")})
+    assert written == json.dumps({"é": value, "n": [0], "t": [1, "é"]}, ensure_ascii=False).replace(
         '"n": [0]', f'"n": [{LONG}, -{LONG}]'
     )
 
@@ -59,7 +60,7 @@ def test_one_list_twice_is_no_circle_and_a_circle_is_an_error():
     twice = [10**5000]
     assert write_json([twice, twice]).count("1") == 2
     twice.append(twice)  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match="it holds itself"):
+    with pytest.raises(ValueError, match=r"^it holds itself$"):
         write_json(twice)
 
 
@@ -71,3 +72,16 @@ def test_what_is_no_json_is_an_error_or_has_a_default():
     assert write_json([10**5000, {1}], default=str).endswith(', "{1}"]')
     assert write_json({1: 10**5000, None: 1}).startswith('{"1": 1000')
     assert shown([10**5000, {1}]).endswith(', "<set>"]')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ({"city": "Zürich", "day": date(2026, 1, 2)}, '{"city": "Zürich", "day": "2026-01-02"}'),
+        ("no JSON", '"no JSON"'),
+        ({(1, 2): 3}, '"{…}"'),
+        ({"n": 10**5000}, '"{…}"'),
+    ],
+)
+def test_the_arguments_of_a_servers_call_are_written(arguments: Any, written: str):  # noqa: ANN401 (as servers have them)
+    assert written_arguments(arguments) == written

@@ -84,6 +84,20 @@ def test_a_tool_choice_becomes_an_instruction(tool_choice: str, last_line: str):
 def test_a_tool_choice_that_is_not_declared_is_an_error():
     with pytest.raises(ToolDefinitionError, match="tool_choice 'g' is not declared; declared: f, wetter"):
         render_tool_prompt([BARE, WETTER], tool_choice="g")
+    with pytest.raises(
+        ToolDefinitionError, match=r'^tool_choice "required" takes a tool that can be called; declared: none$'
+    ):
+        render_tool_prompt([], tool_choice="required")
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "hint"),
+    [(None, "NoneType"), ({"type": "function"}, 'dict: pass the name, which OpenAI has under ["function"]["name"]')],
+)
+def test_a_tool_choice_is_a_str(tool_choice: Any, hint: str):  # noqa: ANN401 - on purpose
+    with pytest.raises(TypeError) as error:
+        render_tool_prompt([BARE], tool_choice=tool_choice)
+    assert str(error.value) == f'tool_choice is "auto", "required" or the name of a tool, got {hint}'
 
 
 def test_a_prompt_format_that_does_not_exist_is_an_error():

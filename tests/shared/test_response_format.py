@@ -274,10 +274,13 @@ def test_an_output_is_a_str():
 
 def test_the_error_can_be_pickled():
     with pytest.raises(ResponseFormatError) as raised:
-        parse_response("Hi")
+        parse_response('{"message": "Hi", "tool_call": null, "❤\ufe0f": 1}')
+    assert r"❤\ufe0f" in str(raised.value)
     copy = pickle.loads(pickle.dumps(raised.value))  # noqa: S301 (pickled in the line)
     assert str(copy) == str(raised.value)
-    assert (copy.problem, copy.output, copy.offset) == (raised.value.problem, "Hi", 0)
+    assert (copy.problem, copy.output, copy.offset) == (raised.value.problem, raised.value.output, raised.value.offset)
+    assert copy.offset > 0
+    assert ResponseFormatError(copy.problem, "", expected="", output="").offset == 0
 
 
 def test_many_braces_take_no_more_than_a_look_each():

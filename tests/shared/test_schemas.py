@@ -88,6 +88,8 @@ def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
         ({"$defs": {"A": {"type": "A"}}}, 'type at $defs.A is "A"'),
         ({"properties": {1: {}}}, "a name at properties is 1, not a string"),
         ({None: {}}, "a name is None, not a string"),
+        ({"properties": {"a": {"enum": [{1: 2}]}, "b": {"enum": [{}]}}}, "a name at properties.a.enum[0] is 1"),
+        ({"type": "größer"}, 'are no JSON Schema: type is "größer", not'),
         (of(default=[{"a": {2: 3}}]), "a name at properties.city.default[0].a is 2, not a string"),
         ({"definitions": []}, "definitions is [], not an object that holds a schema for each name"),
     ],

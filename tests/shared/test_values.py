@@ -13,10 +13,12 @@ from llama3_tools import (
     Llama3ToolsError,
     MissingExtraError,
     ReasoningDelta,
+    Rejection,
     RejectionReason,
     StreamStateError,
     TextDelta,
     Tool,
+    ToolCall,
     ToolDefinitionError,
     declare_tools,
     extract,
@@ -59,6 +61,29 @@ def test_a_repr_is_for_people():
         "  <Rejection 66:95 of 'g' malformed: expected a key or '}' at offset 95, found 'o'>)",
     ]
     assert len(repr(extract("x" * 10_000))) < 200
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (ToolCall("f\n", {}, "{}", "", (0, 2), "json"), r"<ToolCall 'f\n'({}) json 0:2>"),
+        (
+            ToolCall("f", {}, "{'a'}", "", (0, 2), "json", repaired_from="{'a'}"),
+            "<ToolCall f({'a'}) json 0:2 repaired>",
+        ),
+        (ToolCall("f", {}, '{"a": "é\u200dé"}', "", (0, 2), "json"), r'<ToolCall f({"a": "é\u200dé"}) json 0:2>'),
+        (Rejection((0, 2), RejectionReason.MALFORMED, "no  é\u200dé"), r"<Rejection 0:2 malformed: no  é\u200dé>"),
+        (Extraction(None), "Extraction(content=None)"),
+        (Extraction("Hi", reasoning="A greeting."), "Extraction(content='Hi', reasoning='A greeting.')"),
+        (Extraction("❤\ufe0f"), "Extraction(content='❤\ufe0f')"),
+        (TextDelta("❤\ufe0f"), r"TextDelta(text='❤\ufe0f')"),
+        (Piece(PieceKind.TEXT, "a"), "Piece(kind=<PieceKind.TEXT: 'text'>, text='a', index=None)"),
+        (Extraction("x" * 120), f"Extraction(content='{'x' * 120}')"),
+        (Extraction("x" * 121), f"Extraction(content='{'x' * 100}… (121 characters)')"),
+    ],
+)
+def test_a_repr_shows_what_there_is(value: object, shown: str):
+    assert repr(value) == shown
 
 
 def test_a_call_that_was_written_in_many_lines_is_shown_in_one():

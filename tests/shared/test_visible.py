@@ -50,3 +50,4 @@ def test_what_is_read_stays(text: str) -> None:
 def test_names_and_arguments_are_seen_exactly(text: str, written: str) -> None:
     assert visible(text, exact=True) == written
     assert visible_json(f'"{text}"', exact=True) == f'"{written}"'
+    assert visible_json(f'"{text}"') == f'"{text}"'

@@ -420,7 +420,7 @@ def test_a_validator_remembers_no_values():
         (
             {"type": "function", "function": {"name": "f", "parameters": {}}},
             ToolDefinitionError,
-            'pass its "parameters"',
+            r'^this is a whole tool, not the schema of its arguments: pass its "parameters"$',
         ),
         ({"type": "function", "name": "f", "parameters": {}}, ToolDefinitionError, 'pass its "parameters"'),
         (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not a NoneType'),
