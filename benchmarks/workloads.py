@@ -246,6 +246,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
     Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
     Workload("open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', options=_REPAIR),
+    Workload("open comments, to repair", "{/*", options=_REPAIR),
     Workload("open objects, to repair", '{"name": ', after=_BREAK, options=_REPAIR),
     Workload(
         "a string too long to repair",

@@ -38,10 +38,9 @@ class _Pattern(NamedTuple):
         return _Pattern(re.compile(whole), re.compile(partial))
 
 
-_COMMENT = _Pattern.of(
-    r"/\*(?:[^*]|\*(?!/)){0,1024}\*/|(?://|#)[^\n]{0,1024}\n",
-    r"/\Z|/\*(?:[^*]|\*(?!/)){0,1024}\Z|(?://|#)[^\n]{0,1024}\Z",
-)
+_COMMENTS = {"#": "\n", "//": "\n", "/*": "*/"}
+"""What opens a comment, and what closes it."""
+_LONGEST_COMMENT = 1024
 _KEY = _Pattern.of(
     rf"(?:({_BARE})[\"']?|[\"']({_BARE})[\"']){_SPACE}:|({_QUOTED}){_SPACE}(?::|(?=[\"'{{\[]))",
     rf"[\"']?{_BARE}[\"']?{_SPACE}\Z|(?:{_QUOTED}){_SPACE}\Z|(?:{_OPEN})\Z",
@@ -224,10 +223,28 @@ class _Scanner:
                 if not (yield from self._more()):
                     return False
                 continue
-            comment = yield from self._match(_COMMENT)
-            if comment is None:
+            if not (yield from self._skip_comment()):
                 return source.pos < self._end
-            source.pos += len(comment[0])
+
+    def _skip_comment(self) -> Reading[bool]:
+        """Step over a comment, if there is one that is not too long."""
+        source = self.source
+        while True:
+            end = self._end
+            beginning = source.text[source.pos : min(source.pos + 2, end)]
+            opening = beginning if beginning in _COMMENTS else beginning[0]
+            if opening in _COMMENTS:
+                closing, inside = _COMMENTS[opening], source.pos + len(opening)
+                last = inside + _LONGEST_COMMENT + len(closing)
+                closed = source.text.find(closing, inside, min(last, end))
+                if closed >= 0:
+                    source.pos = closed + len(closing)
+                    return True
+                is_open = last > end
+            else:
+                is_open = beginning == "/"
+            if not is_open or not (yield from self._more()):
+                return False
 
     def _read_token(self) -> Reading[bool]:
         """Read one token, or a comma; tell whether it may stand here."""
