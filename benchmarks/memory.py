@@ -26,6 +26,7 @@ _STREAMS = (
     (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None, True),
     (Workload("many calls", f"{CALL}; ", calls=1), len(CALL), True),
     (Workload("delimiters after a call", ";,", before=CALL, calls_beside=2), None, True),
+    (Workload("tokens behind text", "<|eot_id|>", before="x", after=CALL), None, True),
     (
         Workload(
             "code behind a tag",

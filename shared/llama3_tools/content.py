@@ -7,7 +7,6 @@ out to be the space, the protocol tokens or the delimiters around a call is held
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import groupby
 
 from llama3_tools.growing_text import GrowingText
@@ -82,7 +81,8 @@ class Content:
                 return
         body = piece.rstrip()
         if not body:
-            self._hold(piece)
+            if piece:
+                self._hold(piece)
             return
         if self._tail:
             self._tail.append(body)
@@ -95,9 +95,11 @@ class Content:
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
-        if self._place != _CALL:
-            self._is_stripped = False
-            self._tail.append(_Token(token))
+        if self._place == _CALL:
+            return
+        self._is_stripped = False
+        if self._place != _START:  # where it vanishes, whatever follows
+            self._hold(_Token(token))
 
     def call(self, call: ToolCall) -> None:
         """Take a call: space, protocol tokens and delimiters before it vanish."""
@@ -202,9 +204,7 @@ class Content:
         if DELIMITERS.fullmatch(piece) if self._place == _DELIMITERS else piece.isspace():
             self._hold(piece)
             return ""
-        if self._place == _START and self._tail:
-            self._tail = [held for held in self._tail if not isinstance(held, _Token)]
-        elif self._place == _DELIMITERS and self._has_text:
+        if self._place == _DELIMITERS and self._has_text:
             self._tail.insert(0, " ")
         self._place = _PROSE
         return piece
@@ -217,10 +217,10 @@ class Content:
         return piece
 
     def _hold(self, piece: str) -> None:
-        """Hold back white space or delimiters: many pieces joined, as each costs fifty bytes beside its characters."""
+        """Hold back white space, delimiters or a token: many joined, as each costs fifty bytes beside its text."""
         self._tail.append(piece)
         if len(self._tail) > self._longest_tail:
-            self._tail = [one for kind, held in groupby(self._tail, type) for one in _joined(kind, held)]
+            self._tail = [kind("".join(held)) for kind, held in groupby(self._tail, type)]
             self._longest_tail = max(_LONGEST_TAIL, 2 * len(self._tail))
 
     def _emit(self, text: str) -> None:
@@ -229,10 +229,6 @@ class Content:
             self._fresh.append(text)
             if self._pieces is not None:
                 self._pieces.add(text)
-
-
-def _joined(kind: type, pieces: Iterable[str]) -> Iterable[str]:
-    return pieces if kind is _Token else ["".join(pieces)]
 
 
 def _stripped(tail: list[str]) -> list[str]:

@@ -256,16 +256,21 @@ def test_without_its_content_a_stream_takes_no_memory():
     assert lengths[ReasoningDelta] == 1000 * len(piece) - 1
 
 
-def test_of_brackets_that_never_close_a_stream_keeps_a_byte_each():
+@pytest.mark.parametrize(
+    ("before", "piece", "most"),
+    [("", "[", 2), ("x", "<|eot_id|>", 4), ("", "<|eot_id|>", 0.1), ("x", " ", 2)],
+)
+def test_of_what_may_still_vanish_a_stream_keeps_a_byte_or_two_a_character(before: str, piece: str, most: float):
     stream, many = Extractor().stream(keep_content=False), 200_000
+    stream.feed(before)
     tracemalloc.start()
     try:
-        for _ in range(many // 1000):
-            stream.feed("[" * 1000)
+        for _ in range(100):
+            stream.feed(piece * (many // len(piece) // 100))
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert used < 2 * many
+    assert used < most * many
 
 
 def test_a_stream_keeps_its_text_once():
