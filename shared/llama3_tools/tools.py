@@ -46,6 +46,14 @@ class Tool:
         _require_declaration(self.name, self.parameters)
         object.__setattr__(self, "parameters", read_only(dict(self.parameters)))
 
+    def __copy__(self) -> Tool:
+        """Give the tool itself, which never changes."""
+        return self
+
+    def __deepcopy__(self, _: object) -> Tool:
+        """Give the tool itself, which never changes."""
+        return self
+
     @property
     def arguments_schema(self) -> dict[str, Any]:
         """A copy of the schema that every call's arguments have to fit: of an empty object for a tool that takes none.

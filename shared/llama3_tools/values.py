@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _LINE_BREAK = re.compile(r"[\r\n]")
+_PLAIN_NAME = re.compile(r"[\w.:/-]+")
 
 Span: TypeAlias = tuple[int, int]
 """Start and end (exclusive) of a piece of the model output, in characters."""
@@ -156,7 +157,7 @@ class ToolCall:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood; no character hides."""
         start, end = self.span
         arguments = shortened(_in_one_line(self.arguments_json))  # whose strings have no line breaks
-        name = shortened(self.name if self.name.isprintable() else repr(self.name))
+        name = shortened(self.name if _PLAIN_NAME.fullmatch(self.name) else repr(self.name))
         repaired = "" if self.repaired_from is None else " repaired"
         return visible(f"<ToolCall {name}({arguments}) {self.format} {start}:{end}{repaired}>", exact=True)
 

@@ -72,6 +72,14 @@ def test_a_repr_is_for_people():
             "<ToolCall f({'a'}) json 0:2 repaired>",
         ),
         (ToolCall("f", {}, '{"a": "é\u200dé"}', "", (0, 2), "json"), r'<ToolCall f({"a": "é\u200dé"}) json 0:2>'),
+        (
+            ToolCall("github.com/get-it:v2", {}, "{}", "", (0, 2), "json"),
+            "<ToolCall github.com/get-it:v2({}) json 0:2>",
+        ),
+        (
+            ToolCall("ls({}) json>, <ToolCall rm", {}, "{}", "", (0, 2), "json"),
+            "<ToolCall 'ls({}) json>, <ToolCall rm'({}) json 0:2>",
+        ),
         (Rejection((0, 2), RejectionReason.MALFORMED, "no  é\u200dé"), r"<Rejection 0:2 malformed: no  é\u200dé>"),
         (Extraction(None), "Extraction(content=None)"),
         (Extraction("Hi", reasoning="A greeting."), "Extraction(content='Hi', reasoning='A greeting.')"),
