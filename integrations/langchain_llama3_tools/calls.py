@@ -10,7 +10,7 @@ from langchain_core.messages.tool import tool_call, tool_call_chunk
 
 from llama3_tools import ToolCall
 
-__all__ = ["to_block", "to_chunk", "to_chunk_block", "to_tool_call"]
+__all__ = ["block_index", "to_block", "to_chunk", "to_chunk_block", "to_tool_call"]
 
 
 def to_tool_call(call: ToolCall) -> LangChainToolCall:
@@ -30,5 +30,9 @@ def to_block(call: ToolCall) -> dict[str, Any]:
 
 def to_chunk_block(call: ToolCall, index: int) -> dict[str, Any]:
     """Give the call as a block of a chunk's content. The sum of the chunks turns it into what `to_block` gives."""
-    # LangChain merges blocks of equal index. Models number theirs; a string that starts with `lc_` merges as well.
-    return {**to_chunk(call, index), "type": "tool_call_chunk", "index": f"lc_llama3_call_{index}"}
+    return {**to_chunk(call, index), "type": "tool_call_chunk", "index": block_index(index)}
+
+
+def block_index(index: int) -> str:
+    """Give what LangChain is to tell the block of a call by, which merges blocks of equal index."""
+    return f"lc_llama3_call_{index}"  # models number theirs; a string that starts with `lc_` merges as well

@@ -33,6 +33,7 @@ from langchain_llama3_tools.native import (
     NativeCalls,
     NativeStream,
     has_native_calls,
+    to_native_block,
     to_native_chunk,
     without_call_blocks,
 )
@@ -221,11 +222,12 @@ class MessageChunks:
             if isinstance(call, ToolCall):
                 yield self._chunk([call], self._identity())
                 continue
+            content = self._content([to_native_block(call, self._index)] if self._lists_calls else [])
             pieces = [to_native_chunk(call, self._index)]
             self._index += 1
             metadata = {REJECTED_TOOL_CALLS: [call.rejected]} if call.rejected else {}
             yield AIMessageChunk(
-                content=self._content([]), tool_call_chunks=pieces, response_metadata=metadata, **self._identity()
+                content=content, tool_call_chunks=pieces, response_metadata=metadata, **self._identity()
             )
 
 

@@ -17,7 +17,7 @@ from langchain_core.messages import ToolCall as LangChainToolCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_llama3_tools.calls import to_block, to_chunk, to_tool_call
+from langchain_llama3_tools.calls import block_index, to_block, to_chunk, to_chunk_block, to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.content import Block, Content
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, RejectedToolCall, collected_text, to_invalid_call
@@ -34,6 +34,7 @@ __all__ = [
     "UnusableCall",
     "gathered_chunks",
     "has_native_calls",
+    "to_native_block",
     "to_native_chunk",
     "without_call_blocks",
 ]
@@ -50,6 +51,9 @@ class UnusableCall(NamedTuple):
 
 NativeCall: TypeAlias = ToolCall | UnusableCall
 """A call that can be run, or one that cannot."""
+
+_Sent: TypeAlias = tuple[str | None, NativeCall]
+"""A call with the id that it was sent with."""
 
 _CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
 
@@ -74,6 +78,13 @@ def to_native_chunk(call: NativeCall, index: int) -> ToolCallChunk:
     return tool_call_chunk(name=listed["name"], args=listed["args"], id=listed["id"], index=index)
 
 
+def to_native_block(call: NativeCall, index: int) -> Block:
+    """Give a call as a block of a chunk's content (LangChain's version `v1`)."""
+    if isinstance(call, ToolCall):
+        return to_chunk_block(call, index)
+    return {**call.listed, "index": block_index(index)}
+
+
 @dataclass(frozen=True, slots=True)
 class NativeCalls:
     """Makes the calls of a server fit to be run: each gets an id, and arguments that fit where that is wanted."""
@@ -91,21 +102,24 @@ class NativeCalls:
 
     def settle(self, message: AIMessage) -> AIMessage:
         """Give a whole message whose calls are fit to be run; where they are already, the message as it is."""
-        read: list[NativeCall] = []
+        called: list[_Sent] = []
+        invalid: list[_Sent] = []
         if isinstance(message, AIMessageChunk):  # whose calls LangChain has completed, and kept as they were sent
             stream = NativeStream(self)
-            read += [*stream.feed(message.tool_call_chunks), *stream.flush()]
+            read = [*stream.feed(message.tool_call_chunks), *stream.flush()]
+            called += zip(stream.sent_ids, read, strict=True)
         else:
             made = 0
             for call in message.tool_calls:
-                read.append(self._read_whole(call, made))
-                made += isinstance(read[-1], ToolCall)
-            read += [self._read_invalid(call) for call in message.invalid_tool_calls]
-        calls = [call for call in read if isinstance(call, ToolCall)]
-        unusable = [call for call in read if isinstance(call, UnusableCall)]
+                called.append((call["id"], self._read_whole(call, made)))
+                made += isinstance(called[-1][1], ToolCall)
+            invalid += [(call["id"], self._read_invalid(call)) for call in message.invalid_tool_calls]
+        calls = [call for _, call in called if isinstance(call, ToolCall)]
+        unusable = [call for _, call in called + invalid if isinstance(call, UnusableCall)]
         fields: dict[str, Any] = {
             "tool_calls": [to_tool_call(call) for call in calls],
             "invalid_tool_calls": [call.listed for call in unusable],
+            "content": _relisted(message.content, called, invalid),
         }
         told: dict[str, Sequence[Any]] = {
             COERCED_ARGUMENTS: coerced_arguments(calls),
@@ -115,12 +129,6 @@ class NativeCalls:
         if metadata == message.response_metadata and all(fields[name] == getattr(message, name) for name in fields):
             return message
         fields["response_metadata"] = metadata
-        if not isinstance(message.content, str):
-            by_id: dict[str | None, deque[NativeCall]] = {}  # servers have given several calls one id
-            for one in read:
-                if isinstance(one, ToolCall) or one.rejected:
-                    by_id.setdefault(_id_of(one), deque()).append(one)
-            fields["content"] = [kept for block in message.content if (kept := _with_call(block, by_id)) is not None]
         if isinstance(message, AIMessageChunk):
             message = cast("AIMessage", message_chunk_to_message(message))
         return message.model_copy(update=fields)
@@ -185,6 +193,8 @@ class NativeStream:
         Args:
             calls: reads each call, once it is whole.
         """
+        self.sent_ids: list[str | None] = []
+        """The ids with which the calls that were given were sent."""
         self._calls = calls
         self._made = 0
         self._open: deque[_Gathered] = deque()
@@ -217,6 +227,7 @@ class NativeStream:
     def _read(self, gathered: _Gathered) -> NativeCall:
         call = self._calls.read(gathered.name, gathered.arguments, gathered.id, made=self._made)
         self._made += isinstance(call, ToolCall)
+        self.sent_ids.append(gathered.id)
         return call
 
     def _gathered(self, piece: ToolCallChunk) -> _Gathered | None:
@@ -237,6 +248,7 @@ def gathered_chunks(chunks: Iterable[ChatGenerationChunk], calls: NativeCalls) -
     """Put the calls that a server sends in pieces into one last chunk, so that the sum completes none."""
     stream = NativeStream(calls)
     whole: list[NativeCall] = []
+    lists_calls = False
     for chunk in chunks:
         message = chunk.message
         if not isinstance(message, AIMessageChunk) or not message.tool_call_chunks:
@@ -245,12 +257,14 @@ def gathered_chunks(chunks: Iterable[ChatGenerationChunk], calls: NativeCalls) -
         whole += stream.feed(message.tool_call_chunks)
         kept: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
         kept["content"] = without_call_blocks(message.content)
+        lists_calls = lists_calls or len(kept["content"]) < len(message.content)
         kept_message = message.model_copy(update=kept)
         yield ChatGenerationChunk(message=kept_message, generation_info=chunk.generation_info)
     whole += stream.flush()
     if whole:
         pieces = [to_native_chunk(call, index) for index, call in enumerate(whole)]
-        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=pieces))
+        content: Content = [to_native_block(call, index) for index, call in enumerate(whole)] if lists_calls else ""
+        yield ChatGenerationChunk(message=AIMessageChunk(content=content, tool_call_chunks=pieces))
 
 
 @dataclass(slots=True)
@@ -310,13 +324,26 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _id_of(call: NativeCall) -> str | None:
-    return call.id if isinstance(call, ToolCall) else call.listed["id"]
+def _relisted(content: Content, called: Iterable[_Sent], invalid: Iterable[_Sent]) -> Content:
+    """Give content whose blocks list the calls as they are now. Both come in one order, and a block of no call goes."""
+    if isinstance(content, str):
+        return content
+    listed = (_by_id(called), _by_id(invalid))
+    kept: list[Block] = []
+    for block in content:
+        if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS:
+            kept.append(block)
+            continue
+        likely = reversed(listed) if block["type"] == "invalid_tool_call" else listed
+        calls = next((calls for by_id in likely if (calls := by_id.get(block.get("id") or None))), None)
+        if calls:
+            call = calls.popleft()
+            kept.append({**block, **(to_block(call) if isinstance(call, ToolCall) else call.listed)})
+    return kept
 
 
-def _with_call(block: Block, calls: Mapping[str | None, deque[NativeCall]]) -> Block | None:
-    """Give a block of content as it is, or the one of its call as that is now; `None`: it is beyond a limit."""
-    if not isinstance(block, dict) or block.get("type") != "tool_call" or not calls.get(block.get("id")):
-        return block
-    call = calls[block["id"]].popleft()
-    return to_block(call) if isinstance(call, ToolCall) else None
+def _by_id(sent: Iterable[_Sent]) -> dict[str | None, deque[NativeCall]]:
+    by_id: dict[str | None, deque[NativeCall]] = {}  # servers have given several calls one id, or none
+    for call_id, call in sent:
+        by_id.setdefault(call_id or None, deque()).append(call)
+    return by_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import reduce
 from typing import Any
@@ -15,7 +15,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.messages.tool import tool_call, tool_call_chunk
-from langchain_core.outputs import ChatResult
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_openai import ChatOpenAI
 
 from endpoints.script import Turn, scripted
@@ -56,6 +56,21 @@ def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
     assert all(call["type"] == "tool_call" for call in message.tool_calls)
     calls: list[Any] = [(call["name"], call["args"], call["id"]) for call in message.tool_calls]
     return calls + [(call["name"], json.loads(str(call["args"])), call["id"]) for call in message.invalid_tool_calls]
+
+
+def in_blocks(chunk: AIMessageChunk) -> AIMessageChunk:
+    """Give a chunk as a model with content version `v1` sends it."""
+    blocks: list[Any] = [dict(piece) for piece in chunk.tool_call_chunks]
+    return chunk.model_copy(update={"content": blocks, "response_metadata": {"output_version": "v1"}})
+
+
+def listed(message: AIMessage) -> list[dict[str, Any]]:
+    """Give the blocks of a message that list calls, which are those it has."""
+    blocks: list[Any] = [block for block in fields(message)["content"] if block["type"] != "text"]
+    bare = [{key: value for key, value in block.items() if key != "extras"} for block in blocks]
+    assert [block for block in bare if block["type"] == "tool_call"] == message.tool_calls
+    assert [block for block in bare if block["type"] != "tool_call"] == message.invalid_tool_calls
+    return blocks
 
 
 MALFORMED = '{"name": "f", "parameters": %s}'
@@ -171,16 +186,27 @@ class TestStreams:
         message = summed(streamed(parser(), [*STREAMS["cut off"][0], last]))
         assert (message.response_metadata, message.usage_metadata) == (last.response_metadata, usage)
 
-    def test_in_version_1_blocks_too(self) -> None:
-        version = {"output_version": "v1"}
-        chunks = [
-            AIMessageChunk(content=[{**piece, "index": 1}], tool_call_chunks=[piece], response_metadata=version, id="1")
-            for chunk in STREAMS["one cut off behind a whole one"][0]
-            for piece in chunk.tool_call_chunks
-        ]
-        message = summed(streamed(parser(), chunks))
-        assert made(message) == STREAMS["one cut off behind a whole one"][1]
-        assert fields(message)["content"] == [{"type": "tool_call", "name": "g", "args": {}, "id": "a"}]
+    @of_each_stream
+    @pytest.mark.parametrize("is_ended", [False, True])
+    def test_in_version_1_blocks_too(self, chunks: list[AIMessageChunk], expected: list[Any], is_ended: bool) -> None:
+        class Whole(ScriptedChatModel):
+            def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+                return ChatResult(generations=[ChatGeneration(message=reduce(operator.add, self.chunks))])
+
+        class Streaming(ScriptedChatModel):
+            streaming: bool = True
+
+        sent: list[Any] = [in_blocks(chunk) for chunk in chunks]
+        if is_ended:  # where LangChain completes the blocks as well
+            sent.append(AIMessageChunk(content=[], id="1", chunk_position="last"))
+        for inside in (Whole(chunks=sent), Streaming(chunks=sent, streaming=True)):
+            model = Llama3ToolModel(inside, id_factory=counted_ids()).bind_tools([get_weather])
+            listed(model.invoke("Hi"))
+            listed(summed(list(model.stream("Hi"))))
+        listed(parser().invoke(reduce(operator.add, sent)))
+        message = summed(streamed(parser(), sent))
+        assert made(message) == expected
+        assert len(listed(message)) == len(expected)
 
     def test_a_stream_that_breaks_off_loses_none(self) -> None:
         def breaking() -> Any:  # noqa: ANN401 (a generator)
@@ -217,6 +243,23 @@ class TestWholeMessages:
         message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}, {"name": "", "args": {}, "id": "b"}])
         unnamed = '{"name": "unknown", "parameters": {}}'
         assert made(parser().invoke(message)) == [("f", {}, "call_0"), ("", unnamed, "b")]
+
+    @pytest.mark.parametrize("first", ['{"x', '{"x": 1}'])
+    def test_blocks_of_one_id_are_told_apart_by_their_order(self, first: str) -> None:
+        sent = reduce(operator.add, map(in_blocks, pieces((0, "a", "f", first), (1, "a", "g", "{}"))))
+        sent = sent.model_copy(update={"content": [{"type": "tool_call", "name": "g", "args": {}, "id": "a"}] * 2})
+        assert [block["name"] for block in listed(parser().invoke(sent))] == ["f", "g"]
+
+    def test_a_block_that_lists_no_call_goes(self) -> None:
+        call = tool_call(name="f", args={}, id="a")
+        broken: Any = {"name": "g", "args": '{"x', "id": "b", "error": "", "type": "invalid_tool_call"}
+        completed = {"type": "tool_call", "name": "g", "args": {"x": 1}, "id": "b"}
+        content: list[Any] = [dict(call), completed, {**call, "name": "h", "id": "c"}, dict(call)]
+        read = parser().invoke(AIMessage(content, tool_calls=[call], invalid_tool_calls=[broken]))
+        assert [(block["type"], block["name"]) for block in listed(read)] == [
+            ("tool_call", "f"),
+            ("invalid_tool_call", "g"),
+        ]
 
     def test_an_id_that_is_no_text_becomes_one(self) -> None:
         broken: Any = {"name": "g", "args": '{"x', "id": None, "error": "", "type": "invalid_tool_call"}
@@ -276,23 +319,27 @@ class TestLimits:
             for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
                 self.check(message)
 
-    @pytest.mark.parametrize("ids", ["abc", "aaa"])
-    def test_version_1_blocks_list_the_calls_that_are_left_as_they_are_then(self, ids: str) -> None:
+    @pytest.mark.parametrize("ids", ["abc", "aaa", (None, None, None), ("", None, "a")])
+    def test_version_1_blocks_list_the_calls_as_they_are_then(self, ids: Sequence[str | None]) -> None:
         text: dict[str, Any] = {"type": "text", "text": "Hm."}
         calls = [
             tool_call(name="f", args={"labels": "sun"}, id=ids[0]),
             tool_call(name="f", args=json.loads(DEEP), id=ids[1]),
             tool_call(name="g", args=json.loads(PARIS), id=ids[2]),
         ]
-        message = AIMessage(
-            content=[text, *map(dict, calls)], tool_calls=calls, response_metadata={"output_version": "v1"}
-        )
+        blocks: list[Any] = [{**call, "extras": {"item": 1}} for call in calls]
+        message = AIMessage(content=[text, *blocks], tool_calls=calls, response_metadata={"output_version": "v1"})
         labels = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
         tools = [{"name": "f", "parameters": labels}]
-        read = parser(tools=tools, coerce_arguments=True, limits=self.LIMITS).invoke(message)
-        kept = [{**calls[0], "args": {"labels": ["sun"]}}, calls[2]]
-        assert (read.content, read.tool_calls) == ([text, *kept], kept)
-        assert [call["id"] for call in read.invalid_tool_calls] == [ids[1]]
+        made = parser(tools=tools, coerce_arguments=True, limits=self.LIMITS)
+        read = made.invoke(message)
+        assert [call["args"] for call in read.tool_calls] == [{"labels": ["sun"]}, json.loads(PARIS)]
+        assert [block["type"] for block in listed(read)] == ["tool_call", "invalid_tool_call", "tool_call"]
+        assert all(block["extras"] == {"item": 1} for block in listed(read))
+        for call_id, block in zip(ids, listed(read), strict=True):
+            assert call_id in {block["id"], None, ""}
+        assert read.content[0] == text
+        assert made.invoke(read) is read
 
     @pytest.mark.parametrize("depth", [1, 2])
     def test_making_arguments_fit_nests_them_no_deeper(self, depth: int) -> None:
