@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from llama3_tools.json_scan import parse_whole
@@ -17,9 +17,9 @@ from llama3_tools.source import Source, run_to_end
 
 __all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 
+_NOT_ZERO = re.compile(r"[-0.]*[1-9]")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
 _MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set
-_EXACT_FLOAT = 2**53  # every integer up to here is a float
 
 _CONTAINER = re.compile(r"""\s*(?:[\[{(]|```|"[^"]*"\s*,|'[^']*'\s*,)""")
 _NULL_WORDS = ("", "None", "null")
@@ -63,11 +63,15 @@ def read_number(text: str, *, integer: bool = False) -> int | float | None:
     value = float(text)
     if not math.isfinite(value):
         return None
-    if not integer:
-        return value
-    if not value.is_integer() or abs(value) <= _EXACT_FLOAT:
-        return int(value) if value.is_integer() else None
-    exact = Decimal(text)  # a float has not all the digits of 1e23
+    return _as_integer(text) if integer else value
+
+
+def _as_integer(text: str) -> int | None:
+    """Give the integer that a number is, by all of its digits: more than a float has."""
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:  # an exponent of twenty digits: of zero, or of what is next to it
+        return None if _NOT_ZERO.match(text) else 0
     return int(exact) if exact == int(exact) else None
 
 

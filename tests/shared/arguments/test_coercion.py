@@ -251,6 +251,10 @@ def test_a_schema_is_followed_to_a_limit_and_what_is_beyond_restricts_nothing(
 WRONG = [
     ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
     ({"type": "integer"}, "2.5", 'wrong_type $.x: expected integer, got the string "2.5"'),
+    *(
+        ({"type": "integer"}, text, f'wrong_type $.x: expected integer, got the string "{text}"')
+        for text in ("5.00000000000000000001", "4503599627370497.25", "1e-400", "1e-9999999999999999999")
+    ),
     (
         {"type": "integer"},
         "9007199254740993.5",
