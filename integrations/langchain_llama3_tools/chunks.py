@@ -96,6 +96,7 @@ class MessageChunks:
         is_news = self._note(chunk)
         if has_native_calls(chunk) and not self._is_native:
             self._is_native = True
+            self._native = NativeStream(self._native_calls, made=self._index)
             yield from self._released()
             self._reader = self._reader.without_calls() or self._reader
         if chunk.additional_kwargs.get(REASONING_CONTENT):

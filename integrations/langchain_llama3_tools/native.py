@@ -187,16 +187,17 @@ class NativeStream:
     ([], [], [<ToolCall now({"city": "Paris"}) native 0:0>])
     """
 
-    def __init__(self, calls: NativeCalls) -> None:
-        """Start at the beginning of a message.
+    def __init__(self, calls: NativeCalls, *, made: int = 0) -> None:
+        """Start where the first one can begin.
 
         Args:
             calls: reads each call, once it is whole.
+            made: how many calls the message has before them, in its text.
         """
         self.sent_ids: list[str | None] = []
         """The ids with which the calls that were given were sent."""
         self._calls = calls
-        self._made = 0
+        self._made = made
         self._open: deque[_Gathered] = deque()
         self._numbered: defaultdict[int | str, deque[_Gathered]] = defaultdict(deque)  # of those, by their index
 

@@ -319,6 +319,20 @@ class TestLimits:
             for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
                 self.check(message)
 
+    @pytest.mark.parametrize(
+        ("limit", "called", "refused"), [(1, "f", "gh"), (2, "fg", "h"), (3, "fgh", "")], ids=["1", "2", "3"]
+    )
+    def test_those_that_a_stream_has_found_in_the_text_count(self, limit: int, called: str, refused: str) -> None:
+        text = '{"name": "f", "parameters": {}} {"name": "e", "parameters": {'  # which a call of the server interrupts
+        chunks = [AIMessageChunk(content=text, id="1"), *pieces((0, "a", "g", "{}"), (1, "b", "h", "{}"))]
+        limits = Limits(calls=limit)
+        model = Llama3ToolModel(ScriptedChatModel(chunks=chunks), limits=limits).bind_tools([get_weather])
+        for message in (summed(streamed(parser(limits=limits), chunks)), summed(model.stream("Hi"))):
+            assert "".join(call["name"] for call in message.tool_calls) == called
+            assert "".join(str(call["name"]) for call in message.invalid_tool_calls) == refused
+            told = message.response_metadata.get("rejected_tool_calls", [])
+            assert [entry["detail"] for entry in told] == [f"beyond the first {limit} calls"] * len(refused)
+
     @pytest.mark.parametrize("ids", ["abc", "aaa", (None, None, None), ("", None, "a")])
     def test_version_1_blocks_list_the_calls_as_they_are_then(self, ids: Sequence[str | None]) -> None:
         text: dict[str, Any] = {"type": "text", "text": "Hm."}
