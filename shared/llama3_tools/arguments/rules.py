@@ -3,6 +3,7 @@
 - A value where the schema is `false` has a place, and so has each name that is not allowed.
 - A pattern that Python cannot read restricts nothing, rather than to be an error.
 - `items` may be a list, `exclusiveMinimum` a boolean, as in older drafts.
+- Whether an item stands twice is told without comparing each with each other one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from llama3_tools.arguments.equality import first_twice
 from llama3_tools.arguments.patterns import readable
+from llama3_tools.arguments.wording import item_twice
 
 __all__ = ["RULES", "Rule"]
 
@@ -119,6 +122,12 @@ def _pattern(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator
         yield ValidationError("")
 
 
+def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
+    twice = first_twice(value) if wanted and isinstance(value, list) else None
+    if twice is not None:
+        yield ValidationError(item_twice(value[twice[0]], *twice))
+
+
 def _unless_boolean(rule: Rule, validator: object, wanted: object, *given: object) -> Iterator[ValidationError] | None:
     return None if isinstance(wanted, bool) else rule(validator, wanted, *given)
 
@@ -136,6 +145,7 @@ RULES: dict[str, Rule] = {
     "properties": _properties,
     "propertyNames": _property_names,
     "unevaluatedProperties": _unevaluated_properties,
+    "uniqueItems": _unique_items,
     _PROBE: _probe,
 }
 """All rules by their keywords."""

@@ -43,7 +43,6 @@ _RULES = {  # what they expect, with their value
     "pattern": "text that matches {}",
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
-    "uniqueItems": "no item twice",
     "minProperties": "at least {} properties",
     "maxProperties": "at most {} properties",
     "unevaluatedItems": "no further items",
@@ -198,7 +197,9 @@ def _detail(violation: Violation) -> str:
     """Give what to say about a rule that has no words of its own here."""
     if violation.rule in _REASONS or violation.rule in _RULES:
         return ""
-    return "fits more than one of the alternatives" if violation.rule == "oneOf" else shortened(violation.message)
+    if violation.rule == "oneOf":
+        return "fits more than one of the alternatives"
+    return violation.message if violation.rule == "uniqueItems" else shortened(violation.message)
 
 
 def _properties(violation: Violation) -> Mapping[str, Any]:

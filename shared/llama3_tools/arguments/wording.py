@@ -15,6 +15,7 @@ __all__ = [
     "MAX_LISTED",
     "Path",
     "declared_as",
+    "item_twice",
     "json_path",
     "json_type",
     "known_elsewhere",
@@ -97,6 +98,15 @@ def known_elsewhere(declared: str, value: object) -> str:
     'unknown here; of another alternative, which expects integer, got the string "1"'
     """
     return f"unknown here; of another alternative, which expects {declared}, got {_shown(value)}"
+
+
+def item_twice(item: object, first: int, second: int) -> str:
+    """Say that an array has an item twice, and where.
+
+    >>> item_twice("a", 0, 3)
+    'expected no item twice, got the string "a" at [0] and [3]'
+    """
+    return f"expected no item twice, got {_shown(item)} at [{first}] and [{second}]"
 
 
 def problem_at(  # noqa: PLR0913 (the parts of a problem)

@@ -113,7 +113,7 @@ RULES = [
     ({"pattern": "^a"}, "b", 'expected text that matches "^a", got the string "b"'),
     ({"minItems": 1}, [], "expected at least 1 items, got an empty array"),
     ({"maxItems": 1}, [1, 2], "expected at most 1 items, got an array of 2"),
-    ({"uniqueItems": True}, [1, 1], "expected no item twice, got an array of 2"),
+    ({"uniqueItems": True}, [1, 1], "expected no item twice, got the integer 1 at [0] and [1]"),
     ({"minProperties": 1}, {}, "expected at least 1 properties, got an empty object"),
     ({"maxProperties": 0}, {"a": 1}, "expected at most 0 properties, got an object of 1"),
     ({"not": {"$ref": "#/$defs/n"}}, 5, "expected anything but integer, got the integer 5"),
