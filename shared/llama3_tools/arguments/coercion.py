@@ -198,10 +198,9 @@ class _Run:
 
     def _readings(self, node: Node, text: str) -> Iterator[object]:
         """Give what a string that does not fit can be read as, of what the schema allows."""
-        folded = text.strip().casefold()
-        alike = {allowed for allowed in node.strings() if allowed.casefold() == folded}
+        alike = node.strings_like(text)
         if len(alike) == 1:
-            yield alike.pop()
+            yield from alike
         types = node.types
         if "null" in types and is_null_word(text):
             yield None

@@ -8,14 +8,14 @@ Whatever is odd, remote or not about types restricts nothing: what is valid alwa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.patterns import readable
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.arguments.wording import declared_as, json_type
-from llama3_tools.json_text import same_json
 
 __all__ = ["Node", "Property", "SchemaReader", "Shape"]
 
@@ -88,9 +88,7 @@ class Shape:
 
     def admits(self, value: object) -> bool:
         """Tell whether the value itself fits, whatever is inside it."""
-        return self.admits_type(value) and all(
-            any(same_json(value, one, by_value=True) for one in values) for values in self.allowed
-        )
+        return self.admits_type(value) and all(value in allowed for allowed in self.allowed)
 
     def admits_type(self, value: object) -> bool:
         """Tell whether the value is of a type that fits."""
@@ -136,12 +134,13 @@ class Shape:
 class Node:
     """A schema, as the alternatives that there are for a value."""
 
-    __slots__ = ("_declared", "_root", "_schema", "shapes", "types")
+    __slots__ = ("_declared", "_folded", "_root", "_schema", "shapes", "types")
 
     def __init__(self, schema: object, root: object, shapes: Sequence[Shape]) -> None:
         self._schema = schema
         self._root = root
         self._declared: str | None = None
+        self._folded: dict[str, set[str]] | None = None
         self.shapes = shapes
         self.types = frozenset(chain.from_iterable(_TYPES if shape.types is None else shape.types for shape in shapes))
         """The JSON types that at least one alternative allows."""
@@ -156,12 +155,18 @@ class Node:
     @property
     def is_constant(self) -> bool:
         """Whether at most one value fits."""
-        return all(any(len(values) == 1 for values in shape.allowed) for shape in self.shapes)
+        return all(any(len(allowed.values) == 1 for allowed in shape.allowed) for shape in self.shapes)
 
-    def strings(self) -> Iterator[str]:
-        """Give the strings of all enums and constants."""
-        for values in chain.from_iterable(shape.allowed for shape in self.shapes):
-            yield from (value for value in values if isinstance(value, str))
+    def strings_like(self, text: str) -> set[str]:
+        """Give the strings of all enums and constants that differ from a text in case, or in space around it, alone."""
+        if self._folded is None:
+            folded: dict[str, set[str]] = {}
+            for allowed in chain.from_iterable(shape.allowed for shape in self.shapes):
+                for value in allowed.values:
+                    if isinstance(value, str):
+                        folded.setdefault(value.casefold(), set()).add(value)
+            self._folded = folded  # once it is whole: other threads may ask, too
+        return self._folded.get(text.strip().casefold(), set())
 
 
 class SchemaReader:
@@ -250,11 +255,10 @@ class _Part:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.types = _types(schema.get("type"))
-        self.allowed: list[Any] | None = [schema["const"]] if "const" in schema else schema.get("enum")
-        if not isinstance(self.allowed, list):
-            self.allowed = None
-        elif self.types is None:
-            self.types = frozenset(map(json_type, self.allowed))
+        values = [schema["const"]] if "const" in schema else schema.get("enum")
+        self.allowed = AllowedValues(values) if isinstance(values, list) else None
+        if self.allowed is not None and self.types is None:
+            self.types = frozenset(map(json_type, self.allowed.values))
         properties = schema.get("properties")
         self.has_properties = isinstance(properties, Mapping)
         self.properties: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}

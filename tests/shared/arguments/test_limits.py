@@ -116,6 +116,33 @@ def test_names_of_another_alternative_cost_no_more_than_their_number():
     assert work(400) < 5 * work(100)
 
 
+@pytest.mark.parametrize(
+    "item",
+    [lambda number: f"t{number}" if number else None, lambda number: {"n": number}, lambda number: [[number]]],
+    ids=["strings after null", "objects", "lists"],
+)
+def test_items_that_must_differ_are_not_compared_in_pairs(item: Callable[[int], object]):
+    validator = ArgumentValidator({"properties": {"x": {"uniqueItems": True}}})
+
+    def work(times: int) -> int:
+        arguments = {"x": [item(number) for number in range(times)]}
+        return steps_of(lambda: validator.validate(arguments))
+
+    work(3)
+    assert work(400) < 5 * work(100)
+
+
+@pytest.mark.parametrize("text", ["value {}", "VALUE {}", "none {}"])
+def test_an_enum_costs_no_more_than_its_length(text: str):
+    def work(times: int) -> int:
+        coercer = Coercer({"properties": {"x": {"items": {"enum": [f"value {n}" for n in range(times)]}}}})
+        arguments = {"x": [text.format(n) for n in range(times)]}
+        return steps_of(lambda: coercer.coerce(arguments))
+
+    work(3)
+    assert work(400) < 5 * work(100)
+
+
 def test_a_coercer_keeps_little_of_what_names_ask_for():
     """Each set of patterns that a name may fit is a schema of its own."""
     patterns = {letter: {"type": "integer"} for letter in "abcdefghijkl"}
