@@ -67,6 +67,7 @@ class CallingLLM(MockFunctionCallingLLM):
         pytest.param(date(2026, 1, 2), '{"thing": "2026-01-02"}', id="a date"),
         pytest.param({"a"}, """{"thing": "{'a'}"}""", id="a set"),
         pytest.param({(1, 2): 3}, "{…}", id="keys that are no text"),
+        pytest.param(10**5000, f'{{"thing": 1{"0" * 5000}}}', id="a long integer"),
     ],
 )
 async def test_the_call_is_run_and_the_conversation_goes_on(thing: object, written: str, streaming: bool) -> None:
