@@ -139,7 +139,6 @@ class _DeviationError(Exception):
     """The outermost thing in which an output is not the object of the format."""
 
     def __init__(self, problem: ResponseFormatProblem, offset: int, detail: str) -> None:
-        super().__init__(detail)
         self.problem = problem
         self.offset = offset
         self.detail = detail
@@ -224,7 +223,7 @@ def _text_behind(text: str, rest: int) -> _DeviationError:
         return _protocol_token(token)
     match = _BETWEEN_OBJECTS.match(text, rest)
     begin = match.end() if match else rest
-    if _OBJECT.match(text, begin) and _find_object(text, begin)[0] == begin:
+    if _find_object(text, begin)[0] == begin:
         detail = f"a second JSON object stands behind the first, at offset {begin}"
         return _DeviationError(ResponseFormatProblem.TWO_OBJECTS, begin, detail)
     detail = f"{_quoted(text[rest:])} stands behind the JSON object, at offset {rest}"
