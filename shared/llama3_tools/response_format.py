@@ -90,6 +90,8 @@ def check_response(
 ) -> None:
     """Raise unless an output is the one object of the format.
 
+    >>> check_response('{"message": "Hi", "tool_call": null}', names=None)
+
     Args:
         text: what the model wrote.
         names: the tools that may be called; `None`: any.

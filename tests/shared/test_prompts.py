@@ -60,12 +60,18 @@ def test_the_prompt_shows_each_tool_in_openais_form(prompt_format: PromptFormat)
     assert "F\u00fcr \u6771\u4eac" in prompt
 
 
-def test_each_format_asks_for_its_form():
-    assert '{"name": function name, "parameters": dictionary of argument name and its value}' in render_tool_prompt(
-        [BARE]
-    )
-    assert "<function=example_function_name>" in render_tool_prompt([BARE], prompt_format="function")
-    assert "in the format of [func_name1(params_name1=" in render_tool_prompt([BARE], prompt_format="pythonic")
+@pytest.mark.parametrize(
+    ("prompt_format", "words"),
+    [
+        ("json", '{"name": function name, "parameters": dictionary of argument name and its value}'),
+        ("function", "\n\nYou have access to the following functions:\n\n{"),
+        ("function", "<function=example_function_name>"),
+        ("pythonic", "in the format of [func_name1(params_name1="),
+        ("pythonic", "\n\nHere is a list of functions that you can invoke.\n\n{"),
+    ],
+)
+def test_each_format_asks_for_its_form(prompt_format: PromptFormat, words: str):
+    assert words in f"\n\n{render_tool_prompt([BARE], prompt_format=prompt_format)}"
 
 
 @pytest.mark.parametrize("prompt_format", FORMATS)
@@ -209,6 +215,7 @@ def test_a_pythonic_call_is_python(arguments: Any, written: str):  # noqa: ANN40
 @pytest.mark.parametrize(
     ("prompt_format", "name", "arguments", "written"),
     [
+        ("json", "größe", {}, '{"name": "größe", "parameters": {}}'),
         ("function", "two words", {}, '{"name": "two words", "parameters": {}}'),
         ("function", "f>", {"a": 1}, '{"name": "f>", "parameters": {"a": 1}}'),
         ("function", "f" * 129, {}, f'{{"name": "{"f" * 129}", "parameters": {{}}}}'),

@@ -69,11 +69,13 @@ def one(call: str) -> str:
     return f'{{"message": "", "tool_call": {call}}}'
 
 
+LONG = "5" * 5000  # an integer that Python does not read at once
+
 # The problem, the offset where it goes wrong, and words of the message.
 PROBLEMS: dict[str, tuple[str, str, int, str]] = {
-    "nothing": ("", "empty", 0, "the output is empty"),
+    "nothing": ("", "empty", 0, "empty: the output is empty. "),
     "white space": (" \n", "empty", 0, "the output is empty"),
-    "prose": ("It is sunny.", "no_json", 0, "begins 'It is sunny.'"),
+    "prose": ("It is sunny in Rome.", "no_json", 0, "begins 'It is sunny in Rome.'. "),
     "prose with braces": ('The set {a, b} and {"a"} too.', "no_json", 0, "no JSON object"),
     "text before": (f"Sure! {NULL}", "text_before", 0, "'Sure! ' stands before the JSON object at offset 6"),
     "much text before": (f"{'Well. ' * 9}{NULL}", "text_before", 0, "'Well. Well. Well. We'… stands before"),
@@ -88,6 +90,7 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
         "'Anything else?' stands behind the JSON object, at offset 37",
     ),
     "a brace after": (f"{NULL}}}", "text_after", 36, "at offset 36"),
+    "braces after": (f'{NULL} {{"set"}}', "text_after", 37, "at offset 37"),
     "embedded": (f"Sure! {NULL} Done.", "embedded", 0, "before the JSON object at offset 6, and 'Done.' behind it"),
     "a fence": (f"```json\n{NULL}\n```", "fenced", 0, "a code fence"),
     "a fence and what it is said to hold": (
@@ -106,6 +109,7 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "two objects and a delimiter": (f"{NULL}; {NULL}", "two_objects", 38, "at offset 38"),
     "a second object that is cut off": (f"{NULL} {NULL[:-3]}", "two_objects", 37, "at offset 37"),
     "a protocol token before": (f"<|python_tag|>{NULL}", "protocol_token", 0, "<|python_tag|>"),
+    "a protocol token behind white space": (f"\n<|python_tag|>{NULL}", "protocol_token", 1, "<|python_tag|>"),
     "a protocol token after": (f"{NULL}<|eot_id|>", "protocol_token", 36, "the server should have cut off"),
     "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 31, "at offset 31"),
     "malformed, behind white space": ('{"message": "Hi",  \n }', "malformed", 21, "at offset 21"),
@@ -138,12 +142,13 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "an array": (f"[{NULL}]", "wrong_type", 0, "an array, not an object"),
     "a string": ('"Hi"', "wrong_type", 0, "a string, not an object"),
     "a number": (" 5", "wrong_type", 1, "a number, not an object"),
-    "a long number": ("5" * 5000, "wrong_type", 0, "a number, not an object"),
+    "a long number": (LONG, "wrong_type", 0, "a number, not an object"),
     "no number of JSON's": ("NaN", "no_json", 0, "begins 'NaN'"),
     "another that is none": ("-Infinity", "no_json", 0, "begins '-Infinity'"),
     "values": ('1, "a": 2', "no_json", 0, "begins"),
     "an empty object": ("{}", "missing_key", 0, "'message' is missing in the object at offset 0, whose keys are: none"),
     "a bare call": (CALL, "missing_key", 0, "whose keys are: name, arguments"),
+    "many keys": (json.dumps(dict.fromkeys("abcdefghi")), "missing_key", 0, "whose keys are: a, b, c, d, e, f, g, h. "),
     "no tool_call": ('{"message": "Hi"}', "missing_key", 0, "'tool_call' is missing"),
     "no message": (' {"tool_call": null}', "missing_key", 1, "'message' is missing in the object at offset 1"),
     "the other form": (
@@ -153,14 +158,19 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
         "'tool_call' is missing in the object at offset 0, whose keys are: message",
     ),
     "one key more": ('{"message": "", "tool_call": null, "thought": 1}', "unknown_key", 46, "'thought'"),
-    "message null": ('{"message": null, "tool_call": null}', "wrong_type", 12, "'message' at offset 12 is null"),
+    "message null": (
+        '{"message": null, "tool_call": null}',
+        "wrong_type",
+        12,
+        "'message' at offset 12 is null, not a string. ",
+    ),
     "tool_call a string": (one('"clock"'), "wrong_type", 29, "is a string, not an object or null"),
     "tool_call an array": (one(f"[{CALL}]"), "wrong_type", 29, "is an array, not an object or null"),
-    "a call without arguments": (one('{"name": "clock"}'), "invalid_call", 29, "'arguments' is missing"),
+    "a call without arguments": (one('{"name": "clock"}'), "invalid_call", 29, "'arguments' is missing in 'tool_call'"),
     "a call with parameters": (one('{"name": "clock", "parameters": {}}'), "invalid_call", 29, "name, parameters"),
     "a call with an id": (one('{"name": "clock", "arguments": {}, "id": 1}'), "invalid_call", 70, "'id'"),
     "a call with a key twice": (one('{"name": "a", "name": "clock", "arguments": {}}'), "invalid_call", 29, "twice"),
-    "a call without a name": (one('{"name": "", "arguments": {}}'), "invalid_call", 38, "an empty string"),
+    "a call without a name": (one('{"name": "", "arguments": {}}'), "invalid_call", 38, "is an empty string"),
     "a name that is none": (one('{"name": 5, "arguments": {}}'), "invalid_call", 38, "a number, not a name"),
     "stringified arguments": (
         one('{"name": "clock", "arguments": "{}"}'),
@@ -169,6 +179,12 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
         "a string, not an object",
     ),
     "an unknown tool": (one('{"name": "rm", "arguments": {}}'), "unknown_tool", 38, "declared: get_weather, clock"),
+    "an unknown tool and a long number": (
+        one(f'{{"name": "rm", "arguments": {{"n": {LONG}}}}}'),
+        "unknown_tool",
+        38,
+        "'rm'",
+    ),
 }
 
 
@@ -180,7 +196,7 @@ def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: 
     assert (str(error.problem), error.offset) == (problem, offset)
     assert error.output == text, "nothing of the output is lost"
     assert str(error).startswith(f"{problem}: {error.detail}. Expected one JSON object and nothing else: {{")
-    assert words in error.detail
+    assert words in str(error)
     named = re.search(r"(?<!object )at offset (\d+)", error.detail)
     assert named is None or int(named[1]) == offset, "the error and its text name one place"
 
@@ -239,20 +255,31 @@ def test_arguments_are_made_to_fit_where_that_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("text", "problem", "offset", "words"),
     [
-        (ONE, "missing_key"),
-        ('{"message": "", "tool_calls": null}', "wrong_type"),
-        ('{"message": "", "tool_calls": {}}', "wrong_type"),
-        ('{"message": "", "tool_calls": [1]}', "wrong_type"),
-        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "clock"}}]}}', "invalid_call"),
-        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "rm", "arguments": {{}}}}]}}', "unknown_tool"),
+        (ONE, "missing_key", 0, "'tool_calls' is missing"),
+        ('{"message": "", "tool_calls": null}', "wrong_type", 30, "at offset 30 is null, not an array. "),
+        ('{"message": "", "tool_calls": {}}', "wrong_type", 30, "an object, not an array. "),
+        (
+            ' {"message": "", "tool_calls": [1]}',
+            "wrong_type",
+            31,
+            ": 'tool_calls' at offset 31 holds something else than objects. ",
+        ),
+        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "clock"}}]}}', "invalid_call", 88, "tool_calls[1]"),
+        (
+            f'{{"message": "", "tool_calls": [{CALL}, {{"name": "rm", "arguments": {{"n": {LONG}}}}}]}}',
+            "unknown_tool",
+            97,
+            "'rm'",
+        ),
     ],
 )
-def test_with_multiple_the_calls_are_an_array(text: str, problem: str):
+def test_with_multiple_the_calls_are_an_array(text: str, problem: str, offset: int, words: str):
     with pytest.raises(ResponseFormatError) as raised:
         parse_response(text, tools=TOOLS, multiple=True)
-    assert raised.value.problem == problem
+    assert (str(raised.value.problem), raised.value.offset) == (problem, offset)
+    assert words in str(raised.value)
     assert '"tool_calls": [' in raised.value.expected
 
 
@@ -268,7 +295,8 @@ def test_the_ids_come_from_the_factory():
 
 
 def test_an_output_is_a_str():
-    with pytest.raises(TypeError, match="got bytes: decode it first"):
+    message = "^the response format is that of a model's output, a str, got bytes: decode it first$"
+    with pytest.raises(TypeError, match=message):
         parse_response(b"{}")  # type: ignore[arg-type]
 
 

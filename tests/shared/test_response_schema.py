@@ -163,17 +163,25 @@ class TestSchema:
     )
     def test_a_reference_to_something_else_is_an_error(self, reference: str):
         parameters = {"type": "object", "properties": {"a": {"$ref": reference}}, "required": ["a"]}
-        with pytest.raises(ToolDefinitionError, match=r"parameters of f refer to .* not in them"):
+        with pytest.raises(ToolDefinitionError) as error:
             response_json_schema([{"name": "f", "parameters": parameters}])
+        assert str(error.value) == (
+            f"the parameters of f refer to {reference!r}, which is not in them: "
+            "put it into their $defs, and refer to it as #/$defs/NAME"
+        )
 
     def test_tools_of_like_names_keep_their_definitions_apart(self):
         parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}}
         tools = [
             {"name": name, "parameters": {**parameters, "$defs": {"X": {"type": kind}}}}
-            for name, kind in (("a.b", "string"), ("a b", "integer"))
+            for name, kind in (("a.b", "string"), ("a b", "integer"), ("a:b", "null"))
         ]
         definitions = response_json_schema(tools)["$defs"]
-        assert definitions == {"a_b-X": {"type": "string"}, "a_b-X-2": {"type": "integer"}}
+        assert definitions == {
+            "a_b-X": {"type": "string"},
+            "a_b-X-2": {"type": "integer"},
+            "a_b-X-3": {"type": "null"},
+        }
 
     def test_the_tools_are_left_as_they_are(self):
         tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"enum": [1]}}}}
@@ -204,11 +212,16 @@ class TestSchema:
     def test_a_tool_that_takes_no_arguments_gets_none(self, parameters: dict[str, Any], *, is_closed: bool):
         assert takes(of(parameters), {"a": 1}) is not is_closed
 
-    def test_an_array_without_tools_and_a_name_without_letters_are_refused(self):
-        none = jsonschema.Draft202012Validator(response_json_schema([], multiple=True))
-        assert not none.is_valid({"message": "", "tool_calls": [None]})
-        unnamed = {"message": "", "tool_call": {"name": "", "arguments": {}}}
-        assert not jsonschema.Draft202012Validator(response_json_schema(None)).is_valid(unnamed)
+    def test_without_tools_the_array_stays_empty_and_says_what_it_would_hold(self):
+        """llama-cpp-python takes an array without `items` for one of anything."""
+        calls = response_json_schema([], multiple=True)["properties"]["tool_calls"]
+        assert calls == {"type": "array", "items": {"type": "null"}, "maxItems": 0}
+
+    @pytest.mark.parametrize(("name", "arguments"), [("", {}), (None, {}), ("f", "x"), ("f", None)])
+    def test_without_tools_a_name_has_letters_and_arguments_are_an_object(self, name: object, arguments: object):
+        call = {"name": name, "arguments": arguments}
+        schema = response_json_schema(None)
+        assert not jsonschema.Draft202012Validator(schema).is_valid({"message": "", "tool_call": call})
 
     @pytest.mark.parametrize(
         ("keyword", "value"),
@@ -224,7 +237,7 @@ class TestSchema:
     def test_references_are_lifted_wherever_a_schema_may_stand(self, keyword: str, value: object):
         schema = of({"properties": {"a": {keyword: value}}, "$defs": {"X": {"type": "string"}}})
         assert schema["$defs"] == {"f-X": {"type": "string"}}
-        assert re.findall(r'#/[^"]+', json.dumps(schema)) == ["#/$defs/f-X"]
+        assert re.findall(r'"([^"]+)": "(#/[^"]+)', json.dumps(schema)) == [("$ref", "#/$defs/f-X")]
 
     def test_what_is_of_a_document_of_its_own_is_left_out_and_data_stays(self):
         identity = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.org/a"}
@@ -293,16 +306,17 @@ class TestMaxString:
         assert [value for value in refused if takes(whole, {"a": value})] == []
 
     def test_several_types_stand_beside_each_other_as_llama_cpp_python_reads_nothing_else(self):
-        schema = arguments_of(of({"properties": {"a": {"type": ["string", "integer"], "title": "A"}}}, max_string=9))
+        more = {"title": "A", "minLength": 1, "maxLength": 3}
+        schema = arguments_of(of({"properties": {"a": {"type": ["string", "integer"], **more}}}, max_string=9))
         string, integer = schema["properties"]["a"]["anyOf"]
-        assert (string["type"], integer) == ("string", {"type": "integer", "title": "A"})
-        assert string["pattern"] == r'^[^"\\\x00-\x1F]{0,9}$'
+        assert integer == {"type": "integer", **more}
+        assert string == {"type": "string", **more, "pattern": r'^[^"\\\x00-\x1F]{1,3}$'}
 
     def test_the_message_and_a_name_have_one_too(self):
         assert takes(of({}, max_string=9), {}, message="Hi")
         assert not takes(of({}, max_string=9), {}, message="a\nb")
-        any_name = jsonschema.Draft202012Validator(response_json_schema(None, max_string=9))
-        for name, expected in (("f" * 9, True), ("f" * 10, False), ("", False)):
+        for max_string, name, expected in ((9, "f" * 9, True), (9, "f" * 10, False), (9, "", False), (1, "f", True)):
+            any_name = jsonschema.Draft202012Validator(response_json_schema(None, max_string=max_string))
             call = {"name": name, "arguments": {}}
             assert any_name.is_valid({"message": "", "tool_call": call}) is expected
 
@@ -358,6 +372,7 @@ class TestPrompt:
             ([], {}, '"tool_call": null}'),
             ([], {"multiple": True}, '"tool_calls": []}'),
             (None, {}, '"tool_call": null or {"name": '),
+            (None, {"tool_choice": "required"}, '"tool_call": {"name": '),
         ],
     )
     def test_it_says_the_form(self, tools: list[dict[str, Any]] | None, options: dict[str, Any], words: str):
@@ -368,5 +383,5 @@ class TestPrompt:
         assert prompt.startswith("You may call the following functions:")
         assert '"name": "get_weather"' in prompt
         assert '"description": "The weather of a city"' in prompt
-        assert prompt.endswith("Call the function 'clock' in your reply.")
+        assert prompt.endswith("\n\nCall the function 'clock' in your reply.")
         assert "functions" not in render_response_prompt(None)
