@@ -47,7 +47,7 @@ def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
 def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:
     """Measure until the growth is linear, or it is no chance that it is not.
 
-    What grows faster does so at every size. What is bounded, such as a look back, is done with at a larger one.
+    What grows faster goes on to do so. What is bounded, such as a look back, is done with at a larger size.
     """
     extractor = workload.extractor()
     for scale in _SCALES:

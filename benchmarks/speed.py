@@ -55,7 +55,7 @@ _FULL = Effort(
     limit=10,
 )
 _QUICK = Effort(
-    growth=dict.fromkeys((WHOLE, 1, 16), 4 * _KIB),
+    growth={WHOLE: 32 * _KIB, 1: 4 * _KIB, 16: 4 * _KIB},  # what is fast for a character shows in long outputs alone
     memory=40_000,
     repeats=2,
     limit=1,
