@@ -17,18 +17,21 @@ __all__ = ["AllowedValues", "first_twice", "identity"]
 class AllowedValues:
     """The values of an `enum`, among which one is found at once, however many they are."""
 
-    __slots__ = ("_containers", "_scalars", "values")
+    __slots__ = ("_containers", "_others", "_strings", "values")
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = values
+        self._strings = {one for one in values if isinstance(one, str)}
         self._containers = [one for one in values if isinstance(one, (dict, list))]
-        self._scalars = {_scalar(one) for one in values if not isinstance(one, (dict, list))}
+        self._others = {_scalar(one) for one in values if not isinstance(one, (str, dict, list))}
 
     def __contains__(self, value: object) -> bool:
         """Tell whether a value equals one of them."""
+        if isinstance(value, str):
+            return value in self._strings
         if isinstance(value, (dict, list)):  # which may be far larger than all of these
             return any(same_json(value, one, by_value=True) for one in self._containers)
-        return _scalar(value) in self._scalars
+        return _scalar(value) in self._others
 
 
 def first_twice(items: Sequence[object]) -> tuple[int, int] | None:

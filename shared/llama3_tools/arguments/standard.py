@@ -17,12 +17,13 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.rules import RULES, Rule
 from llama3_tools.arguments.wording import Path, json_path
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.values import shortened
 
-__all__ = ["Violation", "find_violations", "validator_for"]
+__all__ = ["Enums", "Violation", "find_violations", "validator_for"]
 
 _MAX_RULES = 128  # within each other; at Python's own limit, the library's Rust half would panic
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -30,6 +31,10 @@ _OLDER = ("exclusiveMaximum", "exclusiveMinimum", "items")
 """The keywords whose values had another type in older drafts."""
 _COMBINING = ("$dynamicRef", "allOf", *range(9))
 """What the schema of schemas is put together with."""
+
+
+Enums = dict[int, AllowedValues]
+"""The values of each `enum` that a value was looked up in, by the id of its list, which it keeps alive."""
 
 
 class _Run(threading.local):
@@ -40,6 +45,8 @@ class _Run(threading.local):
         """How many rules are being applied within each other."""
         self.seen: dict[tuple[int, int], list[ValidationError]] = {}
         """What is wrong with a value by a reference, by their ids: both live as long as the run."""
+        self.enums: Enums = {}
+        """What is known of the schema's enums."""
 
 
 _run = _Run()
@@ -95,17 +102,23 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
     raise ToolDefinitionError(f"no JSON Schema, at {json_path(flaw.absolute_path)}: {shortened(flaw.message)}")
 
 
-def find_violations(validator: Validator, value: dict[str, Any]) -> Iterator[Violation]:
+def find_violations(validator: Validator, value: dict[str, Any], enums: Enums) -> Iterator[Violation]:
     """Give all that is wrong with a value, in the order of the schema, as it is found.
+
+    Args:
+        validator: the validator of the schema.
+        value: the value.
+        enums: empty at first, and kept from one run to the next of the same validator.
 
     Raises:
         RecursionError: rules are nested too deep, by the value or by a schema that does nothing but refer to itself.
     """
+    _run.enums = enums
     try:
         with _few_frames():
             yield from (_violation(error, ()) for error in validator.iter_errors(value))
     finally:
-        _run.seen = {}
+        _run.seen, _run.enums = {}, {}
 
 
 @contextmanager
@@ -178,10 +191,19 @@ def _once(rule: Rule, *given: object) -> Iterator[ValidationError]:
     yield from map(ValidationError.create_from, _run.seen[key])
 
 
+def _enum(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
+    """Look a value up, rather than to compare it with each that is allowed."""
+    allowed = _run.enums.get(id(wanted))
+    if allowed is None:
+        allowed = _run.enums[id(wanted)] = AllowedValues(wanted)
+    if value not in allowed:
+        yield ValidationError("")
+
+
 _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is in its stubs
     Draft202012Validator,
     {
         keyword: partial(_lenient, keyword, partial(_once, rule) if keyword in _REFERENCES else rule)
-        for keyword, rule in RULES.items()
+        for keyword, rule in {**RULES, "enum": _enum}.items()
     },
 )

@@ -22,7 +22,7 @@ from llama3_tools.schemas import require_parameters
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 if TYPE_CHECKING:
-    from llama3_tools.arguments.standard import Violation
+    from llama3_tools.arguments.standard import Enums, Violation
 
 __all__ = ["ArgumentValidator", "validate_arguments"]
 
@@ -95,6 +95,8 @@ class ArgumentValidator:
             ) from error
         self._root = schema
         self._validator = validator_for(schema)
+        self._enums: Enums = {}
+        self._declared: dict[int, str] = {}
         self._find = find_violations
 
     def validate(self, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
@@ -108,7 +110,7 @@ class ArgumentValidator:
         found: dict[tuple[Path, ProblemReason, str, str], ArgumentProblem] = {}
         places = set[Path]()
         try:
-            violations = self._find(self._validator, arguments)
+            violations = self._find(self._validator, arguments, self._enums)
             for path, problem in (one for violation in violations for one in self._problems(violation)):
                 found.setdefault((path, problem.reason, problem.declared, problem.message), problem)
                 places.add(path)
@@ -129,7 +131,7 @@ class ArgumentValidator:
         properties = _properties(violation)
         if rule in ("required", "dependentRequired"):
             for name in _missing(violation):
-                declared = declared_as(properties.get(name), self._root)
+                declared = self._declared_as(properties.get(name))
                 yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
         elif rule in ("additionalProperties", "unevaluatedProperties"):
             names = properties if rule == "additionalProperties" else self._names(violation.schema)
@@ -142,10 +144,16 @@ class ArgumentValidator:
         elif violation.context:
             yield from self._alternatives(violation)
         else:
-            declared = declared_as(violation.schema, self._root)
+            declared = self._declared_as(violation.schema)
             reason = _REASONS.get(rule, ProblemReason.INVALID_VALUE)
             expected, detail = self._expected(violation), _detail(violation)
             yield path, problem_at(path, declared, value, reason, expected=expected, detail=detail)
+
+    def _declared_as(self, schema: object) -> str:
+        """Put a schema into words, once for all of its problems."""
+        if id(schema) not in self._declared:  # the validator keeps it alive
+            self._declared[id(schema)] = declared_as(schema, self._root)
+        return self._declared[id(schema)]
 
     def _names(self, schema: object) -> list[str]:
         """Give the names that a schema declares, be it by what it refers to."""
@@ -158,7 +166,7 @@ class ArgumentValidator:
         if rule not in _RULES:
             return ""
         if rule == "not" or rule.lower().endswith("contains"):
-            written = declared_as(violation.schema[rule if rule == "not" else "contains"], self._root)
+            written = self._declared_as(violation.schema[rule if rule == "not" else "contains"])
         else:
             written = shortened(write_json(violation.wanted, default=str))
         return _RULES[rule].format(written)
@@ -171,7 +179,7 @@ class ArgumentValidator:
             for inner in meant[0]:
                 yield from self._problems(inner)
             return
-        declared = declared_as(violation.schema, self._root)
+        declared = self._declared_as(violation.schema)
         own_rules = [{inner.rule for inner in branch if not inner.depth} for branch in branches]
         if not meant and all(not rules.isdisjoint(_REASONS) for rules in own_rules):
             is_of_type = any(rules.isdisjoint(("type", None)) for rules in own_rules)

@@ -75,7 +75,9 @@ def test_values_are_equal_as_json_schema_says(one: object, other: object, are_eq
         given = {"x": first}
         for allowed in ({"enum": ["y", second, None, [2]]}, {"enum": [{}, second]}, {"const": second}):
             if first not in (None, {}):
-                assert (coerce_arguments(given, {"properties": {"x": allowed}}) == Coercion(given)) is are_equal
+                schema = {"properties": {"x": allowed}}
+                assert (coerce_arguments(given, schema) == Coercion(given)) is are_equal
+                assert (validate_arguments(given, schema) == ()) is are_equal
 
 
 @pytest.mark.parametrize(
