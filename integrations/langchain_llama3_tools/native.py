@@ -7,7 +7,8 @@ that the model never finished. So the pieces of a call are held back until it is
 from __future__ import annotations
 
 import json
-from collections import defaultdict, deque
+import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -54,6 +55,11 @@ NativeCall: TypeAlias = ToolCall | UnusableCall
 
 _Sent: TypeAlias = tuple[str | None, NativeCall]
 """A call with the id that it was sent with."""
+
+_Key: TypeAlias = tuple[int | str | None, str | None]
+
+_MARKS = re.compile(r'["{}\[\]]|\\.?', re.DOTALL)
+"""What brackets, strings and escapes of JSON begin and end with."""
 
 _CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
 
@@ -198,31 +204,34 @@ class NativeStream:
         """The ids with which the calls that were given were sent."""
         self._calls = calls
         self._made = made
+        self._begun = 0
         self._open: deque[_Gathered] = deque()
-        self._numbered: defaultdict[int | str, deque[_Gathered]] = defaultdict(deque)  # of those, by their index
+        self._latest: dict[_Key, _Gathered] = {}  # of those
 
     def feed(self, pieces: Iterable[ToolCallChunk]) -> list[NativeCall]:
         """Take pieces, and give the calls that are whole: those behind which another one has begun."""
         for piece in pieces:
             gathered = self._gathered(piece)
             if gathered is None:
-                gathered = _Gathered(piece.get("index"))
+                gathered = _Gathered(piece.get("index"), self._begun)
+                self._begun += 1
                 self._open.append(gathered)
-                if gathered.index is not None:
-                    self._numbered[gathered.index].append(gathered)
+            self._forget(gathered)
             gathered.add(piece)
+            for key in gathered.keys:
+                if key not in self._latest or self._latest[key].place < gathered.place:
+                    self._latest[key] = gathered
         whole = []
         while len(self._open) > 1 and self._open[0].is_whole:  # in their order
             first = self._open.popleft()
-            if first.index is not None:
-                self._numbered[first.index].popleft()
+            self._forget(first)
             whole.append(self._read(first))
         return whole
 
     def flush(self) -> list[NativeCall]:
         """Take the end of the message, and give the rest: what is not whole by then is malformed."""
         rest, self._open = self._open, deque()
-        self._numbered.clear()
+        self._latest.clear()
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
@@ -235,14 +244,19 @@ class NativeStream:
         """Find the call that a piece goes on with; `None`: it begins one."""
         index, call_id, name = piece.get("index"), piece["id"], piece["name"]
         if index is None:
-            if name:
-                return None
-            return next((made for made in reversed(self._open) if not call_id or made.id == call_id), None)
-        for gathered in reversed(self._numbered[index]):
-            if not call_id or gathered.id in (None, call_id):
-                # Some servers number all calls 0.
-                return None if name and gathered.is_whole and gathered.arguments else gathered
-        return None
+            return None if name else self._latest.get((None, call_id or ""))
+        keys: list[_Key] = [(index, call_id), (index, None)] if call_id else [(index, "")]
+        gathered = max(
+            (self._latest[key] for key in keys if key in self._latest), key=lambda made: made.place, default=None
+        )
+        if gathered and name and gathered.is_whole and gathered.texts:
+            return None  # some servers number all calls 0
+        return gathered
+
+    def _forget(self, gathered: _Gathered) -> None:
+        for key in gathered.keys:
+            if self._latest.get(key) is gathered:
+                del self._latest[key]
 
 
 def gathered_chunks(chunks: Iterable[ChatGenerationChunk], calls: NativeCalls) -> Iterator[ChatGenerationChunk]:
@@ -273,10 +287,14 @@ class _Gathered:
     """A call, as far as it has arrived."""
 
     index: int | str | None
+    place: int
     id: str | None = None
     name: str = ""
     texts: list[str] = field(default_factory=list)
     _whole: tuple[int, bool] = (0, False)
+    _depth: int = 0
+    _is_in_string: bool = False
+    _escape: str = ""
 
     def add(self, piece: ToolCallChunk) -> None:
         self.id = self.id or piece["id"] or None
@@ -290,12 +308,28 @@ class _Gathered:
         return "".join(self.texts)
 
     @property
+    def keys(self) -> tuple[_Key, ...]:
+        """What a later piece can find this by: its index or none, and its id, `None` without one, `""` for any."""
+        return (self.index, self.id), (self.index, ""), (None, self.id), (None, "")
+
+    @property
     def is_whole(self) -> bool:
-        """Whether this may be all. Its text is read again only where that can have changed."""
-        if self._whole[0] != len(self.texts):
-            ends = self.texts[-1].rstrip().endswith("}") or not self.texts[-1].strip()
-            self._whole = len(self.texts), ends and _object(self.arguments) is not None
+        """Whether this may be all. Its text is read as a whole only where its brackets are closed."""
+        followed = self._whole[0]
+        if followed != len(self.texts):
+            self._follow("".join(self.texts[followed:]))
+            is_closed = not (self._depth or self._is_in_string)
+            self._whole = len(self.texts), is_closed and _object(self.arguments) is not None
         return self._whole[1]
+
+    def _follow(self, text: str) -> None:
+        mark = ""
+        for mark in _MARKS.findall(self._escape + text):
+            if mark == '"':
+                self._is_in_string = not self._is_in_string
+            elif not self._is_in_string:
+                self._depth += (mark in "{[") - (mark in "}]")
+        self._escape = mark if mark == "\\" else ""
 
 
 def _rejected(call: ToolCall, reason: RejectionReason, detail: str) -> UnusableCall:

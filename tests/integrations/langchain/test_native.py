@@ -32,7 +32,9 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import CALL, CUT_OFF, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from langchain_llama3_tools.native import NativeCalls, NativeStream
 from llama3_tools import Limits
+from steps import steps_of
 
 PARIS = '{"city": "Paris"}'
 
@@ -130,6 +132,10 @@ STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]
         [("f", {}, "a"), ("g", {}, "b")],
     ),
     "a list": (pieces((0, "a", "f", "[1]")), [("f", MALFORMED % "[1]", "a")]),
+    "an escape in two pieces": (
+        pieces((0, "a", "f", '{"x": "\\'), (0, "a", "f", '"}'), (0, "a", "f", '"}'), (0, None, "g", "{}")),
+        [("f", {"x": '"}'}, "a"), ("g", {}, "call_0")],
+    ),
     "braces in strings": (pieces((0, "a", "f", '{"x": "}'), (0, None, None, '"}')), [("f", {"x": "}"}, "a")]),
 }
 
@@ -179,6 +185,34 @@ class TestStreams:
             ("", 1),
             ("", 0),
         ]
+
+    @pytest.mark.parametrize(("name", "index"), [("f", 0), (None, None)], ids=["at one index", "without an index"])
+    def test_many_open_calls_are_told_apart_in_linear_time(self, name: str | None, index: int | None) -> None:
+        class Id(str):
+            """An id whose comparisons are steps."""
+
+            __slots__ = ()
+            __hash__ = str.__hash__
+
+            def __eq__(self, other: object) -> bool:
+                return str.__eq__(self, other)
+
+        def gather(count: int) -> None:
+            stream = NativeStream(NativeCalls(counted_ids()))
+            stream.feed([tool_call_chunk(name="f", args="{", id=Id("a"), index=0)])
+            for number in range(count):
+                stream.feed([tool_call_chunk(name=name, args="{}", id=Id(number), index=index)])
+            assert len(stream.flush()) == 1 + count
+
+        gather(1)  # what is cached is there then
+        assert steps_of(lambda: gather(400)) < 2.5 * steps_of(lambda: gather(200))
+
+    def test_a_name_with_every_piece_is_read_in_linear_time(self) -> None:
+        """A quadratic reading of these would take minutes."""
+        stream = NativeStream(NativeCalls(counted_ids()))
+        for args in ['{"x": "', *["x" * 400 + "}"] * 25_000, '"}']:
+            assert not stream.feed([tool_call_chunk(name="f", args=args, id="a", index=0)])
+        assert len(stream.flush()) == 1
 
     def test_what_a_chunk_carries_beside_its_calls_goes_out_once(self) -> None:
         usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
