@@ -72,6 +72,7 @@ def _extract(data: bytes) -> None:
     invariants.calls_stand_where_they_say(text, extractor)
     invariants.rejections_stand_in_order(text, extractor)
     invariants.content_holds_no_other_call(text, extractor)
+    invariants.plain_calls_are_accounted_for(text, extractor)
 
 
 def _stream(data: bytes) -> None:

@@ -20,10 +20,18 @@ __all__ = [
     "content_holds_no_other_call",
     "every_chunking_is_one_shot",
     "nothing_is_lost",
+    "plain_calls_are_accounted_for",
     "rejections_stand_in_order",
 ]
 
 _ENVELOPE = re.compile(r'"tool_calls?"')
+_PLAIN = '{"name": "f", "parameters": {"q": "x"}}'
+_QUOTES = re.compile(
+    r"`|~~~|<!--|think>|(?i:<(?:code|pre|tool_response))"
+    r"|<\|(?:start_header|header_start|im_start|python_tag)|^[ \t]*>|\r[ \t]*>",
+    re.MULTILINE,
+)
+"""What may make quotation of all that stands behind, or of a line."""
 _TAKEN_OUT = re.compile(rf"<\|(?:start_header_id|header_start|im_start)\|>|think>|{_ENVELOPE.pattern}")
 
 
@@ -101,6 +109,28 @@ def content_holds_no_other_call(text: str, extractor: PieceExtractor) -> None:
     for call in extractor.extract(content).tool_calls:
         written = content[slice(*call.span)]
         assert any(one in written or written in one for one in rejected), (call, rejected)
+
+
+def plain_calls_are_accounted_for(text: str, extractor: PieceExtractor) -> None:
+    """Where nothing quotes, a plain call in JSON is a call, or part of one, or a rejection says why it is none."""
+    extraction = extractor.extract(text)
+    is_read = extractor.extract(_PLAIN).tools_called
+    if not is_read or _QUOTES.search(text) or any(one.reason == "too_many" for one in extraction.rejections):
+        return
+    spans = [call.span for call in extraction.tool_calls] + [one.span for one in extraction.rejections]
+    for start, stop in _plain_calls(text):
+        assert any(first < stop and start < last for first, last in spans), text[start:stop]
+
+
+def _plain_calls(text: str) -> Iterator[tuple[int, int]]:
+    """Find what the standard library reads as an object with a name and parameters, and nothing else."""
+    for brace in re.finditer("{", text):
+        try:
+            value, stop = json.JSONDecoder().raw_decode(text, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        if value.keys() == {"name", "parameters"} and value["name"] and isinstance(value["parameters"], dict):
+            yield brace.start(), stop
 
 
 def _standing(written: str) -> Iterator[str]:

@@ -81,6 +81,12 @@ def test_the_content_holds_no_call_that_was_not_rejected(reading: str, output: s
     invariants.content_holds_no_other_call(output, READINGS[reading])
 
 
+@given(readings, outputs)
+@settings(max_examples=1500)
+def test_a_plain_call_is_called_or_rejected(reading: str, output: str):
+    invariants.plain_calls_are_accounted_for(output, READINGS[reading])
+
+
 @given(st.sampled_from(["default", "tools", "all formats", "lenient", "repaired"]), outputs | noise)
 @settings(max_examples=1500)
 def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
@@ -113,6 +119,7 @@ def test_what_the_fuzzers_found_holds_however_it_is_read(reading: str, output: s
     invariants.calls_stand_where_they_say(output, extractor)
     invariants.rejections_stand_in_order(output, extractor)
     invariants.content_holds_no_other_call(output, extractor)
+    invariants.plain_calls_are_accounted_for(output, extractor)
     calls_come_when_they_are_complete(output, extractor)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.utils.aiter import aclosing
 
 from endpoints.script import Turn, cut_at
 from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving
@@ -94,6 +95,45 @@ async def test_closing_an_asynchronous_stream(chain_of: Callable[[TalkativeModel
     await stream.aclose()
     assert not await tasks()
     assert llm.closed == ["async"]
+
+
+async def said(llm: TalkativeModel) -> AsyncIterator[BaseMessage]:
+    async with aclosing(llm._astream([])) as chunks:
+        async for chunk in chunks:
+            yield chunk.message
+
+
+SOURCES: dict[str, Callable[[TalkativeModel], AsyncIterator[Any]]] = {
+    "the parser": lambda llm: Llama3JsonToolOutputParser().atransform(said(llm)),
+    "the model": lambda llm: Llama3ToolModel(llm)._astream([HumanMessage("Hi")], tools=[get_weather]),
+}
+
+
+@pytest.mark.parametrize("stream_of", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("chunks", [1, 5, 60])
+async def test_what_is_read_is_closed_with_the_stream_at_once(
+    stream_of: Callable[[TalkativeModel], AsyncIterator[Any]], chunks: int
+):
+    """A chain or an agent around it leaves this to the event loop: LangChain closes no stream within another."""
+    llm = model()
+    async with aclosing(stream_of(llm)) as stream:
+        for _ in range(chunks):
+            await anext(stream)
+    assert llm.closed == ["async"]
+    assert not await tasks()
+
+
+async def test_what_cannot_be_closed_is_left_alone():
+    class Texts:
+        def __aiter__(self) -> AsyncIterator[str | BaseMessage]:
+            return self
+
+        async def __anext__(self) -> str | BaseMessage:
+            return "Hi. "
+
+    stream = Llama3JsonToolOutputParser().atransform(Texts())
+    async with aclosing(stream):
+        assert (await anext(stream)).content == "Hi."
 
 
 @chains
