@@ -12,6 +12,7 @@ from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
+from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from typing_extensions import Self
 
@@ -303,9 +304,10 @@ class Llama3ToolModel(BaseChatModel):
         try:
             with explained(llm, self.tool_role):
                 if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
-                    async for chunk in llm._astream(turn.messages, stop, **turn.kwargs):
-                        for read in turn.feed(chunk):
-                            yield read
+                    async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
+                        async for chunk in chunks:
+                            for read in turn.feed(chunk):
+                                yield read
                 else:
                     for read in turn.feed(_whole(await llm._agenerate(turn.messages, stop, **turn.kwargs))):
                         yield read

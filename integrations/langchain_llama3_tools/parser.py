@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
+from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from typing_extensions import Self
 
@@ -230,8 +231,19 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         async def inputs() -> AsyncIterator[str | BaseMessage]:
             yield input
 
-        async for chunk in self.atransform(inputs(), config, **kwargs):
-            yield chunk
+        async with aclosing(self.atransform(inputs(), config, **kwargs)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def atransform(
+        self, input: AsyncIterator[str | BaseMessage], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[AIMessage]:
+        """Read a model's message chunk by chunk. Closed early, this closes where they come from, too."""
+        del kwargs
+        read = self._atransform_stream_with_config(input, self._atransform, config, run_type="parser")
+        async with aclosing(input), aclosing(read) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def get_format_instructions(self) -> str:
         """Give Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
@@ -259,13 +271,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         yield from self._held(list(chunks)) if self.strict else chunks  # the last character may break the format
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
-        chunks = self._aread(input)
-        if self.strict:
-            for chunk in self._held([chunk async for chunk in chunks]):
-                yield chunk
-        else:
-            async for chunk in chunks:
-                yield chunk
+        async with aclosing(self._aread(input)) as chunks:
+            if self.strict:
+                for chunk in self._held([chunk async for chunk in chunks]):
+                    yield chunk
+            else:
+                async for chunk in chunks:
+                    yield chunk
 
     def _held(self, chunks: list[AIMessage]) -> list[AIMessage]:
         self._strict_format().check_read(chunks)
@@ -284,9 +296,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     async def _aread(self, outputs: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
         chunks = self._chunks()
         try:
-            async for output in outputs:
-                for chunk in chunks.feed(_checked(output)):
-                    yield chunk
+            async with aclosing(outputs) as given:
+                async for output in given:
+                    for chunk in chunks.feed(_checked(output)):
+                        yield chunk
         except Exception:
             for chunk in chunks.release():
                 yield chunk

@@ -98,14 +98,14 @@ async def test_closing_an_asynchronous_stream(chain_of: Callable[[TalkativeModel
 
 
 async def said(llm: TalkativeModel) -> AsyncIterator[BaseMessage]:
-    async with aclosing(llm._astream([])) as chunks:
+    async with aclosing(llm._astream([])) as chunks:  # noqa: SLF001 (what LangChain calls)
         async for chunk in chunks:
             yield chunk.message
 
 
 SOURCES: dict[str, Callable[[TalkativeModel], AsyncIterator[Any]]] = {
     "the parser": lambda llm: Llama3JsonToolOutputParser().atransform(said(llm)),
-    "the model": lambda llm: Llama3ToolModel(llm)._astream([HumanMessage("Hi")], tools=[get_weather]),
+    "the model": lambda llm: Llama3ToolModel(llm)._astream([HumanMessage("Hi")], tools=[get_weather]),  # noqa: SLF001 (the same)
 }
 
 
