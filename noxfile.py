@@ -77,7 +77,9 @@ def lowest(session: nox.Session, adapter: str) -> None:
 
 
 @nox.session
-@nox.parametrize("extra", ["", *EXTRAS, ",".join(EXTRAS)], ids=["plain", *EXTRAS, "all"])
+@nox.parametrize(
+    "extra", ["", *EXTRAS, "langchain,llama-index", ",".join(EXTRAS)], ids=["plain", *EXTRAS, "both", "all"]
+)
 def wheel(session: nox.Session, extra: str) -> None:
     """Build the source distribution and the wheel from it; install that with an extra, and try what is there."""
     built = Path(session.create_tmp(), "dist").resolve()
