@@ -69,7 +69,7 @@ def identity(value: object) -> tuple[Hashable, ...]:
                 parts.append(_scalar(one))
                 continue
             if id(one) in open_values:
-                raise RecursionError("it holds itself")
+                raise RecursionError
             if isinstance(one, dict):
                 names = sorted(one, key=str)
                 parts += [f"{{{len(one)}", *names]
@@ -92,7 +92,8 @@ def _scalar(value: object) -> Hashable:
         return f'"{value}'
     try:
         if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-            return "{:x}/{:x}".format(*value.as_integer_ratio())
+            above, below = value.as_integer_ratio()
+            return f"{above:x}/{below:x}"
         hash(value)
     except (OverflowError, ValueError):  # infinite, or no number
         return value
