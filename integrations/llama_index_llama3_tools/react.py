@@ -15,6 +15,7 @@ from llama_index.core.agent.react.types import (
     ActionReasoningStep,
     BaseReasoningStep,
     ObservationReasoningStep,
+    ResponseReasoningStep,
 )
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.llms import ChatMessage, MessageRole
@@ -29,6 +30,7 @@ from llama3_tools import (
     Limits,
     OnUnknownTool,
     ReasoningDelta,
+    RejectionReason,
     TextDelta,
     ToolCall,
     ToolCallReady,
@@ -37,11 +39,12 @@ from llama3_tools import (
 from llama3_tools.errors import require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts import formats_asked_for
+from llama3_tools.tools import not_declared
 from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
-from llama_index_llama3_tools.react_form import read_step
+from llama_index_llama3_tools.react_form import Action, read_step
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
@@ -158,6 +161,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
         self._keeps_reasoning = not split_reasoning
         self._starts_reasoning = starts_reasoning
         self._schemas = ToolSchemas(toolset if toolset and coerce_arguments else kept_toolset(()), depth=limits.depth)
+        self._names = toolset.declared if toolset is not None and on_unknown_tool == "text" else None
+        self._repairable = toolset.declared if toolset is not None and repair else ()
         self._limits = limits
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
@@ -179,7 +184,15 @@ class Llama3ReActOutputParser(ReActOutputParser):
         calls = stream.extraction.tool_calls
         text, reasoning = _before_call(events)
         if calls and _is_next(calls[0], text):
-            return self._step(_thought(text), reasoning, calls[0].name, calls[0].arguments, calls[0])
+            call = calls[0]
+            return self._step(
+                _thought(text),
+                reasoning,
+                call.name,
+                call.arguments,
+                deviations=call.deviations,
+                repaired_from=call.repaired_from,
+            )
         read = self._without_calls.extract(output)
         answer, reasoning = read.content or "", read.reasoning or ""
         if output and not answer:
@@ -188,11 +201,13 @@ class Llama3ReActOutputParser(ReActOutputParser):
             errors = failed_tool_calls(output, self._failing.extract(output))
             if errors:
                 raise MalformedToolCallError(output, errors)
-        step = read_step(answer, is_streaming=is_streaming)
-        if isinstance(step, ActionReasoningStep):
-            if beyond := excess(step.action_input, self._limits):
-                raise MalformedToolCallError(output, [FailedToolCall(step.action, answer, *beyond)])
-            return self._step(step.thought, reasoning, step.action, step.action_input)
+        offset = max(output.rfind(answer), 0)
+        step = read_step(answer, is_streaming=is_streaming, offset=offset, repairable=self._repairable)
+        if not isinstance(step, ResponseReasoningStep):
+            if failed := self._failed(step, answer):
+                raise MalformedToolCallError(output, [failed])
+            assert isinstance(step, Action)  # noqa: S101  # what has not failed
+            return self._step(step.thought, reasoning, step.name, step.arguments, repaired_from=step.repaired_from)
         step.thought = self._with_reasoning(step.thought, reasoning)
         return step
 
@@ -208,8 +223,24 @@ class Llama3ReActOutputParser(ReActOutputParser):
             "Llama3ToolLLM(split_reasoning=True) does it, leave out the parser's starts_reasoning)"
         )
 
-    def _step(
-        self, thought: str, reasoning: str, tool: str, arguments: dict[str, Any], call: ToolCall | None = None
+    def _failed(self, step: Action | FailedToolCall, answer: str) -> FailedToolCall | None:
+        """Say why a step in LlamaIndex's form is none, if so."""
+        if self._names is not None and step.name not in self._names:
+            return FailedToolCall(step.name, answer, RejectionReason.UNKNOWN_TOOL, not_declared(step.name, self._names))
+        if isinstance(step, FailedToolCall):
+            return step
+        beyond = excess(step.arguments, self._limits)
+        return FailedToolCall(step.name, answer, *beyond) if beyond else None
+
+    def _step(  # noqa: PLR0913 (what a step has)
+        self,
+        thought: str,
+        reasoning: str,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        deviations: tuple[str, ...] = (),
+        repaired_from: str | None = None,
     ) -> Llama3CallReasoningStep:
         coercion = self._schemas.coerce(tool, arguments)
         return Llama3CallReasoningStep(
@@ -218,8 +249,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             action_input=coercion.arguments,
             changes=coercion.changes,
             problems=coercion.problems,
-            deviations=call.deviations if call else (),
-            repaired_from=call.repaired_from if call else None,
+            deviations=deviations,
+            repaired_from=repaired_from,
         )
 
 

@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from collections.abc import Collection
+from typing import Any, NamedTuple, cast
 
-from llama_index.core.agent.react.output_parser import ReActOutputParser, parse_action_reasoning_step
-from llama_index.core.agent.react.types import ActionReasoningStep, ResponseReasoningStep
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.types import ResponseReasoningStep
 
-from llama3_tools.json_text import depth_is_within
-from llama3_tools.limits import DEFAULT_LIMITS
+from llama3_tools import RejectionReason
+from llama3_tools.json_scan import Refusal
 from llama3_tools.visible import visible
+from llama_index_llama3_tools.output import FailedToolCall
+from llama_index_llama3_tools.react_input import BrokenInput, Input, read_input
 
-__all__ = ["read_step"]
+__all__ = ["Action", "read_step"]
 
 _ACTION = re.compile(r"\nAction: ([^\n() ]+)")
 _INPUT = "\nAction Input: "
+_OTHER_ACTION = re.compile(r"\n[ \t]*(?:Action|Answer|Observation):")
+_OTHER_WORD = re.compile(r"\n[ \t]*(?:Thought|Action|Action Input|Answer|Observation):|\[")
 
 
-def read_step(text: str, *, is_streaming: bool = False) -> ActionReasoningStep | ResponseReasoningStep:
-    r"""Read what LlamaIndex's `ReActOutputParser` reads.
+class Action(NamedTuple):
+    """A step that calls a tool."""
 
-    >>> read_step('Thought: So.\nAction: now\nAction Input: {"zone": "UTC"}').action_input
+    thought: str
+    name: str
+    """The tool's name."""
+    arguments: dict[str, Any]
+    repaired_from: str | None = None
+    """The malformed input that the arguments were repaired from."""
+
+
+def read_step(
+    text: str, *, is_streaming: bool = False, offset: int = 0, repairable: Collection[str] = ()
+) -> Action | ResponseReasoningStep | FailedToolCall:
+    r"""Read what LlamaIndex's `ReActOutputParser` reads, but for inputs of which it has to make something up.
+
+    >>> read_step('Thought: So.\nAction: now\nAction Input: {"zone": "UTC"}').arguments
     {'zone': 'UTC'}
 
     Args:
         text: what the model wrote.
         is_streaming: whether an answer is still being written.
+        offset: where the text begins in the model output.
+        repairable: the tools whose malformed inputs are repaired.
 
     Raises:
         ValueError: the text is no step.
     """
     before_answer, found, _ = text.partition("Answer:")
     if "Action:" in before_answer:
-        return _action(text)
+        return _action(text, offset, repairable)
     if not found and "Thought:" in text:
         raise ValueError(f"Could not parse output: {visible(text)}")
     if not found:  # and no other of its words either
@@ -44,20 +64,39 @@ def read_step(text: str, *, is_streaming: bool = False) -> ActionReasoningStep |
     return ResponseReasoningStep(thought=thought.strip(), response=answer.strip(), is_streaming=is_streaming)
 
 
-def _action(text: str) -> ActionReasoningStep:
+def _action(text: str, offset: int, repairable: Collection[str]) -> Action | FailedToolCall:
     """Read a call: behind a thought the first action that has an input, and behind other text the last one."""
-    closed = text[: text.rfind("}") + 1]
-    last_input = closed.rfind(_INPUT, 0, closed.rfind("{") + 1)
-    actions = list(_ACTION.finditer(text, 1, max(last_input, 0)))
+    # An input that closes, if there is one: another may have been cut off.
+    actions = _actions(text[: text.rfind("}") + 1]) or _actions(text)
     if not actions:
         raise ValueError(f"Could not extract tool use from input text: {visible(text)}")
     has_thought = text.lstrip().startswith("Thought: ")
     action = actions[0 if has_thought else -1]
+    label = text.index(_INPUT, action.end())
+    brace = text.index("{", label + len(_INPUT))
+    read = _stray(text, action.end(), label, brace, offset) or read_input(
+        text, brace, offset=offset, repairs=action[1] in repairable
+    )
+    if not isinstance(read, Input):
+        written = text[action.start() + 1 : read.end - offset]
+        return FailedToolCall(action[1], written, read.refusal.reason, read.refusal.detail)
     thought = text[: action.start()].strip()
-    behind = closed.index("{", closed.index(_INPUT, action.end()) + len(_INPUT))
-    if not depth_is_within(closed, behind, len(closed), DEFAULT_LIMITS.depth):  # of which LlamaIndex makes other ones
-        raise ValueError(f"Action Input is nested deeper than {DEFAULT_LIMITS.depth} levels")
-    # LlamaIndex reads the input, with all that it forgives there; what it has to search is found already.
-    step = parse_action_reasoning_step(f"Thought: .\nAction: {action[1]}\nAction Input: {closed[behind:]}")
-    step.thought = thought.removeprefix("Thought:").strip() if has_thought else thought
-    return step
+    thought = thought.removeprefix("Thought:").strip() if has_thought else thought
+    return Action(thought, action[1], read.arguments, read.repaired_from)
+
+
+def _actions(text: str) -> list[re.Match[str]]:
+    """Find the actions that have an input with a brace in it."""
+    last_input = text.rfind(_INPUT, 0, text.rfind("{") + 1)
+    return list(_ACTION.finditer(text, 1, max(last_input, 0)))
+
+
+def _stray(text: str, action: int, label: int, brace: int, offset: int) -> BrokenInput | None:
+    """Refuse a brace that is no input of the action: one of another action, of an observation, of a list."""
+    stray = _OTHER_ACTION.search(text, action, label) or _OTHER_WORD.search(text, label + len(_INPUT), brace)
+    if stray is None:
+        return None
+    found = stray[0].strip()
+    at = offset + stray.end() - len(found)
+    detail = f"expected an object behind 'Action Input:', found {found!r} before it, at offset {at}"
+    return BrokenInput(Refusal(RejectionReason.MALFORMED, detail), at)
