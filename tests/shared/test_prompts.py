@@ -223,7 +223,10 @@ def test_a_pythonic_call_is_python(arguments: Any, written: str):  # noqa: ANN40
         ("pythonic", "7zip", {}, '{"name": "7zip", "parameters": {}}'),
         ("pythonic", "f", {"a-b": 1, "c": None}, '{"name": "f", "parameters": {"a-b": 1, "c": null}}'),
         ("pythonic", "f", {"": 1}, '{"name": "f", "parameters": {"": 1}}'),
-        ("pythonic", "f", {"True": 1}, '{"name": "f", "parameters": {"True": 1}}'),
+        *(
+            ("pythonic", "f", {word: 1}, f'{{"name": "f", "parameters": {{"{word}": 1}}}}')
+            for word in ("True", "False", "None")
+        ),
         (
             "pythonic",
             "f",
