@@ -93,7 +93,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
 
     For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
     action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
-    makes of it. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
+    makes of it, but that nothing is made up: the input of an action is one object of strict JSON, or a dict of Python's
+    literals. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
@@ -109,7 +110,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
     Args:
         tools: the tools that may be called: those of the agent. Without them any name is a call, also in a pythonic
             list; a pythonic call without brackets, which prose could be, is none then.
-        on_unknown_tool: what a call of another tool is: a `"call"`, which the agent answers, or `"text"`.
+        on_unknown_tool: what a call of another tool is, in either form: a `"call"`, which the agent answers, or
+            `"text"`, and no step.
         coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
         formats: the forms of calls to read, by name, or `"all"`; `None`: all that is said above.
@@ -174,7 +176,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
 
         Raises:
             TypeError: `output` is no `str`.
-            MalformedToolCallError: a call is malformed; it is a `ValueError`, on which the agent asks the model again.
+            MalformedToolCallError: a call is malformed, beyond the limits, or of an unknown tool that is not to be
+                called; it is a `ValueError`, on which the agent asks the model again.
             ValueError: the text is no step.
         """
         require_str(output, "parse takes the model's text, a str")
