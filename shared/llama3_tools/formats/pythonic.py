@@ -100,7 +100,7 @@ class _Calls:
     def refuse(self, expected: str) -> _Broken:
         """Say what should have stood here."""
         source, offset = self.source, self.source.offset
-        name = self.found[-1][0].name if self.found else None
+        name = self.found[-1][0].name
         if source.exhausted:
             detail = f"the output ends inside it, where {expected} was due"
             return _Broken(Refusal(RejectionReason.TRUNCATED, detail, name), offset, offset)
