@@ -108,11 +108,6 @@ def test_a_tool_without_parameters_has_no_arguments_to_be_called_with():
     assert [problem.message for problem in call.problems] == ["$.x: unknown, expected none"]
 
 
-def test_without_tools_it_is_an_error():
-    with pytest.raises(ValueError, match="coerce_arguments goes by the schemas of the tools: give tools, too"):
-        Extractor(coerce_arguments=True)
-
-
 def test_an_integer_that_python_does_not_write_is_passed_on_with_what_was_changed():
     digits = "7" * 5000
     (call,) = extract(

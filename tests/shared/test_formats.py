@@ -84,7 +84,7 @@ class TestJsonNotAskedFor:
             extraction = extract_in_every_chunking(around.format(json), formats=formats, **options)
             assert {call.format for call in extraction.tool_calls} <= {"code"}  # a list may be code
 
-    @pytest.mark.parametrize("json", [CALL, f"[{CALL}]", f"```json\n{CALL}\n```", f'{{"tool_call": {CALL}}}'])
+    @pytest.mark.parametrize("json", [f"[{CALL}]", CALL, f"```json\n{CALL}\n```", f'{{"tool_call": {CALL}}}'])
     @pytest.mark.parametrize("formats", [["tool_call"], ["tool_call", "pythonic"]])
     def test_is_read_in_a_tag(self, formats: Any, json: str):  # noqa: ANN401
         for around in ("{}", "<|python_tag|>{}<|eom_id|>", "<|python_start|>{}<|python_end|>"):

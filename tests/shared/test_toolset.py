@@ -110,6 +110,8 @@ def test_ids_are_made_by_the_factory_that_was_given():
     kept, first, second = Toolset(tools(PROPERTIES)), Ids("first"), Ids("second")  # equal, if their words are
     for ids in (first, second, first):
         assert [call.id for call in kept.extractor(id_factory=ids).extract(CALL).tool_calls] == [ids.given]
+    assert kept.extractor(id_factory=first).tools == kept.declared
+    assert not kept.extractor(id_factory=first, formats="none").extract(CALL).tools_called
     assert kept.extractor(id_factory=new_call_id) is kept.extractor()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import partial
 
 import pytest
 
@@ -86,6 +87,7 @@ def test_a_repr_is_for_people():
         (Extraction("❤\ufe0f"), "Extraction(content='❤\ufe0f')"),
         (TextDelta("❤\ufe0f"), r"TextDelta(text='❤\ufe0f')"),
         (Piece(PieceKind.TEXT, "a"), "Piece(kind=<PieceKind.TEXT: 'text'>, text='a', index=None)"),
+        (Extractor(), "Extractor(tools=any, on_unknown_tool='text')"),
         (Extraction("x" * 120), f"Extraction(content='{'x' * 120}')"),
         (Extraction("x" * 121), f"Extraction(content='{'x' * 100}… (121 characters)')"),
     ],
@@ -233,6 +235,27 @@ def test_on_unknown_tool_is_one_of_two_words():
         Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'drop'"):
         extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
+
+
+SWITCHES = ("coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("repair",), "repair is for calls of declared tools: give tools, too"),
+        *[(SWITCHES[:n], "coerce_arguments goes by the schemas of the tools: give tools, too") for n in range(1, 6)],
+    ],
+)
+def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: str):
+    for make in (Extractor, partial(extract, "")):
+        with pytest.raises(ValueError, match="give tools") as raised:
+            make(**dict.fromkeys(options, True))  # type: ignore[arg-type]  # all of them are switches
+        assert str(raised.value) == message
+
+
+def test_one_shot_takes_the_formats_of_an_extractor():
+    assert (extract(CALL, formats="none").content, extract(CALL).content) == (CALL, None)
 
 
 def test_an_id_factory_is_a_function():
