@@ -220,8 +220,9 @@ class Content:
         """Hold back white space, delimiters or a token: many joined, as each costs fifty bytes beside its text."""
         self._tail.append(piece)
         if len(self._tail) > self._longest_tail:
-            self._tail = [kind("".join(held)) for kind, held in groupby(self._tail, type)]
-            self._longest_tail = max(_LONGEST_TAIL, 2 * len(self._tail))
+            latest = self._tail[-_LONGEST_TAIL:]
+            self._tail[-_LONGEST_TAIL:] = [kind("".join(held)) for kind, held in groupby(latest, type)]
+            self._longest_tail = len(self._tail) + _LONGEST_TAIL
 
     def _emit(self, text: str) -> None:
         if text:

@@ -26,6 +26,7 @@ MEMORY = [
     "one long string",
     "many calls",
     "delimiters after a call",
+    "tokens behind text",
     "code behind a tag",
     "a thought",
 ]
