@@ -267,7 +267,7 @@ def _in_python(written: str) -> str | None:
 
 def _is_like_a_schema(written: str) -> bool:
     """Tell whether arguments, under `parameters`, would make the call look like its tool's schema (rule 1)."""
-    parsed = parse_whole(written) if '"object"' in written else None
+    parsed = parse_whole(written)
     return parsed is not None and parsed.value.get("type") == "object" and "properties" in parsed.value
 
 

@@ -248,3 +248,10 @@ def test_what_a_form_has_no_place_for_is_written_as_json_and_read(
     tool = Tool(name, parameters={"type": "object", "properties": {"city": {}, "n": {}}})
     (call,) = extract(written, tools=[tool]).tool_calls
     assert (call.name, call.arguments) == (name, arguments)
+
+
+def test_what_looks_like_a_schema_however_it_is_spelled_reads_back():
+    written = r'{"type": "\u006fbject", "properties": {}}'
+    rendered = render_tool_call("f", written)
+    assert rendered == f'{{"name": "f", "arguments": {written}}}'
+    assert extract(rendered).tool_calls[0].arguments == {"type": "object", "properties": {}}

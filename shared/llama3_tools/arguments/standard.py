@@ -43,8 +43,8 @@ class _Run(threading.local):
     def __init__(self) -> None:
         self.rules = 0
         """How many rules are being applied within each other."""
-        self.seen: dict[tuple[int, int], list[ValidationError]] = {}
-        """What is wrong with a value by a reference, by their ids: both live as long as the run."""
+        self.seen: dict[tuple[int, int, int], list[ValidationError]] = {}
+        """What is wrong with a value by a kind of reference, by their ids: all live as long as the run."""
         self.enums: Enums = {}
         """What is known of the schema's enums."""
 
@@ -184,7 +184,7 @@ def _lenient(keyword: str, rule: Rule, *given: Any) -> Iterator[ValidationError]
 def _once(rule: Rule, *given: object) -> Iterator[ValidationError]:
     """Follow a reference once for each value: else the alternatives of a recursive schema are tried 2**depth times."""
     *_, value, schema = given
-    key = id(schema), id(value)
+    key = id(rule), id(schema), id(value)
     if key not in _run.seen:
         _run.seen[key] = list(rule(*given) or ())
     # They are told their places on the way out, each time anew.

@@ -433,3 +433,13 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
     for use in (coerce_arguments, validate_arguments):
         with pytest.raises(error, match=message):
             use({}, schema)
+
+
+def test_of_two_references_in_one_schema_both_are_followed():
+    schema = {
+        "properties": {"n": {"$ref": "#/$defs/number", "$dynamicRef": "#/$defs/low"}},
+        "$defs": {"number": {"type": "number"}, "low": {"maximum": 1}},
+    }
+    assert [problem.message for problem in validate_arguments({"n": 5}, schema)] == [
+        "$.n: expected at most 1, got the integer 5"
+    ]
