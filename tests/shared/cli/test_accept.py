@@ -152,12 +152,6 @@ def test_an_endpoint_that_never_responds_did_not_run(suite: str) -> None:
     assert "there was no response at all; the first error: HTTP 500: out of memory" in words(result.stderr)
 
 
-def test_many_failures_are_not_all_printed(suite: str, tmp_path: Path) -> None:
-    outputs = tmp_path / "outputs.jsonl"
-    outputs.write_text('{"case": "kitchen", "output": "No."}\n' * 23, "utf-8")
-    assert "and 3 more: --html or --json has them all" in words(accept(suite, "--replay", outputs).stdout)
-
-
 def test_hostile_output_reaches_the_terminal_written_out(suite: str) -> None:
     with answering("a\x1b[2J[red]b[/red]", *ANSWERS[1:]) as server:
         shown = words(ask(server, suite).stdout)

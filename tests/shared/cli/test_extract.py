@@ -167,6 +167,11 @@ def test_show_prints_in_colour_where_it_is_wanted() -> None:
     assert "\x1b" not in extract("--show", "--color", "never", stdin=CALL).stdout
 
 
+def test_show_fills_no_line_with_spaces() -> None:
+    printed = extract("--show", "--color", "never", stdin='{"name": "f", "parameters": {}}').stdout
+    assert max(map(len, printed.splitlines())) < 60
+
+
 def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
     hostile = 'a\x1b[2Jb\x9bc[bold]d[/] \u202e {"name": "f", "parameters": {"a": "\x7f"}} :smile:'
     shown = extract("--show", "--color", "never", stdin=hostile).stdout

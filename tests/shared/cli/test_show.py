@@ -1,0 +1,138 @@
+"""An output, as it stands on a terminal: its pieces in colour, and below them what became of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llama3_tools.cli.show import show_pieces
+from llama3_tools.pieces import PieceExtractor
+from screens import on_screen
+
+CALL = '{"name": "clock", "parameters": {"city": "Paris"}}'
+TRUNCATED = f"Hm,\n<tool_call>{CALL}</tool_call>\nor <think>{CALL}</think><think>{CALL}</think>{CALL[:-3]}"
+ODD = (
+    "{'name': 'clock', 'parameters': {}}, <function(clock)>{'é\u200dé': 1}</function>\n\n"
+    '{"name": "é\u200dé", "parameters": {}} and\n'
+    f"```python\n{CALL}{' ' * 40}\n```"
+)
+ODD_OPTIONS = {"tools": [{"name": "clock"}], "lenient": True, "repair": True}
+LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
+
+SHOWN_TRUNCATED = """\
+[bold]a\\x1b.txt[/]: 1 call, 1 rejection, 2 quotations
+
+  Hm,
+  [dim cyan]<tool_call>[/][bold green]{"name": "clock", "parameters": {"city": [/]
+  [bold green]"Paris"}}[/][dim cyan]</tool_call>[/]
+  or [yellow]<think>{"name": "clock", "parameters": {"city": [/]
+  [yellow]"Paris"}}</think><think>{"name": "clock", "parameters": {"city":[/]
+  [yellow]"Paris"}}</think>[/][bold red]{"name": "clock", "parameters": {"city": "Paris[/]
+
+  [dim cyan]removed  [/]  1:4    [dim]'\\n<tool_call>'                               [/]
+  [bold green]call     [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
+  [dim cyan]removed  [/]  2:62   [dim]'</tool_call>'                                [/]
+  [yellow]quotation[/]  3:4    '<think>{"name": "clock", "parameters": {… (65
+                    characters)' holds what would be a call, but
+                    thoughts and listings of code are not searched
+                    (rule 9)
+  [yellow]quotation[/]  3:69   '<think>{"name": "clock", "parameters": {… (65
+                    characters)' holds what would be a call, but
+                    thoughts and listings of code are not searched
+                    (rule 9)
+  [bold red]rejected [/]  3:134  [bold]truncated[/]: an open string
+                    [dim]let the model write more (max_tokens), or give[/]
+                    [dim]it more context[/]
+
+"""
+
+SHOWN_ODD = """\
+[bold]a\\x1b.txt[/]: 3 calls, 1 rejection
+
+  [bold green]{'name': 'clock', 'parameters': {}}[/][dim cyan], [/]
+  [bold green]<function(clock)>{'é\\u200dé': 1}</function>[/]
+
+  [bold red]{"name": "é\\u200dé", "parameters": {}}[/] and
+  [dim cyan]```python[/]
+  [bold green]{"name": "clock", "parameters": {"city": "Paris"}}[/][dim cyan]      [/]
+  [dim cyan]```[/]
+
+  [bold green]call    [/]  1:1   clock {}[dim]  read as json, repaired[/]
+  [dim cyan]removed [/]  1:36  [dim]', '                                    [/]
+  [bold green]call    [/]  1:38  clock {"é\\u200dé":1}[dim]  read as function, [/]
+                  [dim]the tag is written <function(NAME)>{…}, [/]
+                  [dim]repaired[/]
+  [bold red]rejected[/]  3:1   [bold]unknown_tool[/]: 'é\\u200dé' is not a
+                  declared tool; declared: clock
+                  [dim]declare it with --tools, or let it [/]
+                  [dim]through with --on-unknown-tool call[/]
+  [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'                         [/]
+  [bold green]call    [/]  5:1   clock {"city": "Paris"}[dim]  read as fence[/]
+  [dim cyan]removed [/]  5:51  [dim]'                                       [/]
+                  [dim]\\n```'                                  [/]
+
+"""
+
+SHOWN_LONG = """\
+[bold]a\\x1b.txt[/]: 1 call, 1 rejection
+
+  [bold green]{"name": "f", "parameters": [/]
+  [bold green]{"a": [/]
+  [bold green]"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[/]
+  [bold green]xxxxxxxxxxxxxxxxxxxxxxxxx"}}[/]
+  [bold red]{"name": "f", "parameters": 7}[/]
+
+  [bold green]call    [/]  1:1  f {"a":
+                 "xxxxxxxxxxxxxxxx
+                 xxxxxxxxxxxxxxxxx
+                 xxxxxxxxxxxxxxxxx
+                 xxxxxx"}[dim]  read as[/]
+                 [dim]json[/]
+  [bold red]rejected[/]  2:1  [bold]invalid_arguments[/]
+                 : 'parameters' is
+                 neither an object
+                 nor a string that
+                 holds one
+
+"""
+
+SHOWN_PROSE = """\
+[bold]a\\x1b.txt[/]: 0 calls
+
+  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+  x
+
+  Nothing in it looks like a call: no
+  JSON object with a name and
+  arguments, bare, in a tag or in a
+  fence. Pythonic calls and code are
+  read for the tools of --tools only,
+  or with --format; other spellings
+  with --lenient.
+
+"""
+
+
+def shown(text: str, options: dict[str, Any], width: int) -> str:
+    pieces = PieceExtractor(**options).pieces(text)
+    return on_screen(lambda screen: show_pieces(screen, "a\x1b.txt", pieces), width)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "width", "expected"),
+    [
+        (TRUNCATED, {}, 68, SHOWN_TRUNCATED),
+        (ODD, ODD_OPTIONS, 60, SHOWN_ODD),
+        (LONG, {}, 36, SHOWN_LONG),
+        ("x" * 37, {}, 40, SHOWN_PROSE),
+    ],
+)
+def test_an_output_is_shown_in_colour_with_what_became_of_its_pieces(
+    text: str, options: dict[str, Any], width: int, expected: str
+) -> None:
+    assert shown(text, options, width) == expected
+
+
+def test_what_a_piece_became_and_where_it_stands_stay_in_one_line() -> None:
+    assert "[bold green]call[/]  1:1  f\n" in shown('{"name": "f", "parameters": {}}', {}, 16)

@@ -1,0 +1,184 @@
+"""A run, and a comparison, as they stand on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llama3_tools.acceptance.comparison import Change, Comparison
+from llama3_tools.acceptance.scores import Score
+from llama3_tools.cli.tables import print_comparison, print_results
+from runs import DIM, KITCHEN, judged
+from screens import on_screen
+
+JOKE = '{"name": "tell_é\u200dé", "parameters": {}}'
+
+RUN = """\
+[bold]Home[/]  llama-3.1-8b-instruct\\x1b from somewhere at http://127.0.0.1:8080/v1
+
+[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
+───────────────────────────────────────────────────────────────────
+set_light         1/4   25 % (5 to 70)      2/4   50 % (15 to 85)
+tell_joke         0/1   0 % (0 to 79)       0/1   0 % (0 to 79)
+(no call)         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+
+[bold]all              [/] [bold]2/6  [/] [bold]33 % (10 to 70)    [/] [bold]3/6  [/] [bold]50 % (19 to 81)  [/]
+
+[bold]passed, by tag  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
+───────────────────────────────────────────────────────────
+numbers          0/2   0 % (0 to 66)   1/2   50 % (9 to 91)
+
+[bold]by reason                 [/] [bold]  n  [/] [bold]parsed           [/] [bold]  n  [/] [bold]after coercion [/]
+────────────────────────────────────────────────────────────────────────
+[green]passed                  [/]   2/6   33 % (10 to 70)   3/6   50 % (19 to 81)
+unknown_tool               1/6   17 % (3 to 56)    1/6   17 % (3 to 56)
+direct_answer_not_allowe   2/6   33 % (10 to 70)   2/6   33 % (10 to 70)
+d
+wrong_type                 1/6   17 % (3 to 56)    0/6   0 % (0 to 39)
+
+[dim]share of the responses, and its 95 % interval (Wilson)[/]
+
+dim         [red]wrong_type                 [/]set_light: level is the string
+            [red]                           [/]"20", expected 20
+joke        [red]unknown_tool               [/]called tell_é\\u200dé({}), which
+            [red]                           [/]is not declared; expected
+            [red]                           [/]tell_joke
+kitchen[1]  [red]direct_answer_not_allowed  [/]answered in words, expected
+            [red]                           [/]set_light:
+            [red]                           [/]Noxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]x… (302 characters)
+dim[1]      [red]direct_answer_not_allowed  [/]answered in words, expected
+            [red]                           [/]set_light:
+            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]xxxxxxxxxxxxxxxxx
+
+[yellow]2 responses are missing: the run is not complete.[/]
+"""
+
+SHORT_RUN = """\
+[bold]Home[/]  llama3.1
+
+[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
+───────────────────────────────────────────────────────────────────
+set_light         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+tell_joke         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+(no call)         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+
+[bold]all              [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]3/3  [/] [bold]100 % (44 to 100)[/]
+
+[bold]by reason  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
+─────────────────────────────────────────────────────────────
+[green]passed   [/]   3/3   100 % (44 to 100)   3/3   100 % (44 to 100)
+
+[dim]share of the responses, and its 95 % interval (Wilson)[/]
+
+[yellow]1 response is missing: the run is not complete.[/]
+"""
+
+LAST_FAILURE = """\
+kitchen[1  [red]direct_answer_not_allowed  [/]answered in
+9]         [red]                           [/]words,
+           [red]                           [/]expected
+           [red]                           [/]set_light:
+           [red]                           [/]Noxxxxxxxxx
+[dim]and 1 more: --html or --json has them all[/]
+"""
+
+COMPARISON = """\
+[yellow]model: a → b\\x1b x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x[/]
+[yellow]strict: false → true[/]
+[bold]          [/] [bold]before\\u  [/] [bold]          [/] [bold]       [/] [bold]        [/] [bold]          [/]
+[bold]          [/] [bold]202e.jso  [/] [bold]after.js  [/] [bold]       [/] [bold]        [/] [bold]p (sign   [/]
+[bold]passed    [/] [bold]n         [/] [bold]on        [/] [bold]fixed  [/] [bold]broken  [/] [bold]test)     [/]
+────────────────────────────────────────────────────────────
+parsed     50 % (15   25 % (5    1       2        1
+           to 85)     to 70)
+after      50 % (15   25 % (5    0       0        1
+coercion   to 85)     to 70)
+
+[bold]parsed: fixed[/]
+dim  [green]wrong_type → passed  [/]
+
+[bold]parsed: broken[/]
+light\\u202e----  [red]passed → wrong_value\\x1b  [/]é\\u200dé light:
+---------------  [red]                          [/]room is
+-[1]             [red]                          [/]xxxxxxxxxxxxxxxxx
+                 [red]                          [/]xxxxxxxxxxxxxxxxx
+                 [red]                          [/]xxxxxx
+light\\u202e----  [red]passed → wrong_value\\x1b  [/]é\\u200dé light:
+---------------  [red]                          [/]room is
+-[1]             [red]                          [/]xxxxxxxxxxxxxxxxx
+                 [red]                          [/]xxxxxxxxxxxxxxxxx
+                 [red]                          [/]xxxxxx
+
+[bold]parsed: fails for another reason[/]
+joke  [yellow]missing_call → unknown_tool  [/]called ask
+
+[red]parsed: passed before, and missing now: a, b\\x1b[/]
+
+only in before\\u202e.json: a, b\\x1b
+
+only in after.json: c, d
+"""
+
+
+def test_a_run_stands_in_tables() -> None:
+    outputs: dict[str, str | list[object]] = {
+        "kitchen": [KITCHEN, "No" + "x" * 300],
+        "dim": [DIM, "x" * 50],
+        "joke": [JOKE],
+        "hello": ["Hello."],
+    }
+    results = judged(outputs, repeats=2)
+    results = replace(results, run=replace(results.run, model="llama-3.1-8b-instruct\x1b from somewhere"))
+    assert on_screen(lambda screen: print_results(screen, results, coerced=False), 72) == RUN
+
+
+def test_a_run_without_failures_tags_or_an_address_has_shorter_tables() -> None:
+    results = judged({"kitchen": KITCHEN, "joke": '{"name": "tell_joke", "parameters": {}}', "hello": "Hi."})
+    results = replace(results, run=replace(results.run, base_url=""))
+    assert on_screen(lambda screen: print_results(screen, results, coerced=True), 72) == SHORT_RUN
+
+
+def test_only_so_many_failures_are_printed() -> None:
+    def failed(count: int) -> str:
+        results = judged({"kitchen": ["No" + "x" * 9] * count}, repeats=count)
+        return on_screen(lambda screen: print_results(screen, results, coerced=True), 50)
+
+    assert "more: --html" not in failed(20)
+    assert LAST_FAILURE in failed(21)
+    assert "kitchen[20]" not in "".join(failed(21).split())
+
+
+LIGHT = Change(
+    "light\u202e" + "-" * 20, 1, "Light", "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 40
+)
+DIMMED = Change("dim", 0, "Dim the hall", "wrong_type", "passed", "")
+ASKED = Change("joke", 0, "Tell a joke", "missing_call", "unknown_tool", "called ask")
+
+
+def test_a_comparison_stands_in_a_table_and_its_changes_below() -> None:
+    parsed = Comparison(
+        "parsed",
+        before=Score(2, 4),
+        after=Score(1, 4),
+        fixed=(DIMMED,),
+        broken=(LIGHT, LIGHT),
+        changed=(ASKED,),
+        only_before=("a", "b\x1b"),
+        lost=("a", "b\x1b"),
+        only_after=("c", "d"),
+    )
+    coerced = replace(parsed, judged="coerced", fixed=(), broken=(), changed=(), lost=())
+    differences = ["model: a → b\x1b" + " x" * 30, "strict: false → true"]
+    shown = on_screen(
+        lambda screen: print_comparison(screen, "before\u202e.json", "after.json", [parsed, coerced], differences), 60
+    )
+    assert shown == COMPARISON
+
+
+def test_the_table_of_a_comparison_is_as_wide_as_what_stands_in_it() -> None:
+    same = Comparison("parsed", Score(1, 1), Score(1, 1), *[()] * 6)
+    shown = on_screen(lambda screen: print_comparison(screen, "before.json", "after.json", [same]), 120)
+    assert shown.splitlines()[1:] == ["─" * 79, "parsed   100 % (21 to 100)   100 % (21 to 100)   0       0        1"]
