@@ -59,7 +59,7 @@ def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
 
 
 def _cells(row: Row) -> list[Text]:
-    style = {Verdict.PASSED.value: "green", "all": ""}.get(row.name, "")
+    style = "green" if row.name == Verdict.PASSED.value else ""
     scores = (cell for one in (row.parsed, row.coerced) for cell in _score(one))
     return [Text(visible(row.name), style), *scores]
 
@@ -72,9 +72,9 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
     if not failed:
         return
     table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold", ratio=1)
+    table.add_column(overflow="fold")
     table.add_column(no_wrap=True, style="red")
-    table.add_column(overflow="fold", ratio=3)
+    table.add_column(overflow="fold")
     for result in failed[:_SHOWN_FAILURES]:
         judgement = result.judgement(coerced=coerced)
         table.add_row(Text(visible(result.name)), judgement.verdict.value, _detail(judgement.detail))
