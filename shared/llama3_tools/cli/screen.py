@@ -30,7 +30,7 @@ class _Screen(Console):
         raise  # noqa: PLE0704 - called while the error is handled
 
 
-def console(color: ColorChoice = "auto", *, stderr: bool = False) -> Console:
+def console(color: ColorChoice, *, stderr: bool = False) -> Console:
     """Give a console that prints in colour when that is wanted, and marks up nothing by itself."""
     return _Screen(
         stderr=stderr,
