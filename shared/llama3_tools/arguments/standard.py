@@ -19,7 +19,7 @@ from referencing.exceptions import Unresolvable
 
 from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.rules import RULES, Rule
-from llama3_tools.arguments.wording import Path, json_path
+from llama3_tools.arguments.wording import TOO_LARGE, Path, json_path
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.values import shortened
 
@@ -173,7 +173,7 @@ def _lenient(keyword: str, rule: Rule, *given: Any) -> Iterator[ValidationError]
         return
     except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
         if keyword not in _REFERENCES:  # but of a reference, one that is no address
-            yield ValidationError("a number that is too large")
+            yield ValidationError(TOO_LARGE)
     except (TypeError, AttributeError, LookupError):
         if keyword not in _REFERENCES:  # what they lead to may be no schema: only places for schemas are checked
             raise

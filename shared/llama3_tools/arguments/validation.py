@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from llama3_tools.arguments.schema import SchemaReader
 from llama3_tools.arguments.wording import (
     MAX_LISTED,
+    TOO_LARGE,
     Path,
     declared_as,
     json_path,
@@ -205,7 +206,7 @@ def _detail(violation: Violation) -> str:
     """Give what to say about a rule that has no words of its own here."""
     if violation.rule in _REASONS or violation.rule in _RULES:
         return ""
-    if violation.rule == "oneOf":
+    if violation.rule == "oneOf" and violation.message != TOO_LARGE:
         return "fits more than one of the alternatives"
     return violation.message if violation.rule == "uniqueItems" else shortened(violation.message)
 

@@ -13,6 +13,7 @@ from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 __all__ = [
     "MAX_LISTED",
+    "TOO_LARGE",
     "Path",
     "declared_as",
     "item_twice",
@@ -30,6 +31,9 @@ Path = tuple[str | int, ...]
 
 MAX_LISTED = 1000
 """How many problems, and how many changes, are listed."""
+
+TOO_LARGE = "a number that is too large"
+"""What is said of one that the library cannot compare, or put into a message."""
 
 _SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}

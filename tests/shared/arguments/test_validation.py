@@ -443,3 +443,10 @@ def test_of_two_references_in_one_schema_both_are_followed():
     assert [problem.message for problem in validate_arguments({"n": 5}, schema)] == [
         "$.n: expected at most 1, got the integer 5"
     ]
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_an_integer_that_nothing_writes_is_not_said_to_fit(keyword: str):
+    schema = {"properties": {"n": {keyword: [{"type": "string"}, {"type": "null"}]}}}
+    (problem,) = validate_arguments({"n": 10**5000}, schema)
+    assert problem.message == "$.n: a number that is too large"
