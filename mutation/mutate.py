@@ -40,9 +40,7 @@ _LEFT_OUT = (
     "test_sharing.py",
     "acceptance/test_pytest_plugin.py",
     "arguments/test_benchmark.py",
-    "cli/test_main.py",
-    "cli/test_results_file.py",
-    "cli/test_status.py",
+    "cli/test_processes.py",
 )
 _TOO_LONG = (
     *("linear", "grows", "no_memory", "no_more_memory", "keeps_its_text_once", "keeps_little"),

@@ -116,7 +116,9 @@ def test_the_reports_are_written(suite: str, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.json", "a.xml", "a.html")]
     with answering(*ANSWERS) as server:
         ask(server, suite, "--json", files[0], "--junit", files[1], "--html", files[2], "--score", "coerced")
-    assert json.loads(files[0].read_text("utf-8"))["scores"]["overall"]["parsed"]["count"] == 3
+    report = files[0].read_text("utf-8")
+    assert json.loads(report)["scores"]["overall"]["parsed"]["count"] == 3
+    assert report.startswith('{\n  "')
     assert ET.parse(files[1]).getroot().get("failures") == "0"  # noqa: S314 - written above
     assert files[2].read_text("utf-8").startswith("<!doctype html>")
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from commands import ANSWERS, URL, accept, answering, ask, cases, command, refused, words
-from endpoints.script import Turn, scripted
-from endpoints.server import Answer, LoopbackServer, Request
-from endpoints.wire import answer_error, api
-from runs import KITCHEN, SUITE_YAML
+from commands import ANSWERS, URL, accept, answering, ask, cases, refused, words
+from endpoints.wire import answer_error
+from runs import SUITE_YAML
 
 
 def test_a_run_that_broke_off_is_resumed_without_asking_twice(suite: str, tmp_path: Path) -> None:
@@ -139,33 +133,6 @@ def test_an_expectation_may_change_before_a_run_is_resumed(suite: str, tmp_path:
         Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", "level: 25}}\n    tags"), "utf-8")
         assert ask(server, suite, "--results", results, "--resume").exit_code in {0, 1}
     assert len(cases(results)) == 4
-
-
-def test_an_interrupt_keeps_what_is_in(suite: str, tmp_path: Path) -> None:
-    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
-    first = scripted([Turn(pieces=(KITCHEN,))])
-
-    def model(request: Request) -> Answer:
-        if results.exists():
-            os.kill(process.pid, signal.SIGINT)
-            time.sleep(0.2)
-        return first(request)
-
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
-    with LoopbackServer(api(["llama"], model)) as server:
-        line = command(
-            "accept", suite, "--base-url", server.base_url, "--model", "llama", "--concurrency", 1, before=heard
-        )
-        line += ["--results", str(results), "--json", str(report)]
-        environment = {**os.environ, "COLUMNS": "150"}
-        process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "Error: interrupted; 1 of 4 responses are in. The same command with --resume goes on" in stderr
-    assert "Traceback" not in stderr
-    assert "all" in stdout
-    assert cases(results) == ["kitchen"]
-    assert json.loads(report.read_text("utf-8"))["missing"] == 3
 
 
 def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in(suite: str) -> None:
