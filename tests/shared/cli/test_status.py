@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -11,57 +13,100 @@ from endpoints.wire import answer_error
 from runs import KITCHEN, SUITE_YAML
 
 
-def test_what_keeps_it_from_running_is_said_in_one_message(suite: str, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.yaml"
-    bad.write_text(SUITE_YAML.replace("tool: tell_joke", "tool: tell_jok"), "utf-8")
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text("oops\n", "utf-8")
-    stranger = tmp_path / "stranger.jsonl"
-    stranger.write_text('{"case": "nobody", "output": ""}\n', "utf-8")
-    missing = tmp_path / "none" / "x"
-    same, linked = tmp_path / "a", tmp_path / "linked"
-    linked.symlink_to(tmp_path)
-    for arguments, message in (
-        ([], "name a SUITE, or two reports with --compare"),
-        ([suite], "name an endpoint with --base-url and a model with --model, or outputs with --replay"),
-        ([suite, "--base-url", "http://127.0.0.1:9/v1"], "a model with --model"),
-        ([suite, *URL], "nothing answers at http://127.0.0.1:9/v1"),
-        ([suite, *URL, "--base-url", "ftp://127.0.0.1"], "'ftp://127.0.0.1' is no address: it has to start with"),
-        ([missing, *URL], f"{missing}: No such file or directory"),
-        ([bad, *URL], "bad.yaml:19: cases[2].expect.tool: 'tell_jok' is not declared; did you mean 'tell_joke'?"),
-        ([suite, "--replay", missing], f"{missing}: No such file or directory"),
-        ([suite, "--replay", broken], f"{broken}:1: not JSON"),
-        ([suite, "--replay", stranger], f"{stranger}: a response to the case 'nobody', which Home does not have"),
-        ([suite, *URL, "--results", broken, "--resume"], f"{broken}:1: not JSON"),
-        ([suite, *URL, "--results", stranger, "--resume"], f"{stranger} was not written by --results"),
-        ([suite, *URL, "--html", missing], f"{missing}: is a folder, or in a folder that is not there"),
-        ([suite, *URL, "--json", tmp_path], f"{tmp_path}: is a folder"),
-        ([suite, *URL, "--resume"], "--resume goes on with a file: name it with --results"),
-        ([suite, *URL, "--prompt-format", "yaml"], "--prompt-format is one of json, function"),
-        ([suite, *URL, "--extra-body", "{"], "not JSON"),
-        ([suite, *URL, "--extra-body", "7"], "expected a JSON object"),
-        ([suite, "--compare", broken, broken], "--compare takes two reports and no SUITE"),
-        ([suite, *URL, "--extra-body", "[" * 100_000], "nested too deep to be read"),
-        ([suite, *URL, "--extra-body", f'{{"a": {"9" * 6000}}}'], "a number in it has more digits than Python reads"),
-        ([suite, *URL, "--extra-body", '{"a": NaN}'], "not JSON"),
-        ([suite, *URL, "--timeout", "nan"], "nan is not finite"),
-        ([suite, *URL, "--timeout", "inf"], "inf is not finite"),
-        ([suite, *URL, "--temperature", "nan"], "nan is not finite"),
-        ([suite, *URL, "--repeats", "1000000000"], "1000000000 is not in the range"),
-        ([suite, *URL, "--json", suite], f"{suite} is named twice, by SUITE and by --json"),
-        ([suite, *URL, "--json", same, "--html", linked / "a"], "is named twice, by --json and by --html"),
-        ([suite, *URL, "--results", bad, "--junit", bad], f"{bad} is named twice, by --results and by --junit"),
-        ([suite, "--replay", broken, "--html", broken], f"{broken} is named twice, by --replay and by --html"),
+@pytest.fixture
+def places(suite: str, tmp_path: Path) -> dict[str, object]:
+    """Give the files that the arguments and messages below name."""
+    (tmp_path / "bad.yaml").write_text(SUITE_YAML.replace("tool: tell_joke", "tool: tell_jok"), "utf-8")
+    (tmp_path / "broken").write_text("oops\n", "utf-8")
+    (tmp_path / "stranger").write_text('{"case": "nobody", "output": ""}\n', "utf-8")
+    (tmp_path / "linked").symlink_to(tmp_path)
+    return {"here": tmp_path, "suite": suite, "missing": tmp_path / "none" / "x"}
+
+
+ASKED = ("$suite", *URL)
+JSON_PROBLEMS = [
+    ("{", "not JSON: Expecting property name"),
+    ("7", "expected a JSON object"),
+    ("[" * 100_000, "nested too deep to be read"),
+    (f'{{"a": {"9" * 6000}}}', "a number in it has more digits than Python reads"),
+    ('{"a": NaN}', "not JSON: Out of range float values"),
+]
+NO_SUITE = "name a SUITE, or two reports with --compare"
+NOBODY = "name an endpoint with --base-url and a model with --model, or outputs with --replay"
+NO_PLACE = "is a folder, or in a folder that is not there"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], NO_SUITE),
+        (["$suite"], NOBODY),
+        (["$suite", "--base-url", "http://127.0.0.1:9/v1"], NOBODY),
+        (["$suite", "--model", "llama"], NOBODY),
+        (ASKED, "nothing answers at http://127.0.0.1:9/v1"),
+        ([*ASKED, "--base-url", "ftp://127.0.0.1"], "'ftp://127.0.0.1' is no address: it has to start with"),
+        (["$missing", *URL], "$missing: No such file or directory"),
         (
-            [suite, "--replay", broken, "--results", bad, "--resume"],
+            ["$here/bad.yaml", *URL],
+            "$here/bad.yaml:19: cases[2].expect.tool: 'tell_jok' is not declared; did you mean 'tell_joke'?",
+        ),
+        (["$suite", "--replay", "$missing"], "$missing: No such file or directory"),
+        (["$suite", "--replay", "$here/broken"], "$here/broken:1: not JSON"),
+        (
+            ["$suite", "--replay", "$here/stranger"],
+            "$here/stranger: a response to the case 'nobody', which Home does not have",
+        ),
+        ([*ASKED, "--results", "$here/broken", "--resume"], "$here/broken:1: not JSON"),
+        (
+            [*ASKED, "--results", "$here/stranger", "--resume"],
+            "$here/stranger was not written by --results: it does not say what was asked",
+        ),
+        ([*ASKED, "--html", "$missing"], f"$missing: {NO_PLACE}"),
+        ([*ASKED, "--json", "$here"], f"$here: {NO_PLACE}"),
+        ([*ASKED, "--resume"], "--resume goes on with a file: name it with --results"),
+        (
+            [*ASKED, "--prompt-format", "yaml"],
+            "--prompt-format is one of json, function, pythonic, native, not 'yaml'",
+        ),
+        *(([*ASKED, "--extra-body", body], f"Invalid value for '--extra-body': {why}") for body, why in JSON_PROBLEMS),
+        (["$suite", "--compare", "$here/broken", "$here/broken"], "--compare takes two reports and no SUITE"),
+        ([*ASKED, "--timeout", "nan"], "Invalid value for '--timeout': nan is not finite"),
+        ([*ASKED, "--timeout", "inf"], "Invalid value for '--timeout': inf is not finite"),
+        ([*ASKED, "--temperature", "nan"], "Invalid value for '--temperature': nan is not finite"),
+        ([*ASKED, "--temperature", "-1"], "Invalid value for '--temperature': -1"),
+        ([*ASKED, "--repeats", "1000000000"], "Invalid value for '--repeats': 1000000000 is not in the range"),
+        ([*ASKED, "--json", "$suite"], "$suite is named twice, by SUITE and by --json"),
+        (
+            [*ASKED, "--json", "$here/a", "--html", "$here/linked/a"],
+            "$here/linked/a is named twice, by --json and by --html",
+        ),
+        (
+            [*ASKED, "--results", "$here/b", "--junit", "$here/b"],
+            "$here/b is named twice, by --results and by --junit",
+        ),
+        (
+            ["$suite", "--replay", "$here/broken", "--html", "$here/broken"],
+            "$here/broken is named twice, by --replay and by --html",
+        ),
+        ([*ASKED, "--json", "/dev/null", "--html", "/dev/null", "--junit", "$suite"], "$suite is named twice"),
+        (
+            ["$suite", "--replay", "$here/broken", "--results", "$here/b", "--resume"],
             "--replay asks nobody: leave out --results, --resume",
         ),
-        ([suite, "--replay", broken, "--repeats", 2], "--replay asks nobody: leave out --repeats"),
-        (["--compare", broken, broken, "--html", bad], "--compare reads two reports and no more: leave out --html"),
-        (["--compare", broken, broken], f"{broken}: not JSON"),
-        (["--compare", missing, broken], f"{missing}: No such file or directory"),
-    ):
-        assert message in refused(*arguments)
+        (["$suite", "--replay", "$here/broken", "--repeats", "2"], "--replay asks nobody: leave out --repeats"),
+        (
+            ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--strict"],
+            "--compare reads two reports and no more: leave out --strict, --html",
+        ),
+        (["--compare", "$here/broken", "$here/broken"], "$here/broken: not JSON"),
+        (["--compare", "$missing", "$here/broken"], "$missing: No such file or directory"),
+    ],
+)
+def test_what_keeps_it_from_running_is_said_in_one_message(
+    places: dict[str, object], arguments: Sequence[object], message: str
+) -> None:
+    said = refused(*(Template(str(argument)).safe_substitute(places) for argument in arguments))
+    assert said.rpartition("Error: ")[2].startswith(Template(message).safe_substitute(places))
 
 
 def test_a_report_that_cannot_be_written_loses_no_other(suite: str, outputs: Path, tmp_path: Path) -> None:
