@@ -17,7 +17,7 @@ ODD = (
     '{"name": "é\u200dé", "parameters": {}} and\n'
     f"```python\n{CALL}{' ' * 40}\n```"
 )
-ODD_OPTIONS = {"tools": [{"name": "clock"}], "lenient": True, "repair": True}
+ODD_OPTIONS = {"tools": [{"name": "clock"}, {"name": "ü\u200dü"}], "lenient": True, "repair": True}
 LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
 
 SHOWN_TRUNCATED = """\
@@ -64,7 +64,7 @@ SHOWN_ODD = """\
                   [dim]the tag is written <function(NAME)>{…}, [/]
                   [dim]repaired[/]
   [bold red]rejected[/]  3:1   [bold]unknown_tool[/]: 'é\\u200dé' is not a
-                  declared tool; declared: clock
+                  declared tool; declared: clock, ü\\u200dü
                   [dim]declare it with --tools, or let it [/]
                   [dim]through with --on-unknown-tool call[/]
   [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'                         [/]

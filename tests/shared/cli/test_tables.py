@@ -101,16 +101,21 @@ coercion   to 85)     to 70)
 dim  [green]wrong_type → passed  [/]
 
 [bold]parsed: broken[/]
-light\\u202e----  [red]passed → wrong_value\\x1b  [/]é\\u200dé light:
----------------  [red]                          [/]room is
--[1]             [red]                          [/]xxxxxxxxxxxxxxxxx
-                 [red]                          [/]xxxxxxxxxxxxxxxxx
-                 [red]                          [/]xxxxxx
-light\\u202e----  [red]passed → wrong_value\\x1b  [/]é\\u200dé light:
----------------  [red]                          [/]room is
--[1]             [red]                          [/]xxxxxxxxxxxxxxxxx
-                 [red]                          [/]xxxxxxxxxxxxxxxxx
-                 [red]                          [/]xxxxxx
+light\\u202e---  [red]passed → wrong_value\\x1b     [/]é\\u200dé light:
+--------------  [red]                             [/]room is
+---[1]          [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxxxxxxxxxxx
+                [red]                             [/]xxxxxx… (224
+                [red]                             [/]characters)
+joke            [red]missing_call → unknown_tool  [/]called ask
 
 [bold]parsed: fails for another reason[/]
 joke  [yellow]missing_call → unknown_tool  [/]called ask
@@ -124,12 +129,7 @@ only in after.json: c, d
 
 
 def test_a_run_stands_in_tables() -> None:
-    outputs: dict[str, str | list[object]] = {
-        "kitchen": [KITCHEN, "No" + "x" * 300],
-        "dim": [DIM, "x" * 50],
-        "joke": [JOKE],
-        "hello": ["Hello."],
-    }
+    outputs = {"kitchen": [KITCHEN, "No" + "x" * 300], "dim": [DIM, "x" * 50], "joke": [JOKE], "hello": ["Hello."]}
     results = judged(outputs, repeats=2)
     results = replace(results, run=replace(results.run, model="llama-3.1-8b-instruct\x1b from somewhere"))
     assert on_screen(lambda screen: print_results(screen, results, coerced=False), 72) == RUN
@@ -152,7 +152,7 @@ def test_only_so_many_failures_are_printed() -> None:
 
 
 LIGHT = Change(
-    "light\u202e" + "-" * 20, 1, "Light", "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 40
+    "light\u202e" + "-" * 20, 1, "Light", "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 200
 )
 DIMMED = Change("dim", 0, "Dim the hall", "wrong_type", "passed", "")
 ASKED = Change("joke", 0, "Tell a joke", "missing_call", "unknown_tool", "called ask")
@@ -164,7 +164,7 @@ def test_a_comparison_stands_in_a_table_and_its_changes_below() -> None:
         before=Score(2, 4),
         after=Score(1, 4),
         fixed=(DIMMED,),
-        broken=(LIGHT, LIGHT),
+        broken=(LIGHT, ASKED),
         changed=(ASKED,),
         only_before=("a", "b\x1b"),
         lost=("a", "b\x1b"),
