@@ -127,10 +127,10 @@ def parse_object(text: str, start: int, *, checked: bool = False, levels: int = 
     return parsed if parsed is None or checked or depth_is_within(text, start, parsed.end, levels) else None
 
 
-def parse_objects(text: str, start: int, *, checked: bool = False) -> list[JsonObject] | None:
+def parse_objects(text: str, start: int, *, checked: bool) -> list[JsonObject] | None:
     """Parse the array of objects whose bracket is at `text[start]`; `None` where it is anything else.
 
-    >>> [parsed.json for parsed in parse_objects('[{"a": 1}, {}]', 0)]
+    >>> [parsed.json for parsed in parse_objects('[{"a": 1}, {}]', 0, checked=False)]
     ['{"a": 1}', '{}']
     """
     parsed: list[JsonObject] = []
@@ -320,10 +320,10 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
     (True, False)
     """
     if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
-        return levels > 0
+        return True
     plain = text[start:end]
     if value is not None and _is_flat(plain, value, levels):  # the brackets are in its strings
-        return levels > 0
+        return True
     some = levels + 1  # to count them all would take long
     if len(plain.split("{", some)) + len(plain.split("[", some)) - 2 <= levels:
         return True

@@ -180,5 +180,5 @@ def _is_closed(source: Source, backticks: int, *, is_direct: bool) -> Generator[
         else:
             searched = len(rest)
         if is_all:
-            return len(rest) == _LOOK_AHEAD or (is_direct and rest.strip() in "`"[: backticks - 1])
+            return len(rest) == _LOOK_AHEAD or (is_direct and rest.strip() in {"", "`"})
         yield
