@@ -16,6 +16,7 @@ MALFORMED = {
     "no comma": '{"name": "f" "parameters": {}}',
     "no colon": '{"name" "f", "parameters": {}}',
     "no value": '{"name": "f", "parameters": }',
+    "a key that is no string": '{"name": "f", 1: 2, "parameters": {}}',
     "a trailing comma": '{"name": "f", "parameters": {},}',
     "a comment": '{"name": "f", /* why */ "parameters": {}}',
     "a Python literal": '{"name": "f", "parameters": {"a": True}}',
@@ -264,9 +265,9 @@ def test_rule_8_integers_of_any_size_keep_their_value(digits: int, sign: str):
     "wrap", ["[%s]", '{"function": %s}', '[{"function": %s}]', '{"tool_call": %s}', '{"tool_calls": [%s]}']
 )
 def test_rule_8_holds_wherever_a_call_stands(wrap: str):
-    text = wrap % f'{{"name": "f", "parameters": {{"n": {"7" * 5000}}}}}'
+    text = wrap % f'{{"name": "f", "parameters": {{"n":{"7" * 5000},"m":[1,2]}}}}'
     (call,) = extract_in_every_chunking(text).tool_calls
-    assert call.arguments == {"n": 7 * (10**5000 - 1) // 9}
+    assert call.arguments == {"n": 7 * (10**5000 - 1) // 9, "m": [1, 2]}
 
 
 @pytest.mark.parametrize("held", [r"{\"n\": %s}", r"{\"n\": \"\\ud83d\\ude00\", \"m\": %s}"])

@@ -79,6 +79,8 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"`{A}\n\n`", "` `"),
         (f"`{A}\nx`", "` x`"),
         (f"`x\n{A}`", "`x `"),
+        (f"``{A} \n`", "`` `"),
+        (f"`{A}\n{' ' * 999}", "`"),
         (f"Write `x {A} {'x' * 998}\n`", f"Write `x {'x' * 998}\n`"),
         # The backticks around it belong to other spans.
         (f"Use `x` {A} `y`.", "Use `x` `y`."),
@@ -97,6 +99,8 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"-> {A} >", "-> >"),
         (f"> x<|im_start|>assistant\n{A}", "> x"),
         (f">\n{A}", ">"),
+        (f"> x\n> y\n{A}", "> x\n> y"),
+        (f"> x\r> y\r{A}", "> x\r> y"),
         (f"x            > {A}", "x            >"),
         (f"{'x' * 2000}> {A}", f"{'x' * 2000}>"),
         # The quotation marks are not a pair, or not directly around it.
@@ -116,11 +120,12 @@ def test_any_other_call_is_called(text: str, content: str | None):
 
 
 def test_a_rejection_says_what_quotes_the_call():
-    extraction = extract_in_every_chunking(f"` {A} `\n> {B}\n'{B}'")
+    extraction = extract_in_every_chunking(f"` {A} `\n> {B}\n'{B}'\n{A}`x {B}`")
     assert [(rejection.name, rejection.detail) for rejection in extraction.rejections] == [
         ("a", "between backticks"),
         ("b", "behind the > of a blockquote"),
         ("b", "directly between quotation marks"),
+        ("b", "between backticks"),
     ]
 
 
@@ -148,6 +153,12 @@ def test_a_call_behind_an_open_backtick_waits_for_the_end_of_its_line(end: str):
     stream = Extractor().stream()
     assert stream.feed(f"`` {A} `x") == [TextDelta("``")]
     assert [type(event) for event in stream.feed(end)] == [ToolCallReady, TextDelta]
+
+
+def test_a_call_in_a_span_that_it_does_not_begin_waits_no_longer_than_its_line():
+    stream = Extractor().stream()
+    assert stream.feed(f"`` {A} \n") == [TextDelta("``")]
+    assert [type(event) for event in stream.feed(" ")] == [ToolCallReady]
 
 
 def test_a_call_in_a_span_that_is_open_does_not_wait_for_the_end_of_a_long_line():
