@@ -117,7 +117,7 @@ def test_what_a_tool_hands_out_can_be_changed_and_the_tool_stays():
 def test_the_schema_itself_cannot_be_changed(place: str, method: str, arguments: list[Any]):
     extractor = Extractor(tools=[DICT])
     tools = [(each.tools or {})["f"] for each in (extractor, copy.copy(extractor), copy.deepcopy(extractor))]
-    for tool in (*tools, pickle.loads(pickle.dumps(tools[0])), copy.deepcopy(tools[0])):  # noqa: S301 - our own bytes
+    for tool in (*tools, pickle.loads(pickle.dumps(tools[0])), copy.copy(tools[0]), copy.deepcopy(tools[0])):  # noqa: S301 - our own bytes
         with pytest.raises(TypeError, match=r"this is shared, and cannot be changed: change a copy\.deepcopy\(\) of"):
             getattr(tool.parameters[place], method)(*arguments)
         assert tool.parameters == SCHEMA

@@ -11,6 +11,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, Limits, ReasoningDelta, RejectionReason, TextDelta, extract
+from llama3_tools.limits import excess, loaded_limits
 
 A = '{"name": "a", "parameters": {}}'
 
@@ -292,3 +293,34 @@ def test_a_stream_keeps_its_text_once():
         tracemalloc.stop()
     assert streamed < 1.8 * len(text)
     assert ended < 1.2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "beyond"),
+    [
+        ({"a": [1]}, 2, None),
+        ({"a": [[1]]}, 2, (RejectionReason.TOO_DEEP, "arguments nested deeper than 2 levels")),
+        ({"a": "x" * 247}, 2, None),
+        ({"a": "x" * 248}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters")),
+        ({"a": 10**300}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters")),
+        ({}, 3, (RejectionReason.TOO_MANY, "beyond the first 3 calls")),
+        ({(1, 2): 3}, 2, None),
+    ],
+)
+def test_a_call_that_no_extractor_read_is_held_to_the_same_bounds(
+    arguments: Any,  # noqa: ANN401 - on purpose
+    made: int,
+    beyond: tuple[RejectionReason, str] | None,
+):
+    assert excess(arguments, Limits(depth=2, candidate=256, calls=3), made) == beyond
+
+
+@pytest.mark.parametrize("given", [Limits(candidate=300), [127, 300], (127, 300, 1000, 1000)])
+def test_limits_that_were_stored_are_loaded(given: object):
+    assert loaded_limits(given) == Limits(candidate=300)
+
+
+@pytest.mark.parametrize("given", [[127, 300, 1, 1, 1], "300", None])
+def test_what_are_no_limits_is_an_error(given: object):
+    with pytest.raises(TypeError):
+        loaded_limits(given)
