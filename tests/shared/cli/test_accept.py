@@ -37,7 +37,9 @@ def server_url(result: Result) -> str:
 @pytest.mark.parametrize(("arguments", "status"), [([], 1), (["--score", "parsed"], 1), (["--score", "coerced"], 0)])
 def test_the_score_that_was_chosen_decides_the_exit_status(suite: str, arguments: list[str], status: int) -> None:
     with answering(*ANSWERS) as server:
-        assert ask(server, suite, *arguments).exit_code == status
+        result = ask(server, suite, *arguments)
+    assert result.exit_code == status
+    assert ("dim wrong_type" in words(result.stdout)) is bool(status)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +84,12 @@ def test_the_prompt_format_is_that_of_the_command_line(suite: str) -> None:
 
 
 def test_the_options_reach_the_endpoint(suite: str) -> None:
-    with answering(*ANSWERS * 2) as server:
+    with answering(*ANSWERS * 3) as server:
         ask(server, suite, "--repeats", 2, "--seed", 5, "--max-tokens", 9, "--temperature", 0.5, "--api-key", "secret")
+        ask(server, suite, "--extra-body", '{"top_k": 1}')
         chats = [request for request in server.requests if request.method == "POST"]
+    assert [chat.body.get("top_k") for chat in chats] == [None] * 8 + [1] * 4
+    chats = chats[:8]
     assert [chat.body["seed"] for chat in chats] == [5] * 4 + [6] * 4
     assert {(chat.body["max_tokens"], chat.body["temperature"], chat.api_key) for chat in chats} == {(9, 0.5, "secret")}
 
@@ -106,9 +111,9 @@ def test_a_response_may_take_no_longer_than_the_timeout(suite: str) -> None:
 
 
 def test_who_watches_sees_how_far_the_run_is(suite: str) -> None:
-    with answering(*ANSWERS) as server:
-        result = ask(server, suite, "--color", "always")
-    assert "4/4" in result.stderr
+    with answering(*ANSWERS * 2) as server:
+        result = ask(server, suite, "--color", "always", "--repeats", 2)
+    assert "8/8" in result.stderr
     assert "hello, " in result.stderr
 
 
@@ -131,12 +136,15 @@ def test_the_results_can_be_replayed(suite: str, tmp_path: Path) -> None:
     assert (replayed.exit_code, replayed.stdout) == (1, asked.stdout)
 
 
-def test_a_replay_that_lacks_a_case_is_no_success(suite: str, tmp_path: Path) -> None:
-    outputs = tmp_path / "outputs.jsonl"
-    outputs.write_text(json.dumps({"case": "hello", "output": "Hello!"}), "utf-8")
-    result = accept(suite, "--replay", outputs)
+@pytest.mark.parametrize(("answers", "missing"), [(0, 4), (1, 3), (3, 9)])
+def test_a_replay_that_lacks_a_case_is_no_success(suite: str, tmp_path: Path, answers: int, missing: int) -> None:
+    outputs, report = tmp_path / "outputs.jsonl", tmp_path / "a.json"
+    outputs.write_text('{"case": "hello", "output": "Hello!"}\n' * answers, "utf-8")
+    result = accept(suite, "--replay", outputs, "--json", report)
     assert result.exit_code == 1
-    assert "3 responses are missing" in result.stdout
+    assert f"{missing} responses are missing" in result.stdout
+    run = json.loads(report.read_text("utf-8"))["run"]
+    assert (run["suite"], len(run["fingerprint"])) == ("Home", 16)
 
 
 def test_repeats_are_counted(suite: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from runs import SUITE_YAML
 
 def test_a_run_that_broke_off_is_resumed_without_asking_twice(suite: str, tmp_path: Path) -> None:
     results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
-    with answering(ANSWERS[0], ANSWERS[1], answer_error(401, "expired")) as server:
+    with answering(ANSWERS[0], ANSWERS[1], answer_error(401, f"expired{'!' * 60}")) as server:
         broken = ask(server, suite, "--results", results, "--json", report)
     assert broken.exit_code == 2
-    assert "refuses the key (HTTP 401): expired; 2 of 4 responses are in" in words(broken.stderr)
-    assert "--resume goes on" in broken.stderr
+    assert "refuses the key (HTTP 401): expired" in broken.stderr
+    assert broken.stderr.endswith("!; 2 of 4 responses are in. The same command with --resume goes on\n")
+    assert broken.stderr.count("\n") == 1
     assert "2 responses are missing" in broken.stdout
     assert json.loads(report.read_text("utf-8"))["missing"] == 2
     with results.open("a", encoding="utf-8") as file:
@@ -66,12 +68,12 @@ def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: st
 
 @pytest.mark.parametrize("length", [1, 9, 30])
 def test_a_run_that_was_killed_in_its_first_line_is_begun_anew(suite: str, tmp_path: Path, length: int) -> None:
-    results = tmp_path / "results.jsonl"
+    results = tmp_path / f"{'x' * 100}.jsonl"
     with answering(*ANSWERS * 2) as server:
         ask(server, suite, "--results", results)
         results.write_bytes(results.read_bytes()[:length])
         resumed = ask(server, suite, "--results", results, "--resume")
-    assert "ends in its first line, before any response: it is begun anew" in words(resumed.stderr)
+    assert resumed.stderr == f"{results} ends in its first line, before any response: it is begun anew\n"
     assert "all 3/4" in words(resumed.stdout)
     assert len(cases(results)) == 4
 
@@ -88,6 +90,7 @@ def test_resuming_what_does_not_exist_begins_it(suite: str, tmp_path: Path) -> N
     with answering(*ANSWERS) as server:
         ask(server, suite, "--results", results, "--resume")
     assert len(cases(results)) == 4
+    assert re.search(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', results.read_text("utf-8").splitlines()[0])
 
 
 def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from string import Template
 
 import pytest
 
-from commands import URL, accept, answering, ask, refused, words
+from commands import URL, accept, answering, ask, refused
 from endpoints.wire import answer_error
 from runs import KITCHEN, SUITE_YAML
 
@@ -121,8 +121,9 @@ def test_a_report_that_cannot_be_written_loses_no_other(suite: str, outputs: Pat
 
 def test_what_a_server_says_cannot_command_the_terminal(suite: str, tmp_path: Path) -> None:
     hostile = answer_error(401, "a\x1b[2J\u202eb")
-    with answering(KITCHEN, hostile) as server:
-        result = ask(server, suite)
-    assert "refuses the key (HTTP 401): a\\x1b[2J\\u202eb" in words(result.stderr)
+    with answering(KITCHEN, hostile, hostile) as server:
+        said = [ask(server, suite).stderr for _ in range(2)]
+        refusal = f"Error: {server.base_url} refuses the key (HTTP 401): a\\x1b[2J\\u202eb"
+    assert said == [f"{refusal}; 1 of 4 responses are in. With --results FILE, a run can be resumed\n", f"{refusal}\n"]
     strange = tmp_path / "\x1b[2J.yaml"
     assert "\\x1b[2J.yaml: No such file" in refused(strange, *URL)
