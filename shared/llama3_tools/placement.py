@@ -39,7 +39,7 @@ def find_place(roles: Sequence[str], tools_in: ToolsIn) -> Place:
         if role == tools_in:
             return Place(index, is_new=False)
     first = next((index for index, role in enumerate(roles) if role != "system"), len(roles))
-    return Place(first if tools_in == "user" else 0, is_new=True)
+    return Place(first, is_new=True)  # 0 for a system message: there is no other
 
 
 def put_prompt(prompt: str, parts: Sequence[str | None], tools_in: ToolsIn) -> tuple[Place, str]:
