@@ -277,7 +277,10 @@ WHOLE_CALL = "a whole call stands in the tag"
         ('{"name": "f", "args": {"a": 1}}', (WHOLE_CALL, "the arguments stand under 'args'")),
     ],
 )
-@pytest.mark.parametrize("tools", [None, [{"name": "f", "parameters": {"properties": {"a": {}, "name": {}}}}]])
+@pytest.mark.parametrize(
+    "tools",
+    [None, *([{"name": "f", "parameters": {"properties": {"a": {}, key: {}}}}] for key in ("name", "type", "id"))],
+)
 def test_a_whole_call_in_the_tag_of_its_name(held: str, deviations: tuple[str, ...], tools: Any):  # noqa: ANN401
     text = f"<function=f>{held}</function>"
     (call,) = extract_in_every_chunking(text, tools=tools, lenient=True).tool_calls

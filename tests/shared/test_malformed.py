@@ -335,6 +335,7 @@ DICT = "{'name': 'f', 'arguments': {'city': 'Paris'}}"
         (DICT, None, None),
         (DICT, [{"name": "g"}], None),
         (f"x = {DICT}", [{"name": "f"}], None),
+        (f"`{DICT}`", [{"name": "f"}], None),
         ("Use {'name': 'Alice'} or {'x': 'f'}.", [{"name": "f"}], None),
     ],
 )

@@ -22,6 +22,7 @@ CASES = [
     (f"Hm. {CALL}\nDone.", [(TEXT, "Hm."), (REMOVED, " "), (CALLED, CALL), (REMOVED, "\n"), (TEXT, "Done.")]),
     (f"{CALL}; ,\n{CALL}", [(CALLED, CALL), (REMOVED, "; ,\n"), (CALLED, CALL)]),
     (f"{CALL}; a; b", [(CALLED, CALL), (REMOVED, "; "), (TEXT, "a; b")]),
+    (f"{CALL}, ", [(CALLED, CALL), (TEXT, ","), (REMOVED, " ")]),
     (f"; {CALL}", [(TEXT, ";"), (REMOVED, " "), (CALLED, CALL)]),
     (f"[{CALL}, {CALL}]", [(REMOVED, "["), (CALLED, CALL), (REMOVED, ", "), (CALLED, CALL), (REMOVED, "]")]),
     (f"```json\n{CALL}\n```", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```")]),
@@ -70,8 +71,11 @@ CASES = [
     ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["<|eot_id|>')]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
+    ("Ah.<|eot_id|><|eom_id|> <|eot_id|>", [(TEXT, "Ah."), (REMOVED, "<|eot_id|><|eom_id|> <|eot_id|>")]),
     ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
     (f"{USER}\n{CALL}<|python_end|>", [(REMOVED, USER), (TEXT, "\n"), (QUOTED, f"{CALL}<|python_end|>")]),
+    (f"{USER}\n<|python_tag|>a<|python_tag|>", [(REMOVED, USER), (TEXT, "\n<|python_tag|>a<|python_tag|>")]),
+    (f"{CALL}{USER}\n{CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n"), (QUOTED, CALL)]),
     (f"{CALL}{USER}\n; {CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n; "), (QUOTED, CALL)]),
     (
         f"{CALL}{USER}\n; {CALL}<|eot_id|>{CALL}",
@@ -90,14 +94,23 @@ CASES = [
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_each_piece_says_what_became_of_it(text: str, expected: list[tuple[PieceKind, str]]) -> None:
     assert [(piece.kind, piece.text) for piece in PieceExtractor().pieces(text).pieces] == expected
+    check(text)
 
 
-def test_a_token_in_a_thought_with_which_the_output_begins_stays():
-    pieces = PieceExtractor(starts_reasoning=True).pieces("<|eot_id|></think>Ah.<|eot_id|>").pieces
-    assert [(piece.kind, piece.text) for piece in pieces] == [
-        (TEXT, "<|eot_id|></think>Ah."),
-        (REMOVED, "<|eot_id|>"),
-    ]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<|eot_id|></think>Ah.<|eot_id|>", [(TEXT, "<|eot_id|></think>Ah."), (REMOVED, "<|eot_id|>")]),
+        ("<|eot_id|>", [(TEXT, "<|eot_id|>")]),
+    ],
+)
+def test_a_token_in_a_thought_with_which_the_output_begins_stays(text: str, expected: list[tuple[PieceKind, str]]):
+    pieces = PieceExtractor(starts_reasoning=True).pieces(text).pieces
+    assert [(piece.kind, piece.text) for piece in pieces] == expected
+
+
+def test_no_character_hides_where_a_piece_is_shown() -> None:
+    assert repr(Piece(REJECTED, "a\u200b", 0)) == f"Piece(kind={REJECTED!r}, text='a\\u200b', index=0)"
 
 
 def test_a_call_that_is_rejected_keeps_the_token_before_it() -> None:
@@ -125,8 +138,10 @@ def check(text: str, extractor: PieceExtractor = READINGS["default"]) -> None:
     assert "".join(piece.text for piece in pieces) == text
     assert "" not in [piece.text for piece in pieces]
     spans = [call.span for call in whole.extraction.tool_calls]
-    assert [piece.text for piece in pieces if piece.kind is CALLED] == [text[start:end] for start, end in spans]
+    called = [(piece.index, piece.text) for piece in pieces if piece.kind is CALLED]
+    assert called == [(index, text[start:end]) for index, (start, end) in enumerate(spans)]
     assert {piece.index for piece in pieces if piece.kind is REJECTED} == set(range(len(whole.extraction.rejections)))
+    assert {piece.index for piece in pieces if piece.kind not in {CALLED, REJECTED}} <= {None}
     if all(call.format != "envelope" for call in whole.extraction.tool_calls) and '"tool_call' not in text:
         assert (content_of(pieces) or "").strip() == (whole.extraction.content or "").strip()
 

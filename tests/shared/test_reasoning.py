@@ -35,6 +35,7 @@ A = '{"name": "a", "parameters": {}}'
         ("<think>Cut off in the tag.</thi", "Cut off in the tag.", None, ""),
         ("<think>1 < 2, </b> and </think", "1 < 2, </b> and", None, ""),
         ("<think>1 <", "1", None, ""),
+        ("<think>1 <</think>Paris.", "1 <", "Paris.", ""),
         ("<think>a <think> b</think>c", "a <think> b", "c", ""),
         ("Say `<think>` to think.", None, "Say `<think>` to think.", ""),
         ("No thought. </think>", None, "No thought. </think>", ""),
