@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import sys
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking, read
-from llama3_tools import Extractor, MissingExtraError, TextDelta, ToolCall, extract
+from llama3_tools import Extractor, Limits, MissingExtraError, TextDelta, ToolCall, extract
 from llama3_tools.broken_json import MAX_LENGTH
+from llama3_tools.json_text import MAX_DEPTH
 from steps import steps_of
 
 TOOLS = [{"name": "f"}, {"name": "g", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}]
 GOOD = '{"name": "g", "parameters": {}}'
+SPACE = " " * 300
 
 REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
     "quotes of two kinds around a key": ("{\"name\":\"f\",\"parameters':{'city':'New York'}}", {"city": "New York"}),
@@ -29,7 +32,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
     "single quotes, escaped": (r"{'name': 'f', 'parameters': {'q': 'it\'s'}}", {"q": "it's"}),
     "keys without quotes": ('{name: "f", parameters: {city: "Paris", b: 1}}', {"city": "Paris", "b": 1}),
     "a key without its first quote": ('{"name": "f", "parameters": {"a": ["x"],floor":""}}', {"a": ["x"], "floor": ""}),
-    "commas at the end": ('{"name": "f", "parameters": {"a": [1, 2,], "b": "x",},}', {"a": [1, 2], "b": "x"}),
+    "commas at the end": ('{"name": "f", "parameters": {"a": ["x", 2,], "b": "x",},}', {"a": ["x", 2], "b": "x"}),
     "no comma": ('{"name": "f" "parameters": {"a": 1 "b": {} "c": "x" "d": 2}}', {"a": 1, "b": {}, "c": "x", "d": 2}),
     "no colon": ('{"name" "f", "parameters" {"a": "x"}}', {"a": "x"}),
     "Python's literals": ('{"name": "f", "parameters": {"a": [True, False, None]}}', {"a": [True, False, None]}),
@@ -37,19 +40,21 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         '{"name": "f", "parameters": {"command": "echo "hi" > flag.txt", "n": 1}}',
         {"command": 'echo "hi" > flag.txt', "n": 1},
     ),
-    "quotes at the end of a string": ('{"name": "f", "parameters": {"q": "say "hi""}}', {"q": 'say "hi"'}),
+    "quotes at the end of a string": ('{"name": "f", "parameters": {"q": "say "a" or "b""}}', {"q": 'say "a" or "b"'}),
+    "much space between quotes": (f'{{"name": "f", "parameters": {{"q": "a "b"{SPACE}c"}}}}', {"q": f'a "b"{SPACE}c'}),
+    "an odd quote, escaped": (r'{"name": "f", "parameters": {"q": "5\" wide",}}', {"q": '5" wide'}),
     "an escape of Python's": (
         r'{"name": "f", "parameters": {"code": "print(open(\'a.txt\').read())"}}',
         {"code": "print(open('a.txt').read())"},
     ),
     "escapes that are none": (
-        r'{"name": "f", "parameters": {"command": "find -exec ls {} \;", "re": "\d+\n\u00e9"}}',
-        {"command": r"find -exec ls {} \;", "re": "\\d+\n\u00e9"},
+        r'{"name": "f", "parameters": {"command": "find \"a\" -exec ls {} \;", "re": "\d+\n\u00e9"}}',
+        {"command": r'find "a" -exec ls {} \;', "re": "\\d+\n\u00e9"},
     ),
-    "a comment": ('{"name": "f", /* "why" } */ "parameters": {"a": 1 // one {\n, # two\n "b": 2}}', {"a": 1, "b": 2}),
+    "comments": ('{"name": "f", /* "} */ "parameters": {"a": 1 // one {\n, # two\n "b": /**/ 2}}', {"a": 1, "b": 2}),
     "a comment in front": ('{# "why"\n // two\n/**/ "name": "f", "parameters": {},}', {}),
     "line breaks and tabs in a string": ('{"name": "f", "parameters": {"q": "one\n\ttwo\n"}}', {"q": "one\n\ttwo\n"}),
-    "an escaped slash beside it": (r'{"name": "f", "parameters": {"url": "a:\/\/b",}}', {"url": "a://b"}),
+    "good escapes beside it": (r'{"name": "f", "parameters": {"q": "a:\/\/\ud83d\ude00",}}', {"q": "a://\U0001f600"}),
     "arguments in a string": (r"""{'name': 'f', 'parameters': "{\"a\": 1}"}""", {"a": 1}),
     "numbers": (
         "{'name': 'f', 'parameters': {'a': -1.10e+2, 'b': %s}}" % ("7" * 40),
@@ -75,6 +80,7 @@ AS_WITHOUT = {
     # Not a call of a declared tool.
     "an unknown tool": "{'name': 'rm', 'parameters': {'path': '/'}}",
     "no name": "{'type': 'f', 'parameters': {}}",
+    "no arguments": "{'name': 'f'}",
     "no arguments that it needs": "{'name': 'f', 'parameters': 'x'}",
     "a schema": "{'name': 'f', 'description': 'x', 'parameters': {'type': 'object', 'properties': {}}}",
     "a message alone": "{'message': 'f', 'tool_call': None}",
@@ -101,6 +107,7 @@ AS_WITHOUT = {
     "half a surrogate pair": r"{'name': 'f', 'parameters': {'a': '\ud83d'}}",
     "half a surrogate pair in a key": r"{'name': 'f', 'parameters': {'\ud83d': 1}}",
     "a raw half of a surrogate pair": "{'name': 'f', 'parameters': {'a': '\ud83d'}}",
+    "a blank that the library drops": r"{'name': 'f', 'parameters': {'a': ['x \n', 1]}}",
     "a key that stands twice": "{'name': 'f', 'parameters': {'a': 1}, 'parameters': {'a': 2}}",
     "a key that stands twice below": "{'name': 'f', 'parameters': {'a': {'b': 1, 'b': 2}}}",
     # Where a string ends is anybody's guess.
@@ -111,14 +118,16 @@ AS_WITHOUT = {
     "two strings with different quotes": """{'name': 'f', 'parameters': {'q': 'a' "b"}}""",
     "an odd quote": '{"name": "f", "parameters": {"c": "5" wide"}}',
     "an odd quote, escaped": r'{"name": "f", "parameters": {"c": "[\"cover\]", "d": 1}}',
+    "an odd quote at the start": "{'name': 'f', 'parameters': {'q': ''tis so'}}",
+    "pairs of quotes, and another string": """{'name': 'f', 'parameters': {'q': 'a 'b ' c'" 'd'}}""",
     "quotes and commas": '{"name": "f", "parameters": {"c": "print("a", "b")"}}',
     "quotes around a brace": '{"name": "f", "parameters": {"c": "{"a"}"}}',
     "a quote behind the end": '{"name": "f", "parameters": {"c": "echo "a" > "}}" now"}}',
+    "much space behind a quote": f'{{"name": "f", "parameters": {{"q": "x"{SPACE},}}}}',
     "arguments under a broken key": "{'name': 'f', 'paramet,ers': {'a': 1}}",
     "a brace in a key": "{'name': 'f', 'a{': {}, 'parameters': {}}",
     # Too much of it.
     "too long": "{'name': 'f', 'parameters': {'a': '%s'}}" % ("x" * MAX_LENGTH),
-    "too deep": "{'name': 'f', 'parameters': {'a': %s}}" % ("[" * 127 + "]" * 127),
     "too many quotes": '{"name": "f", "parameters": {"a": "%s"}}' % ('a "b" c ' * 40),
     # Prose, code and data with braces.
     "prose": "Use {name} and {'name'}, {name: 'f'}, {name and f}, { 'x' } or {}.",
@@ -208,6 +217,7 @@ def test_rule_6_a_broken_call_swallows_none_behind_it(text: str):
         "{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}, oops}}",
         "[{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}, oops]",
         "{'name': 'rm', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}",
+        "{'name': 'f', 'parameters' {'name': 'g', 'parameters': {}}, oops}",
     ],
 )
 def test_rule_6_an_object_within_is_never_promoted(text: str):
@@ -221,14 +231,16 @@ MALFORMED = "{'name': 'f', 'parameters': {'a': 1}}"
     ("text", "format_", "content"),
     [
         (f"<tool_call>{MALFORMED}</tool_call> Done.", "tool_call", "Done."),
-        (f"<tool_call>\n{MALFORMED}\n{GOOD}", "tool_call", None),
+        (f"call = <tool_call>\n{MALFORMED}\n{GOOD}", "tool_call", "call ="),
         (f"```json\n{MALFORMED}\n```", "fence", None),
         (f"<|python_tag|>{MALFORMED}<|eom_id|>", "json", None),
         (f"{GOOD}; {MALFORMED}; {GOOD}", "json", None),
-        (f"[{MALFORMED}, {GOOD}] Done.", "json", "Done."),
+        (f"{GOOD}, {MALFORMED}", "json", None),
+        (f"Now both: [{MALFORMED}, {GOOD}] Done.", "json", "Now both: Done."),
         (f"{{'message': 'Hm.', 'tool_call': {MALFORMED}}} Done.", "envelope", "Hm. Done."),
         (f"{{'content': None, 'tool_calls': [{MALFORMED}, {GOOD}]}}", "envelope", None),
         (f"<tool_call>{MALFORMED} and prose</tool_call>", "json", "<tool_call> and prose</tool_call>"),
+        (f"<tool_call>{MALFORMED} {{'id': oops", "json", "<tool_call> {'id': oops"),
         (f"{{'a': {{'b': 1}}, oops}} {MALFORMED}", "json", "{'a': {'b': 1}, oops}"),
     ],
 )
@@ -247,8 +259,10 @@ def test_it_is_repaired_wherever_a_call_may_stand(text: str, format_: str, conte
     [
         ("<function=f>{'a': 1,}</function> Done.", "f"),
         ("<function=f>{a: 1}", "f"),
+        ("<function=f>{a: 1}</function><function=f>{a: 1}</function>", "ff"),
         ("<function=rm>{'a': 1}</function>", ""),
         ("<function=f>{'a': oops}</function>", ""),
+        ("<function=f>{'a': 1, 'a': 2}</function>", ""),
         ("<function=f>{'a': 1}</tool>", ""),
         ("<function=f>{'a': 1", ""),
     ],
@@ -264,8 +278,9 @@ def test_between_backticks_it_is_quoted():
     assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
 
 
-def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through():
-    text = "{'name': 'rm', 'parameters': {}}"
+@pytest.mark.parametrize("arguments", ["{}", "{'path': 'f'}"])
+def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through(arguments: str):
+    text = f"{{'name': 'rm', 'parameters': {arguments}}}"
     assert not extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call").tools_called
 
 
@@ -306,6 +321,38 @@ def test_a_call_comes_once_it_is_closed_and_prose_flows():
     assert stream.feed(' {"name": "f", "parameters": {"a": oops') == [
         TextDelta(' {"name": "f", "parameters": {"a": oops')
     ]
+
+
+def test_nothing_is_held_back_for_it_unless_it_is_asked_for():
+    assert Extractor(tools=TOOLS).stream().feed("{'name': 'f',") == [TextDelta("{'name': 'f',")]
+
+
+@pytest.mark.parametrize("value", ["[" * (MAX_DEPTH - 1), "'" + "x" * (MAX_LENGTH - 35)])
+def test_what_is_too_much_flows_at_once(value: str):
+    stream, text = Extractor(tools=TOOLS, repair=True).stream(), f"{{'name': 'f', 'parameters': {{'a': {value}"
+    assert not stream.feed(text[:-1])
+    assert stream.feed(text[-1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        (lambda length: f"{MALFORMED[:-1]:{length - 1}}}}", MAX_LENGTH),
+        (lambda depth: f"{{'name': 'f', 'parameters': {{'a': {'[' * (depth - 2)}{']' * (depth - 2)}}}}}", MAX_DEPTH),
+        (lambda quotes: f"{{'name': 'f', 'parameters': {{'a': '{'[' * quotes}'}}}}", 64),
+        (lambda length: f"{{'name': 'f', /*{'x' * length}*/ 'parameters': {{}}}}", 1024),
+    ],
+    ids=["characters", "levels", "brackets in strings", "characters of a comment"],
+)
+def test_of_everything_there_is_a_most(shape: Callable[[int], str], most: int):
+    assert extract(shape(most), tools=TOOLS, repair=True).tools_called
+    assert not extract(shape(most + 1), tools=TOOLS, repair=True).tools_called
+
+
+@pytest.mark.parametrize("text", ["{'name': '" + "x" * 2 * MAX_LENGTH, "{'name':" + " " * 2 * MAX_LENGTH])
+def test_for_repair_no_more_is_read_than_may_be_repaired(text: str):
+    extractor = Extractor(tools=TOOLS, repair=True, limits=Limits(candidate=MAX_LENGTH + 100))
+    assert not extractor.extract(text).rejections
 
 
 def test_an_extractor_that_repairs_can_be_pickled():
@@ -396,11 +443,15 @@ def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    missing = r"^repair=True needs json-repair 0\.64 or newer: pip install 'llama3-tools\[repair\]'$"
     monkeypatch.setitem(sys.modules, "json_repair", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
+    with pytest.raises(MissingExtraError, match=missing):
         Extractor(tools=TOOLS, repair=True)
     monkeypatch.delitem(sys.modules, "json_repair")
-    (tmp_path / "json_repair.py").write_text("import what_it_needs")
     monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "json_repair.py").write_text("import json_repair.what_an_older_one_has_not")
+    with pytest.raises(MissingExtraError, match=missing):
+        Extractor(tools=TOOLS, repair=True)
+    (tmp_path / "json_repair.py").write_text("import what_it_needs")
     with pytest.raises(ModuleNotFoundError, match="what_it_needs"):
         Extractor(tools=TOOLS, repair=True)
