@@ -199,8 +199,7 @@ class _Scanner:
 
     def _more(self) -> Reading[bool]:
         """Wait for more text; tell whether there is any."""
-        length = self._end
-        if self.source.ended or length < len(self.source.text) or self.source.base + length >= self.limit:
+        if self.source.ended or self.source.base + len(self.source.text) >= self.limit:
             return False
         yield None
         return True
@@ -224,7 +223,7 @@ class _Scanner:
                     return False
                 continue
             if not (yield from self._skip_comment()):
-                return source.pos < self._end
+                return True
 
     def _skip_comment(self) -> Reading[bool]:
         """Step over a comment, if there is one that is not too long."""
