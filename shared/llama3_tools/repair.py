@@ -104,7 +104,7 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
 
 def _marked(call: ToolCall, span: Span, read: _Read, start: int) -> ToolCall:
     """Say where a call stands, and what it was repaired from unless the call itself is well-formed."""
-    is_malformed = parse_object(read.text[span[0] - start : span[1] - start], 0) is None
+    is_malformed = parse_object(read.text, span[0] - start) is None
     return replace(call, span=span, repaired_from=read.text if is_malformed else None)
 
 
