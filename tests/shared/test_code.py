@@ -71,6 +71,7 @@ PROGRAM = 'import json\n\ndef g(x):\n    return {"name": x}\n\nprint(json.dumps(
         # space around it
         (f"{TAG} a = 1 \n\t\n<|eom_id|>", ["a = 1"], None),
         (f"{TAG}\r\n \n  a = 1\r\n  b = 2\n", ["  a = 1\r\n  b = 2"], None),
+        (f"{TAG}\n \r a = 'é'", [" a = 'é'"], None),
         # a fence of Python
         (f"{TAG}```python\nprint(1)\n```<|eom_id|>", ["print(1)"], None),
         (f"{TAG}\n```py\n\n  a = 1\n  b = 2\n  ```\nDone.", ["  a = 1\n  b = 2"], "Done."),
@@ -99,7 +100,7 @@ def test_code_is_a_call(text: str, expected: list[str], content: str | None):
     assert codes(extraction) == expected
     assert extraction.content == content
     for call in extraction.tool_calls:
-        assert json.loads(call.arguments_json) == call.arguments
+        assert call.arguments_json == json.dumps(call.arguments, ensure_ascii=False)
         assert text[slice(*call.span)] == call.arguments["code"]
 
 
@@ -327,8 +328,10 @@ def test_the_tool_has_to_be_among_those_declared():
 def test_half_a_surrogate_pair_is_malformed():
     (rejection,) = read(f"{TAG}print('\ud800')<|eom_id|>").rejections
     assert (rejection.reason, rejection.name) == (RejectionReason.MALFORMED, "code_interpreter")
+    assert rejection.detail == "half a surrogate pair in the code"
 
 
-def test_prose_behind_the_tag_is_released_at_once():
+@pytest.mark.parametrize("prose", ["I think that", "```python is\nx", f"```python{'x' * 40}"])
+def test_prose_behind_the_tag_is_released_at_once(prose: str):
     stream = Extractor(tools=TOOLS).stream()
-    assert stream.feed(f"{TAG}I think that") == [TextDelta("I think that")]
+    assert stream.feed(f"{TAG}{prose}") == [TextDelta(prose)]

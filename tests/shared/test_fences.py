@@ -71,6 +71,9 @@ def test_a_fence_of_another_language_is_shown(info: str):
         (f"```json\n{A}\n````Done.", "a", "Done."),
         (f"```json\n{A}\n``````json\n{B}\n```", "ab", None),
         (f"```json\n{A}\n{'`' * 30}", "a", "`" * 27),
+        (f"```json\n{A}\n{'`' * 20}\nDone.", "a", "Done."),
+        (f"```json\n{A}\n{'`' * 21}\nDone.", "a", f"{'`' * 18}\nDone."),
+        (f"{'`' * 16}json\n{A}\n{'`' * 16}\nDone.", "a", "Done."),
         (f"````json\n{A}\n```\nDone.", "a", "````json ```\nDone."),
         (f"````js\n{A}\n```\n{A}\n`````\n{B}", "b", f"````js\n{A}\n```\n{A}\n`````"),
         # Several in a row, nested, and in lists.

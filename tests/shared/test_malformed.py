@@ -342,4 +342,5 @@ DICT = "{'name': 'f', 'arguments': {'city': 'Paris'}}"
 def test_a_call_written_as_a_python_dict_is_reported(text: str, tools: list[dict[str, str]] | None, name: str | None):
     extraction = extract_in_every_chunking(text, tools=tools)
     assert (extraction.content, extraction.tool_calls) == (text, ())
-    assert [(one.name, one.reason) for one in extraction.rejections] == ([(name, "malformed")] if name else [])
+    found = [(one.name, one.reason, text[slice(*one.span)]) for one in extraction.rejections]
+    assert found == ([(name, "malformed", "{'name': 'f'")] if name else [])

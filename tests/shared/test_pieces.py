@@ -66,6 +66,8 @@ CASES = [
             (CALLED, CALL),
         ],
     ),
+    (f"{USER}\n\n<|eom|>", [(REMOVED, f"{USER}\n\n<|eom|>")]),
+    ("<!-->\n~~~\n<|eom|>", [(TEXT, "<!-->\n~~~\n"), (REMOVED, "<|eom|>")]),
     (f"<!-- {CALL} --> Ah.", [(QUOTED, f"<!-- {CALL} -->"), (TEXT, " Ah.")]),
     ("<think>Hm.</think> Ah.", [(TEXT, "<think>Hm.</think> Ah.")]),
     ('["<|eot_id|>', [(TEXT, '["<|eot_id|>')]),

@@ -129,6 +129,7 @@ def test_rule_10_protocol_tokens_at_the_edges(text: str, content: str | None):
 
 
 SPACE = " " * 5000
+LONG_NAME = "f" * 40
 
 
 @pytest.mark.parametrize(
@@ -146,14 +147,18 @@ def test_white_space_and_tokens_of_any_length_are_held_back(behind: str, content
 @pytest.mark.parametrize("length", [*range(480, 560), *range(1480, 1560, 7), 3584, 10_000, 100_000])
 @pytest.mark.parametrize(
     "call",
-    ['{"name": "f", "parameters": {}}', "<function=f>{}</function>", "\nf(a=1)\n", "[f(a=1)]", "~~~\n[f()]\n~~~"],
+    [
+        *('{"name": "f", "parameters": {}}', "<function=f>{}</function>", "[f(a=1)]", "~~~\n[f()]\n~~~"),
+        *("\nf(a=1)\n", f"\n{LONG_NAME}(a=1)\n"),
+    ],
 )
 def test_a_call_is_found_behind_prose_of_any_length(length: int, call: str):
     """Long text is searched in steps, and a call can begin at the end of one."""
-    extractor = Extractor(tools=[{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}])
+    parameters = {"type": "object", "properties": {"a": {}}}
+    extractor = Extractor(tools=[{"name": name, "parameters": parameters} for name in ("f", LONG_NAME)])
     text = f"{'x' * length}\n{call}"
     extraction = extractor.extract(text)
-    assert [found.name for found in extraction.tool_calls] == ["f"]
+    assert [found.name for found in extraction.tool_calls] == [LONG_NAME if LONG_NAME in call else "f"]
     assert extraction.content == "x" * length
     stream = extractor.stream()
     cut = len(text) - len(call) + 2

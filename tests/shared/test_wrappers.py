@@ -119,6 +119,8 @@ def test_a_wrapper_around_anything_else_is_text(text: str, names: str, content: 
         (f"```json\n{A}<|eot_id|> oops\n``` {B}", "ab", "```json oops\n```"),
         ("```\n<|eot_id|>", "", "```\n"),
         (f'```json\n{{"bad" }}\n{A}\n```\n{B}', "ab", '```json\n{"bad" } ```'),
+        (f'```python\n{{"bad" }}\n{A}\n```\n{B}', "ab", '```python\n{"bad" } ```'),
+        (f"x ```js\n{A}\n    ```\n{A}\n``` {B}", "b", f"x ```js\n{A}\n    ```\n{A}\n```"),
         (f'```json\n{{"a": 1}}\n```\n```json\n{A}\n```', "a", '```json\n{"a": 1}\n```'),
         (f'```json\n{{"a": 1}}\n\nNever closed. ```json\n{A}\n```', "a", '```json\n{"a": 1}\n\nNever closed.'),
         # Other languages are quotation, closed or not.
