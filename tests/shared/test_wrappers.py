@@ -197,6 +197,7 @@ def test_a_function_tag_takes_the_names_that_tools_have(name: str):
         ("<function=f>", [], None),
         ("Use <function=name> tags.", [], None),
         ("<function=f></function>", [], None),
+        ("<function=f={}</function>", [], None),
         ('<function=f>{"a": 1}}', ["malformed"], "f"),
         ('<function=f>{"a": 1}>', ["malformed"], "f"),
         ('<function=f>{"a": 1} oops</function>', ["malformed"], "f"),
