@@ -127,7 +127,7 @@ def _seen_as_prose(text: str, extraction: Extraction, tools: Sequence[str]) -> A
     if form is None:
         return None
     written = words[form.start() :]
-    if form.end() == len(words) and written[-1:] not in ("}", ")", "]"):
+    if form.end() == len(words) and not written.endswith(")"):
         return Attempt(Verdict.TRUNCATED, "the output ends where a call begins", written)
     return Attempt(Verdict.MALFORMED, "a call in a form that does not exist", written)
 

@@ -288,6 +288,7 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
         ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
         ("Sure. <tool_call>", Verdict.TRUNCATED),
         ("<function=calculate>", Verdict.TRUNCATED),
+        ("Sure.\n[TOOL_CALLS]", Verdict.TRUNCATED),
         ("<think>2+2</think>\n<function=calc", Verdict.TRUNCATED),
         ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
         ("<|python_tag|>print(17*23)", Verdict.MALFORMED),
