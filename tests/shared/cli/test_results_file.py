@@ -66,16 +66,17 @@ def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: st
     assert cases(results) == ["kitchen", "dim", "joke", "hello"]
 
 
-@pytest.mark.parametrize("length", [1, 9, 30])
+@pytest.mark.parametrize("length", [1, 9, 30, -1])
 def test_a_run_that_was_killed_in_its_first_line_is_begun_anew(suite: str, tmp_path: Path, length: int) -> None:
     results = tmp_path / f"{'x' * 100}.jsonl"
     with answering(*ANSWERS * 2) as server:
-        ask(server, suite, "--results", results)
-        results.write_bytes(results.read_bytes()[:length])
+        ask(server, suite, "--results", results, "--temperature", 1)
+        results.write_bytes(results.read_bytes().partition(b"\n")[0][:length])
         resumed = ask(server, suite, "--results", results, "--resume")
-    assert resumed.stderr == f"{results} ends in its first line, before any response: it is begun anew\n"
-    assert "all 3/4" in words(resumed.stdout)
-    assert len(cases(results)) == 4
+        assert resumed.stderr == f"{results} ends in its first line, before any response: it is begun anew\n"
+        assert "all 3/4" in words(resumed.stdout)
+        assert len(cases(results)) == 4
+        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
 
 
 def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
@@ -107,9 +108,18 @@ def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:
 OTHER_RUNS = [
     (SUITE_YAML.replace("name: Home", "name: Office", 1), [], "its suite is 'Home', not 'Office'"),
     (SUITE_YAML, ["--model", "llama3"], "its model is 'llama', not 'llama3'"),
+    (
+        SUITE_YAML.replace("name: Home", "name: Office", 1),
+        ["--model", "llama3"],
+        "its suite is 'Home', not 'Office'; its model is 'llama', not 'llama3'",
+    ),
     (SUITE_YAML.replace("Tell a joke", "Joke!"), [], "the suite asks something else now"),
     (SUITE_YAML, ["--prompt-format", "function"], "the suite asks something else now"),
-    (SUITE_YAML, ["--temperature", "1"], 'its settings are {"temperature": 0.0, "max_tokens": 1024}, not'),
+    (
+        SUITE_YAML,
+        ["--temperature", "1"],
+        'its settings are {"temperature": 0.0, "max_tokens": 1024}, not {"temperature": 1.0, "max_tokens": 1024}',
+    ),
     (SUITE_YAML, ["--extra-body", '{"top_k": 1}'], "its settings are"),
 ]
 
@@ -143,7 +153,7 @@ def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in
     if not full.exists():
         pytest.skip("this system has no /dev/full")
     with answering(*ANSWERS) as server:
-        result = ask(server, suite, "--results", full)
+        result = ask(server, suite, "--repeats", 2, "--results", full)
     assert result.exit_code == 2
-    assert "/dev/full: No space left on device; 1 of 4 responses are in" in words(result.stderr)
+    assert "/dev/full: No space left on device; 1 of 8 responses are in" in words(result.stderr)
     assert "set_light 1/1" in words(result.stdout)
