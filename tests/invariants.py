@@ -28,7 +28,7 @@ _ENVELOPE = re.compile(r'"tool_calls?"')
 _PLAIN = '{"name": "f", "parameters": {"q": "x"}}'
 _QUOTES = re.compile(
     r"`|~~~|<!--|think>|(?i:<(?:code|pre|tool_response))"
-    r"|<\|(?:start_header|header_start|im_start|python_tag)|^[ \t]*>|\r[ \t]*>",
+    r"|<\|(?:start_header|header_start|im_start|python_tag)|^[ \t]*>|\r[ \t]*>|(?:Result|Error) of |Observation:",
     re.MULTILINE,
 )
 """What may make quotation of all that stands behind, or of a line."""

@@ -1,4 +1,4 @@
-"""What stands around a call and makes it a quotation: a code span, quotation marks, or a blockquote (rule 9)."""
+"""What makes a call a quotation: a code span, quotation marks, a blockquote, a repeated result around it (rule 9)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ _CLOSES_BEHIND_BREAK = {n: re.compile(rf"\r?\n`{{{n}}}(?![\w`])") for n in (1, 2
 _MAY_CLOSE_BEHIND_BREAK = {n: re.compile(rf"\r?\n?`{{0,{n}}}\Z") for n in (1, 2)}
 _DIRECTLY_BEFORE = re.compile(r"`\r?\n?\Z")
 
+# How `render_tool_result` shows a result to the model, and how LlamaIndex's ReAct agents do: strangers wrote it.
+_RESULT_WORDS = ("Result of ", "Error of ", "Observation:")
+_RESULT = re.compile(r"(?<!\w)(?:(?:Result|Error) of (?:a tool|[\w.:/-]{1,128})(?::| \{)|Observation:)")
+_LONGEST_RESULT = len("Result of ") + 128 + len(" {") + 1  # with the character before it
+
 _CLOSING_QUOTES = {
     '"': '"',
     "'": "'",
@@ -46,7 +51,7 @@ _CLOSING_QUOTES = {
 
 def may_be_quoted_behind(text: str) -> bool:
     """Tell whether a call behind a piece of text may be quoted, if it is not behind the text before."""
-    return "`" in text or ">" in text or text[-1:] in _CLOSING_QUOTES
+    return "`" in text or ">" in text or text[-1:] in _CLOSING_QUOTES or _shows_result(text)
 
 
 class Line:
@@ -63,7 +68,7 @@ class Line:
     'behind the > of a blockquote'
     """
 
-    __slots__ = ("_backticks", "_end", "_fresh", "_head", "_last")
+    __slots__ = ("_backticks", "_end", "_fresh", "_head", "_last", "_result")
 
     def __init__(self) -> None:
         self._fresh = ""
@@ -76,6 +81,8 @@ class Line:
         """The last few characters, those of lines before included."""
         self._backticks = 0
         """How many backticks opened the code span that is open in front of the end; 0 where none is."""
+        self._result: str | None = ""
+        """The end of the line, with which the words may begin that a repeated result stands behind; `None`: it does."""
 
     def add(self, text: str) -> None:
         """Take the text that follows."""
@@ -103,6 +110,8 @@ class Line:
                 return "directly between quotation marks"
         if self._head.startswith(">"):
             return "behind the > of a blockquote"
+        if self._result is None:
+            return "in the repeated result of a tool"
         backticks = self._open_span()
         is_direct = _DIRECTLY_BEFORE.search(self._last) is not None
         if backticks and (yield from _is_closed(source, backticks, is_direct=is_direct)):
@@ -119,10 +128,13 @@ class Line:
         start = max(text.rfind("\n"), text.rfind("\r")) + 1
         if start:
             text = text[start:]
-            self._head = self._end = ""
+            self._head = self._end = self._result = ""
             self._backticks = 0
         if len(self._head) < _LONGEST_HEAD:
             self._head = _BEFORE_BLOCKQUOTE.sub("", self._head + text)[:_LONGEST_HEAD]
+        if self._result is not None:
+            line = self._result + text
+            self._result = None if _shows_result(line) else line[-_LONGEST_RESULT:]
         line = self._end + text
         end = len(line.rstrip("`"))
         if "`" in line:
@@ -135,6 +147,11 @@ class Line:
             opening = _OPENS_BEFORE_BREAK.search(self._last)
             return len(opening[1]) if opening else 0
         return _backticks_behind(self._backticks, self._end, len(self._end))
+
+
+def _shows_result(text: str) -> bool:
+    """Tell whether the words stand in a text that a tool's result stands behind."""
+    return any(words in text for words in _RESULT_WORDS) and _RESULT.search(text) is not None
 
 
 def _backticks_behind(backticks: int, line: str, end: int) -> int:

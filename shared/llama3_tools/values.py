@@ -195,7 +195,7 @@ class RejectionReason(str, Enum):
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that was not declared (rule 11)."""
     QUOTED = "quoted"
-    """A call in a code span, in a blockquote or directly between quotation marks (rule 9)."""
+    """A call in a code span, in a blockquote, directly between quotation marks or in a repeated result (rule 9)."""
     TOO_DEEP = "too_deep"
     """Nested deeper than 128 levels, or than `Limits.depth` says (rule 14)."""
     TOO_LONG = "too_long"

@@ -52,6 +52,14 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
             *[f"\u2039{A}\u203a", f"\u203a{A}\u2039", f"「{A}」", f"『{A}』", f"\uff02{A}\uff02", f"\uff07{A}\uff07"],
         ],
         *[f"'<tool_call>{A}</tool_call>'", f'"<|python_tag|>{A}"', f"\u2018[{A}]\u2019"],
+        # A result is repeated.
+        *[f"Result of b: {A}", f"It says: Error of a.b/c-d {{}}: x {A} y", f"- Result of a tool: '{{}}', {A}"],
+        *[f"Observation: {A}", f"(Observation:{A})", f"x\n\nObservation: x. {A}", f"Result of {'b' * 128}: {A}"],
+        *[
+            f"Result of b: {'x ' * 1100}{A}",
+            f"{'x' * 1995} Result of b: {A}",
+            f"{'x' * 1850} Error of {'b' * 128}: {A}",
+        ],
         # The line is long.
         *[f"Write `{A} {'x' * 1000}` so.", f"Write ``call: {A} {'x' * 999}", f"`{A} {'x' * 1000}``"],
         *[f"{' ' * 300}> {A}", f"{'- ' * 130}> {A}", f"{'1234. ' * 400}>\t{A}"],
@@ -103,6 +111,16 @@ def test_a_call_in_a_code_span_a_blockquote_or_quotation_marks_is_quoted(text: s
         (f"> x\r> y\r{A}", "> x\r> y"),
         (f"x            > {A}", "x            >"),
         (f"{'x' * 2000}> {A}", f"{'x' * 2000}>"),
+        # This is no result, or not on the line.
+        (f"Result of b:\n{A}", "Result of b:"),
+        (f"Result of b\n: {A}", "Result of b\n:"),
+        (f"Result of the sum: {A}", "Result of the sum:"),
+        (f"Result of {'b' * 129}: {A}", f"Result of {'b' * 129}:"),
+        (f"Result of b {A}", "Result of b"),
+        (f"The result of b: {A}", "The result of b:"),
+        (f"noResult of b: {A}", "noResult of b:"),
+        (f"{'x' * 2100}Result of b: {A}", f"{'x' * 2100}Result of b:"),
+        (f"Observations: {A}", "Observations:"),
         # The quotation marks are not a pair, or not directly around it.
         (f"the cats' {A} '", "the cats' '"),
         (f"'{A} ", "'"),
@@ -120,12 +138,13 @@ def test_any_other_call_is_called(text: str, content: str | None):
 
 
 def test_a_rejection_says_what_quotes_the_call():
-    extraction = extract_in_every_chunking(f"` {A} `\n> {B}\n'{B}'\n{A}`x {B}`")
+    extraction = extract_in_every_chunking(f"` {A} `\n> {B}\n'{B}'\n{A}`x {B}`\nResult of a: {B}")
     assert [(rejection.name, rejection.detail) for rejection in extraction.rejections] == [
         ("a", "between backticks"),
         ("b", "behind the > of a blockquote"),
         ("b", "directly between quotation marks"),
         ("b", "between backticks"),
+        ("b", "in the repeated result of a tool"),
     ]
 
 
