@@ -88,6 +88,9 @@ def _advised(trouble: str | None, results: Results, options: Options) -> str | N
 @contextmanager
 def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Record], None]]:
     """Show how far the run is, where someone watches."""
+    if not errors.is_terminal:
+        yield lambda _: None  # before rich 15, a bar that is disabled prints the end of its line all the same
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -95,7 +98,7 @@ def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Reco
         TimeRemainingColumn(),
         TextColumn("{task.fields[last]}"),
     )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with Progress(*columns, console=errors, transient=True) as progress:
         task = progress.add_task("asking", total=total, completed=done, last="")
 
         def advance(record: Record) -> None:
