@@ -33,6 +33,7 @@ from llama3_tools import (
 from llama3_tools.errors import require_str
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
+from llama3_tools.response_format import limits_of_reading
 from llama3_tools.toolset import kept_toolset
 
 __all__ = ["Llama3JsonToolOutputParser"]
@@ -90,7 +91,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     starts_reasoning: bool = False
     """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
     limits: Limits = DEFAULT_LIMITS
-    """How deep, how long and how many calls may be. What goes beyond is text."""
+    """How deep, how long and how many calls may be. What goes beyond is text, and with `strict` an error."""
     strict: bool = False
     """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
     with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
@@ -312,7 +313,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return MessageChunks(extractors, self._invalid_calls(extractors, is_whole=True), self._native_calls(extractors))
 
     def _extractors(self) -> Extractors:
-        return Extractors(self, None if self.tools is None else kept_toolset(self.tools), self.formats)
+        tools = None if self.tools is None else kept_toolset(self.tools)
+        return Extractors(self, tools, self.formats, limits_of_reading(self.limits) if self.strict else self.limits)
 
     def _invalid_calls(self, extractors: Extractors, *, is_whole: bool) -> InvalidCalls:
         names = extractors.tools if self.on_unknown_tool == "text" else None
@@ -321,7 +323,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _strict_format(self) -> StrictFormat:
         is_open = self.tools is None or self.on_unknown_tool == "call"
-        return StrictFormat(None if is_open else [tool["function"]["name"] for tool in self.tools or ()], self.multiple)
+        names = None if is_open else [tool["function"]["name"] for tool in self.tools or ()]
+        return StrictFormat(names, self.multiple, self.limits)
 
     def _native_calls(self, extractors: Extractors) -> NativeCalls:
         return NativeCalls(self.id_factory, extractors.coercers, self.limits)

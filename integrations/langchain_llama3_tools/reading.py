@@ -36,13 +36,16 @@ class Extractors:
     begin inside reasoning.
     """
 
-    def __init__(self, options: ReadingOptions, tools: Toolset | None, formats: Formats = None) -> None:
+    def __init__(
+        self, options: ReadingOptions, tools: Toolset | None, formats: Formats = None, limits: Limits | None = None
+    ) -> None:
         """Take the options.
 
         Args:
             options: the options that are given on as they are.
             tools: the tools that may be called; `None`: any name may be called.
             formats: the forms of calls to read.
+            limits: bounds in place of those of the options.
 
         Raises:
             ValueError: an option is none of its words, or goes by tools that are not there.
@@ -51,6 +54,7 @@ class Extractors:
         self._options = options
         self._formats = formats
         self._tools = tools
+        self._limits = options.limits if limits is None else limits
         self.first = self._made(starts_reasoning=options.starts_reasoning)
         """Reads the text that a message begins with."""
 
@@ -90,6 +94,6 @@ class Extractors:
             repair=options.repair,
             split_reasoning=options.split_reasoning,
             starts_reasoning=starts_reasoning,
-            limits=options.limits,
+            limits=self._limits,
             id_factory=options.id_factory,
         )

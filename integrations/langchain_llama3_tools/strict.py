@@ -9,7 +9,8 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 
 from langchain_llama3_tools.content import joined_text
-from llama3_tools import ResponseFormatError
+from llama3_tools import Limits, ResponseFormatError
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.response_format import check_response
 from llama3_tools.visible import visible
 
@@ -24,6 +25,8 @@ class StrictFormat:
     """The tools that may be called; `None`: any."""
     multiple: bool = False
     """Whether the calls stand in an array."""
+    limits: Limits = DEFAULT_LIMITS
+    """How deep, how long and how many calls may be."""
 
     def check(self, texts: Sequence[str], *, output: str | None = None) -> None:
         """Raise unless a message is the one object of the format.
@@ -40,7 +43,7 @@ class StrictFormat:
         pieces = [text for text in texts if text.strip(" \t\n\r")]
         try:
             for checked in (text, pieces[0]) if len(pieces) > 1 else (text,):
-                check_response(checked, names=self.names, multiple=self.multiple)
+                check_response(checked, names=self.names, multiple=self.multiple, limits=self.limits)
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(

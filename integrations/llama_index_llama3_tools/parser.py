@@ -22,6 +22,7 @@ from llama3_tools import (
 )
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import put_prompt_before
+from llama3_tools.response_format import limits_of_reading
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import (
     AnyResponse,
@@ -83,7 +84,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             object.
         starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not so, where
             the server has split reasoning off itself.
-        limits: how deep, how long and how many calls may be. What goes beyond is text.
+        limits: how deep, how long and how many calls may be. What goes beyond is text, and with `strict` an error.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
@@ -122,7 +123,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._on_unknown_tool = on_unknown_tool
         self._strict = strict
         self._multiple = multiple
-        self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning, limits).reader(
+        self._limits = limits
+        of_reading = limits_of_reading(limits) if strict else limits
+        self._reader = Reading(formats, lenient, repair, split_reasoning, starts_reasoning, of_reading).reader(
             partial(Extractor, tools=declared),
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,
@@ -260,7 +263,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         if self._strict:
             names = self.extractor.tools if self._on_unknown_tool == "text" else None
             reasoning = self._reader.choose(has_reasoning=has_reasoning, has_calls=True)
-            format_ = StrictFormat(names, self._multiple)
+            format_ = StrictFormat(names, self._multiple, self._limits)
             format_.check(output, reasoning=reasoning if self._reader.splits_reasoning else None)
         if self._on_malformed == "text":
             return

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from llama_index.core.output_parsers.base import OutputParserException
 
-from llama3_tools import Extractor, ResponseFormatError
+from llama3_tools import Extractor, Limits, ResponseFormatError
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.response_format import check_response
 
 __all__ = ["StrictFormat", "StrictResponseError"]
@@ -34,6 +35,8 @@ class StrictFormat:
     """The tools that may be called; `None`: any."""
     multiple: bool = False
     """Whether the calls stand in an array."""
+    limits: Limits = DEFAULT_LIMITS
+    """How deep, how long and how many calls may be."""
 
     def check(self, output: str, *, reasoning: Extractor | None = None) -> None:
         """Raise unless an output is the one object of the format.
@@ -47,7 +50,7 @@ class StrictFormat:
         """
         answer = output if reasoning is None else _without_reasoning(output, reasoning)
         try:
-            check_response(answer, names=self.names, multiple=self.multiple)
+            check_response(answer, names=self.names, multiple=self.multiple, limits=self.limits)
         except ResponseFormatError as error:
             raise StrictResponseError(
                 error.problem, error.detail, expected=error.expected, output=output, offset=error.offset

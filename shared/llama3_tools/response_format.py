@@ -11,6 +11,7 @@ Strictness is a check in front of the extractor, which reads the object as it re
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -19,13 +20,22 @@ from typing import Any
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.json_scan import Scan, parse_whole, read_object, scan_value
-from llama3_tools.json_text import JsonMember, JsonObject, key_twice, parse_object, parse_objects, skip_json_space
+from llama3_tools.json_text import (
+    JsonMember,
+    JsonObject,
+    depth_is_within,
+    key_twice,
+    parse_object,
+    parse_objects,
+    skip_json_space,
+)
+from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.source import Source, run_to_end
 from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["check_response", "parse_response"]
+__all__ = ["check_response", "limits_of_reading", "parse_response"]
 
 _CALL_KEYS = ("name", "arguments")
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
@@ -51,6 +61,7 @@ def parse_response(  # noqa: PLR0913 (an option each)
     multiple: bool = False,
     tool_choice: ToolChoice = "auto",
     coerce_arguments: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
     id_factory: Callable[[], str] = new_call_id,
 ) -> Extraction:
     """Read an output that has to be the one object of the strict response format, and nothing else.
@@ -71,22 +82,43 @@ def parse_response(  # noqa: PLR0913 (an option each)
         multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
         tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that has to be called.
         coerce_arguments: whether arguments are made to fit the schema of their tool.
+        limits: how deep, how long and how many calls may be. What goes beyond is an error. The message may be long.
         id_factory: makes the id of each call.
 
     Raises:
         ResponseFormatError: the output is anything else. It says what is wrong, where, and keeps the output.
-        TypeError: `text` is not a `str`, `tools` is no list of tools, or `tool_choice` no `str`.
+        TypeError: `text` is not a `str`, `tools` is no list of tools, `tool_choice` no `str`, or `limits` are no
+            `Limits`.
         ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
-        ValueError: `coerce_arguments` has no `tools` to go by.
+        ValueError: `coerce_arguments` has no `tools` to go by, or a limit is too low.
     """
-    extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, id_factory=id_factory)
+    of_reading = limits_of_reading(limits)
+    extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, limits=of_reading, id_factory=id_factory)
     require_tool_choice(tool_choice, extractor.tools)
-    check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice)
+    check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
     return extractor.extract(text)
 
 
+def limits_of_reading(limits: Limits) -> Limits:
+    """Give the bounds of the extractor behind `check_response`, which has looked at each call: the object may be long.
+
+    >>> limits_of_reading(Limits(calls=5)).candidate > Limits().candidate
+    True
+
+    Raises:
+        TypeError: not `Limits` of whole numbers.
+        ValueError: as `require_limits` has it.
+    """
+    return require_limits(limits)._replace(candidate=sys.maxsize)
+
+
 def check_response(
-    text: str, *, names: Collection[str] | None, multiple: bool = False, tool_choice: ToolChoice = "auto"
+    text: str,
+    *,
+    names: Collection[str] | None,
+    multiple: bool = False,
+    tool_choice: ToolChoice = "auto",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Raise unless an output is the one object of the format.
 
@@ -97,13 +129,14 @@ def check_response(
         names: the tools that may be called; `None`: any.
         multiple: the calls stand in an array.
         tool_choice: which tool has to be called.
+        limits: how deep, how long and how many calls may be.
 
     Raises:
         ResponseFormatError: it is not.
         TypeError: `text` is not a `str`.
     """
     require_str(text, "the response format is that of a model's output, a str")
-    wanted = _Format(names, multiple, tool_choice)
+    wanted = _Format(names, multiple, tool_choice, limits)
     try:
         _check_output(text, wanted)
     except _DeviationError as error:
@@ -120,6 +153,7 @@ class _Format:
     names: Collection[str] | None
     multiple: bool
     tool_choice: ToolChoice
+    limits: Limits
 
     @property
     def key(self) -> str:
@@ -245,6 +279,12 @@ def _check_envelope(parsed: JsonObject, base: int, wanted: _Format) -> None:
     if not isinstance(message.value, str):
         raise _wrong_type(message, base, "a string")
     written = _calls(parsed.text, calls, base, wanted)
+    if len(written) > wanted.limits.calls:
+        offset = base + calls.start
+        detail = (
+            f"{wanted.key!r} at offset {offset} holds {len(written)} calls, and at most {wanted.limits.calls} may be"
+        )
+        raise _DeviationError(ResponseFormatProblem.TOO_MANY, offset, detail)
     for where, call in written:
         _check_call(call, base, wanted, where)
     if wanted.is_required and not written:
@@ -272,6 +312,11 @@ def _calls(text: str, member: JsonMember, base: int, wanted: _Format) -> list[tu
 
 def _check_call(parsed: JsonObject, base: int, wanted: _Format, where: str) -> None:
     """Look at one call."""
+    limits = wanted.limits
+    if parsed.end - parsed.start > limits.candidate:
+        offset = base + parsed.start
+        detail = f"the call in {where} at offset {offset} is longer than {limits.candidate} characters"
+        raise _DeviationError(ResponseFormatProblem.TOO_LONG, offset, detail)
     _check_keys(parsed, base, _CALL_KEYS, where, problem=ResponseFormatProblem.INVALID_CALL)
     members = {member.key: member for member in parsed.members}
     name, arguments = members["name"], members["arguments"]
@@ -289,6 +334,10 @@ def _check_call(parsed: JsonObject, base: int, wanted: _Format, where: str) -> N
     if wanted.tool_choice not in {"auto", "required", name.value}:
         detail = f"{name.value!r} is called in {where} at offset {offset}, where it has to be {wanted.tool_choice!r}"
         raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
+    if not depth_is_within(parsed.text, arguments.start, arguments.end, limits.depth, arguments.value):
+        offset = base + arguments.start
+        detail = f"the arguments in {where} at offset {offset} are nested deeper than {limits.depth} levels"
+        raise _DeviationError(ResponseFormatProblem.TOO_DEEP, offset, detail)
     twice = key_twice(parsed.text, arguments.start, arguments.end)
     if twice is not None:
         key, offset = shortened(twice[0]), base + twice[1]

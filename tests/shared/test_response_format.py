@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import (
+    Limits,
     ResponseFormatError,
     ResponseFormatProblem,
     ToolDefinitionError,
@@ -67,6 +68,10 @@ def test_an_object_of_the_format_is_read_as_extract_reads_it(
 
 def one(call: str) -> str:
     return f'{{"message": "", "tool_call": {call}}}'
+
+
+def one_with(value: object) -> str:
+    return json.dumps({"name": "clock", "arguments": {"a": value}})
 
 
 LONG = "5" * 5000  # an integer that Python does not read at once
@@ -203,7 +208,56 @@ def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: 
 
 def test_each_problem_has_a_case():
     found = {problem for _, problem, _, _ in PROBLEMS.values()} | {"tool_choice"}
+    found |= {problem for _, _, _, problem, _ in BEYOND.values()}
     assert found == {str(problem) for problem in ResponseFormatProblem}
+
+
+# The array of calls, bounds that allow it, and ones that do not; the problem, and words of the message.
+BEYOND: dict[str, tuple[str, Limits, Limits, str, str]] = {
+    "calls": (f"[{CALL}, {CALL}]", Limits(calls=2), Limits(calls=1), "too_many", "holds 2 calls, and at most 1 may be"),
+    "a call": (
+        f"[{CALL}, {one_with('x' * 300)}]",
+        Limits(candidate=len(one_with("x" * 300))),
+        Limits(candidate=len(one_with("x" * 300)) - 1),
+        "too_long",
+        "the call in tool_calls[1] at offset 90 is longer than 340 characters",
+    ),
+    "a level": (
+        f"[{CALL}, {one_with([{}])}]",
+        Limits(depth=3),
+        Limits(depth=2),
+        "too_deep",
+        "the arguments in tool_calls[1] at offset 121 are nested deeper than 2 levels",
+    ),
+}
+
+
+@pytest.mark.parametrize(("calls", "wide", "narrow", "problem", "words"), BEYOND.values(), ids=BEYOND)
+def test_what_is_beyond_a_limit_is_an_error(calls: str, wide: Limits, narrow: Limits, problem: str, words: str):
+    text = f'{{"message": "Hi", "tool_calls": {calls}}}'
+    assert len(parse_response(text, tools=TOOLS, multiple=True, limits=wide).tool_calls) == 2
+    with pytest.raises(ResponseFormatError) as raised:
+        parse_response(text, tools=TOOLS, multiple=True, limits=narrow)
+    assert raised.value.problem == problem
+    assert words in raised.value.detail
+    assert f"at offset {raised.value.offset} " in raised.value.detail
+
+
+@pytest.mark.parametrize("limits", [None, Limits(candidate=256)])
+def test_a_message_may_be_longer_than_a_call(limits: Limits | None):
+    message = "x" * (300 if limits else 4 * 1024 * 1024)
+    text = f'{{"message": "{message}", "tool_call": {CALL}}}'
+    extraction = parse_response(text, tools=TOOLS, **({"limits": limits} if limits else {}))
+    assert extraction.content == message
+    assert extraction.tools_called
+
+
+def test_by_default_there_are_limits_too():
+    text = f'{{"message": "", "tool_calls": [{", ".join([CLOCK_CALL] * 1001)}]}}'
+    with pytest.raises(ResponseFormatError, match=r"too_many: .* holds 1001 calls, and at most 1000 may be"):
+        parse_response(text, tools=TOOLS, multiple=True, tool_choice="required")
+    with pytest.raises(TypeError, match="limits are Limits"):
+        parse_response(text, limits={"calls": 1})  # type: ignore[arg-type]
 
 
 CLOCK_CALL = '{"name": "clock", "arguments": {}}'

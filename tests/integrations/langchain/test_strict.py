@@ -18,7 +18,7 @@ from langchain_core.prompt_values import StringPromptValue
 from chunkings import chunkings
 from integrations.langchain.scripted import as_block_chunks, as_text_chunks, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser
-from llama3_tools import ResponseFormatError, render_response_prompt
+from llama3_tools import Limits, ResponseFormatError, render_response_prompt
 
 TOOLS: list[dict[str, Any]] = [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]
 CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
@@ -67,6 +67,23 @@ def test_all_else_of_the_message_stays() -> None:
     given = AIMessage(ONE, id="1", usage_metadata=usage, response_metadata={"finish_reason": "stop"})
     message = parser().invoke(given)
     assert (message.id, message.usage_metadata, message.response_metadata) == ("1", usage, {"finish_reason": "stop"})
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [(Limits(calls=1), "too_many"), (Limits(depth=1), "too_deep"), (Limits(candidate=256), "too_long")],
+)
+def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limits, problem: str) -> None:
+    text = "x" * 300
+    deep = f'{{"name": "get_weather", "arguments": {{"city": ["{text}"]}}}}'
+    output = f'{{"message": "{text}", "tool_calls": [{CALL}, {deep}]}}'
+    with pytest.raises(OutputParserException, match=problem):
+        parser(multiple=True, limits=limits).invoke(output)
+    with pytest.raises(OutputParserException, match=problem):
+        streamed(parser(multiple=True, limits=limits), [output])
+    wide = parser(multiple=True, limits=Limits(candidate=400))
+    for message in (wide.invoke(output), summed(streamed(wide, [output]))):
+        assert (message.content, calls(message)) == (text, [PARIS, ("get_weather", {"city": [text]})])
 
 
 @pytest.mark.parametrize(("output", "problem"), BROKEN.values(), ids=BROKEN)

@@ -19,7 +19,7 @@ from llama_index.core.workflow.retry_policy import ConstantDelayRetryPolicy
 from integrations.llamaindex.endpoint import TOOLS as READ_TOOLS
 from integrations.llamaindex.endpoint import endpoint
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style, chunkings
-from llama3_tools import ResponseFormatError, render_response_prompt
+from llama3_tools import Limits, ResponseFormatError, render_response_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, StrictResponseError
 
 TOOLS: list[dict[str, Any]] = [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]
@@ -55,6 +55,26 @@ def test_the_message_is_the_text_and_the_call_a_call(output: str, text: str, cou
         assert (read.content or "") == text
         assert len(read.additional_kwargs.get("tool_calls", [])) == count
     assert [call.tool_kwargs for call in parser.parse(output).tool_calls] == [{"city": "Paris"}] * count
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [(Limits(calls=1), "too_many"), (Limits(depth=1), "too_deep"), (Limits(candidate=256), "too_long")],
+)
+def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limits, problem: str) -> None:
+    text = "x" * 300
+    deep = f'{{"name": "get_weather", "arguments": {{"city": ["{text}"]}}}}'
+    output = f'{{"message": "{text}", "tool_calls": [{CALL}, {deep}]}}'
+    parser = Llama3JsonToolOutputParser(TOOLS, strict=True, multiple=True, limits=limits)
+    with pytest.raises(StrictResponseError, match=problem):
+        parser.promote(response(output))
+    with pytest.raises(StrictResponseError, match=problem):
+        next(parser.stream(ScriptedLLM(chunks=[output]).stream_complete("Weather?")))
+    wide = Llama3JsonToolOutputParser(TOOLS, strict=True, multiple=True, limits=Limits(candidate=400))
+    streamed = list(wide.stream(ScriptedLLM(chunks=[output]).stream_complete("Weather?")))[-1]
+    for message in (wide.promote(response(output)).message, streamed.message):
+        assert message.content == text
+        assert len(message.additional_kwargs["tool_calls"]) == 2
 
 
 @pytest.mark.parametrize(("output", "problem"), BROKEN.values(), ids=BROKEN)
