@@ -375,8 +375,8 @@ def test_rule_13_ids_are_call_and_24_hex_digits_each_its_own():
 
 def test_rule_13_an_id_factory_makes_the_ids():
     numbers = iter(range(9))
-    extraction = extract(CALL_A + CALL_B, id_factory=lambda: f"n{next(numbers)}")
-    assert [call.id for call in extraction.tool_calls] == ["n0", "n1"]
+    extraction = extract(f"{CALL_A}{CALL_B}[{CALL_A}, {CALL_B}]", id_factory=lambda: f"n{next(numbers)}")
+    assert [call.id for call in extraction.tool_calls] == ["n0", "n1", "n2", "n3"]
 
 
 def test_an_id_that_is_no_text_becomes_one():

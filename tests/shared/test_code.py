@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from itertools import count
 from typing import Any
 
 import pytest
@@ -72,6 +73,7 @@ PROGRAM = 'import json\n\ndef g(x):\n    return {"name": x}\n\nprint(json.dumps(
         (f"{TAG} a = 1 \n\t\n<|eom_id|>", ["a = 1"], None),
         (f"{TAG}\r\n \n  a = 1\r\n  b = 2\n", ["  a = 1\r\n  b = 2"], None),
         (f"{TAG}\n \r a = 'é'", [" a = 'é'"], None),
+        (f"{TAG}\r\r  a = 1", ["  a = 1"], None),
         # a fence of Python
         (f"{TAG}```python\nprint(1)\n```<|eom_id|>", ["print(1)"], None),
         (f"{TAG}\n```py\n\n  a = 1\n  b = 2\n  ```\nDone.", ["  a = 1\n  b = 2"], "Done."),
@@ -83,6 +85,7 @@ PROGRAM = 'import json\n\ndef g(x):\n    return {"name": x}\n\nprint(json.dumps(
         # what looks like something else
         (f"{TAG}[1, 2][0]<|eom_id|>", ["[1, 2][0]"], None),
         (f"{TAG}[x for x in y]<|eom_id|>", ["[x for x in y]"], None),
+        (f'{TAG}[{{"a": 1}}, x]<|eom_id|>', ['[{"a": 1}, x]'], None),
         (f"{TAG}[print(x) for x in y]<|eom_id|>", ["[print(x) for x in y]"], None),
         (f"{TAG}f(a=1) + 2<|eom_id|>", ["f(a=1) + 2"], None),
         (f"{TAG}fly = f(a=1)<|eom_id|>", ["fly = f(a=1)"], None),
@@ -123,6 +126,17 @@ def test_code_is_a_call(text: str, expected: list[str], content: str | None):
 def test_a_call_in_another_form_is_read_as_anywhere(text: str, expected: str):
     (call,) = read(text).tool_calls
     assert (call.name, call.format) == ("f", expected)
+
+
+def test_an_id_is_made_for_each_call_once():
+    ids = (f"id{number}" for number in count(1))
+    extractor = Extractor(tools=TOOLS, id_factory=lambda: next(ids))
+    text = f"{TAG}[f(a=1), f(a=2)]<|eom_id|>{TAG}[f(a=3)][0]<|eom_id|>"
+    assert [(call.id, call.name) for call in extractor.extract(text).tool_calls] == [
+        ("id1", "f"),
+        ("id2", "f"),
+        ("id3", "code_interpreter"),
+    ]
 
 
 def test_calls_come_before_code_on_the_same_tag():
@@ -190,10 +204,10 @@ def test_what_is_no_code(text: str, content: str):
         ('{"name": "f", "parameters": {x}}', RejectionReason.MALFORMED, "f"),
     ],
 )
-@pytest.mark.parametrize("tag", [TAG, "<|python_start|>"])
+@pytest.mark.parametrize("tag", [TAG, "<|python_start|>", f"[f()]{TAG}"])
 def test_a_failed_call_in_another_form_is_no_code(tag: str, attempt: str, reason: RejectionReason, name: str):
     extraction = read(tag + attempt)
-    assert (extraction.content, extraction.tool_calls) == (attempt, ())
+    assert (extraction.content, len(extraction.tool_calls)) == (attempt, tag.count("f()"))
     assert [(one.reason, one.name) for one in extraction.rejections] == [(reason, name)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extractor, TextDelta, ToolCallReady
+from llama3_tools import Extraction, Extractor, TextDelta, ToolCallReady
 
 A, B = '{"name": "a", "parameters": {"x": 1}}', '{"name": "b", "arguments": {}}'
 
@@ -37,7 +37,7 @@ def in_both(text: str, names: str, content: str | None) -> None:
             "json {.line}",
             "json{1,3-5}",
         ],
-        *['json title="a b.json" {.line}', "json\tlines=1", "tool_call {#id .wide}\t"],
+        *[" json title=x", 'json title="a b.json" {.line}', "json\tlines=1", "tool_call {#id .wide}\t"],
     ],
 )
 def test_a_fence_vanishes_with_its_calls(info: str):
@@ -114,6 +114,8 @@ def test_a_fence_of_another_language_is_shown(info: str):
         (f"```json\r\n[1]\r\n```\r\n```js\r\n{A}\r\n```\r\n{B}", "b", f"```json\r\n[1]\r\n```\r\n```js\r\n{A}\r\n```"),
         (f"```json\n[1]\n``` Done.\n{A}", "a", "```json\n[1]\n``` Done."),
         (f"```json\n[1]\n``` json\n{A}\n```", "a", "```json\n[1]"),
+        # A run that is too long, in a tag.
+        (f"<tool>{'`' * 17} {A}</tool>", "a", f"<tool>{'`' * 17} </tool>"),
     ],
 )
 def test_fences_of_backticks_and_of_tildes_are_read_alike(text: str, names: str, content: str | None):
@@ -169,6 +171,8 @@ def test_a_listing_is_closed_at_the_start_of_a_line_or_at_the_end_of_the_last(cl
         "The marker ``` opens a fence",
         "The marker ``` json opens one",
         "```json Here it is:",
+        "``` json```",
+        "```json\n[1] ~~~",
     ],
 )
 def test_tildes_and_backticks_in_prose_are_prose(prose: str):
@@ -183,6 +187,16 @@ def test_tildes_flow():
     assert stream.feed("~ there") == [TextDelta("~~~ there")]
     assert stream.feed("\n~~~js\n") == [TextDelta("\n~~~js")]
     assert stream.feed("~~") == [TextDelta("\n~~")]
+
+
+def test_a_fence_flows_once_it_has_no_attributes():
+    assert Extractor().stream().feed('```json"') == [TextDelta('```json"')]
+
+
+@pytest.mark.parametrize("code", ["f(", "f(a=1) + g(a=2)\n", "f(a=\n"])
+def test_a_listing_may_begin_with_what_may_be_a_call(code: str):
+    text = f"```python\n{code}{A}"
+    assert extract_in_every_chunking(text, tools=[{"name": "f"}, {"name": "a"}]) == Extraction(text)
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~"])

@@ -35,6 +35,7 @@ class TestNone:
         *OUTPUTS.values(),
         'Here:\n```json\n{"message": "Hi", "tool_call": null}\n```\nDone.',
         '{"message": "Hi", "tool_calls": []}',
+        f"```\n{CALL}\n```\n~~~json\n[{CALL}]\n~~~",
         "<tool_call></tool_call>; <|python_start|>x<|python_end|>",
         f" <|start_header_id|>assistant<|end_header_id|>\n\nYes; {CALL}; \n<|eot_id|>\n",
     )

@@ -532,6 +532,14 @@ def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # 
         Extractor(formats=formats)
 
 
+@pytest.mark.parametrize("length", [2, 63])
+def test_a_call_is_found_wherever_it_stands_in_a_long_text(length: int):
+    extractor = Extractor(tools=[{"name": "n" * length}])
+    for before in range(430, 530):
+        text = f"{'x' * before}\n{'n' * length}(a=1)\n{'y' * 700}"
+        assert extractor.extract(text).tool_calls[0].span == (before + 1, before + len("\n(a=1)") + length)
+
+
 def test_a_name_that_python_could_not_have_is_read_all_the_same():
     tools = [{"name": name} for name in ("get-weather", "x" * 200, "fr\u00fch", "from", "true")]
     assert calls(read("[true(a=1)]", tools=tools)) == [("true", {"a": 1})]

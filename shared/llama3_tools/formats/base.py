@@ -101,6 +101,8 @@ class Marker(NamedTuple):
 
         >>> Marker.of("<a>")
         Marker(whole='<a>', partial='<(?:a(?:>)?)?\\Z', heads=('<a>',), begins_as_word=False)
+        >>> Marker.of("<", r"\d", "/>").partial
+        '<\\d(?:/(?:>)?)?\\Z|<\\Z'
 
         Args:
             head: the literal text at the start.
@@ -130,7 +132,11 @@ class Marker(NamedTuple):
 
     @staticmethod
     def any_of(markers: Iterable[Marker]) -> Marker:
-        """Make the patterns of several markers that mean the same."""
+        r"""Make the patterns of several markers that mean the same.
+
+        >>> Marker.any_of([Marker.of("<"), Marker.of("[")])
+        Marker(whole='<|\\[', partial='<\\Z|\\[\\Z', heads=('<', '['), begins_as_word=False)
+        """
         whole, partial, heads, _ = zip(*markers, strict=True)
         return Marker("|".join(whole), "|".join(partial), tuple(chain.from_iterable(heads)))
 

@@ -203,7 +203,7 @@ def _call(code: str, tool: Tool | None) -> WrittenCall:
 
 def code(choice: Choice) -> WireFormat | None:
     """Give the format of code, where the tool for it is declared or the format was asked for by name."""
-    is_meant = choice.asks_for("code") or (choice.reads("code") and _TOOL in (choice.declared or ()))
+    is_meant = choice.asks_for("code") or (choice.asked_for is None and _TOOL in (choice.declared or ()))
     if choice.is_inside or not is_meant:
         return None
     others = Openings(filter(None, (PROTOCOL_TOKEN, json_array(choice), pythonic_list(choice), pythonic_line(choice))))
