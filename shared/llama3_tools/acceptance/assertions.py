@@ -13,6 +13,7 @@ from llama3_tools.acceptance.responses import read_response
 from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, FoundCall, Judgements, Policies, Suite
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
+from llama3_tools.visible import visible
 
 __all__ = ["SuiteCase", "assert_tool_call"]
 
@@ -126,7 +127,11 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
         rows.append(("output", shortened(answer.text, _SHOWN)))
     if not coerced and judgements.coerced.passed:
         rows.append(("after coercion", "passed"))
-    lines = [f"{judgement.verdict}: {judgement.detail}"]
-    for title, text in rows:
-        lines.append(f"  {title:<16}" + text.replace("\n", "\n" + " " * 18))
+    lines = [f"{judgement.verdict}: {_within(judgement.detail)}"]
+    lines += [f"  {title:<16}{_within(text, exact=title != 'output')}" for title, text in rows]
     return "\n".join(lines)
+
+
+def _within(text: str, *, exact: bool = True) -> str:
+    """Give text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
+    return visible(text, exact=exact).replace("\n", "\n" + " " * 18)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from llama3_tools import Tool
@@ -157,3 +159,20 @@ def test_a_long_call_has_a_line_for_each_argument():
         f'                    text="{"c" * 80}",',
         "                  )",
     ]
+
+
+HOSTILE = [
+    "\x1b]0;pwned\x07 Hi \u202e",
+    'No.\nE   forged\r\x9b2J {"name": "f\\u001b[2J\\nE   forged", "parameters": {"a\\u009b": "\u202e\x7f"}}',
+    {"tool_calls": [{"name": "f\x1b[2J\nE   forged", "args": {"a\x9b": "\u202e\x7f" * 50}}]},
+    {"tool_calls": [{"name": "g", "args": '{"a\x1b[2J\nE   forged'}]},
+]
+
+
+@pytest.mark.parametrize("response", HOSTILE)
+def test_a_failure_commands_no_terminal_and_no_line_of_it_is_forged(response: object):
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call(response, "g", {"a\x1b": ArgumentRule(("\x9b",))})
+    first, *others = str(caught.value).split("\n")
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", "".join([first, *others]))
+    assert all(re.match(r" {18}|  (expected|found|found in text|output) {2}", line) for line in others)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 PLUGIN = "pytest_llama3_tools"
@@ -55,6 +57,16 @@ def test_a_failure_is_told_in_words_and_without_the_kits_own_code(session: pytes
         ]
     )
     result.stdout.no_fnmatch_line("*raise AssertionError*")
+
+
+def test_what_is_shown_commands_no_terminal(session: pytest.Pytester):
+    (session.path / "commands.yaml").write_text(SUITE.replace("Five minutes!", '"\\e[2J"'), "utf-8")
+    session.makepyfile(TEST.replace('"timer"', '"timer\\\\u001b[2J\\u202e"'))
+    (session.path / "broken.yaml").write_text('"\\e[2J": 1', "utf-8")
+    for suite, shown in (("commands.yaml", r"*timer\x1b*"), ("broken.yaml", r"*\x1b*")):
+        result = run(session, "--llama3-suite", suite, "--color=no")
+        result.stdout.fnmatch_lines([shown])
+        assert not re.search("[\x1b\u202e]", result.stdout.str())
 
 
 def test_a_mark_names_suites_beside_the_test(session: pytest.Pytester):
