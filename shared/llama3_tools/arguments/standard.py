@@ -10,6 +10,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+import attrs
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import UnknownType, ValidationError, best_match
 from jsonschema.protocols import Validator
@@ -21,6 +22,7 @@ from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.rules import RULES, Rule
 from llama3_tools.arguments.wording import TOO_LARGE, Path, json_path
 from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.schemas import WITH_NAMED, WITH_ONE, WITH_SEVERAL
 from llama3_tools.values import shortened
 
 __all__ = ["Enums", "Violation", "find_violations", "validator_for"]
@@ -94,12 +96,27 @@ def validator_for(schema: Mapping[str, Any]) -> Validator:
 
 
 def _validator(schema: Mapping[str, Any]) -> Validator:
-    whole = {key: value for key, value in schema.items() if key != "$schema"}  # which would choose the validator
+    whole = _without_drafts(dict(schema))
     flaw = best_match(_flaws(whole))
     if flaw is None:
         validator: Validator = _Lenient(whole, registry=Registry())
         return validator
     raise ToolDefinitionError(f"no JSON Schema, at {json_path(flaw.absolute_path)}: {shortened(flaw.message)}")
+
+
+def _without_drafts(schema: Any) -> Any:  # noqa: ANN401 (JSON, which may be no schema)
+    """Copy a schema without `$schema`, by which the library would look for the names of its parts in another way."""
+    if isinstance(schema, list):
+        return [_without_drafts(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: value for key, value in schema.items() if key != "$schema"}
+    for keyword in copy.keys() & {*WITH_ONE, *WITH_SEVERAL}:
+        copy[keyword] = _without_drafts(copy[keyword])
+    for keyword in copy.keys() & {*WITH_NAMED}:
+        if isinstance(copy[keyword], dict):
+            copy[keyword] = {name: _without_drafts(inner) for name, inner in copy[keyword].items()}
+    return copy
 
 
 def find_violations(validator: Validator, value: dict[str, Any], enums: Enums) -> Iterator[Violation]:
@@ -207,3 +224,13 @@ _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is
         for keyword, rule in {**RULES, "enum": _enum}.items()
     },
 )
+_FIELDS = [(each.name, each.alias) for each in attrs.fields(_Lenient) if each.init]  # type: ignore[arg-type]
+
+
+def _evolve(validator: Any, **changes: Any) -> Validator:  # noqa: ANN401 (what the fields hold)
+    """Go on with the same rules, where the library would change to those of a draft that `$schema` names."""
+    unchanged = {alias: getattr(validator, name) for name, alias in _FIELDS}
+    return _Lenient(**{**unchanged, **changes})
+
+
+_Lenient.evolve = _evolve  # type: ignore[assignment]

@@ -64,7 +64,9 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
     Args:
         arguments: the arguments, with JSON values.
         schema: the `parameters` of the tool, a JSON Schema. A reference to another document is never fetched: it
-            restricts nothing, and neither does `format`.
+            restricts nothing, and neither does `format`. No `$schema`, be it of a part, chooses another draft: what
+            older ones had and 2020-12 has not, such as `"exclusiveMaximum": true`, restricts nothing; but `items` may
+            be a list.
 
     Raises:
         MissingExtraError: `jsonschema` is not installed (extra `validation`).
