@@ -8,11 +8,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from llama3_tools.acceptance.suite_file import SuiteError, SuiteFile
+from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
     from llama3_tools.acceptance.yaml_lines import KeyPath
 
 __all__ = ["Members", "Node", "did_you_mean"]
+
+_SHOWN = 60
 
 _Word = TypeVar("_Word", bound=str)
 _Read = TypeVar("_Read")
@@ -114,7 +117,7 @@ class Node:
     def _fail_as(self, expected: str, hint: str = "") -> NoReturn:
         value = self.value
         kinds = {dict: "an object", list: "a list" if value else "an empty list", type(None): "nothing"}
-        self.fail(f"expected {expected}, got {kinds.get(type(value), repr(value))}{hint}")
+        self.fail(f"expected {expected}, got {kinds.get(type(value)) or shortened(repr(value), _SHOWN)}{hint}")
 
 
 @dataclass(frozen=True, slots=True)

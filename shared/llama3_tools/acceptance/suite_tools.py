@@ -93,10 +93,15 @@ def _in_own_file(node: Node) -> Node:
         return node
     path = node.file.path.parent / node.text()
     try:
+        if path.exists() and not path.is_file():  # such as a device, which may have no end
+            node.fail(f"{path} is no regular file")
         file = read_suite_file(path)
     except OSError as error:
         node.fail(f"{path} cannot be opened: {error.strerror}")
-    return Node(file, (), file.data)
+    own = Node(file, (), file.data)
+    if isinstance(own.value, (str, int, float)):  # not to be shown: somebody may have named a file of secrets
+        own.fail("expected a list of tools, and the file holds none")
+    return own
 
 
 def _read_tool(node: Node) -> Tool:

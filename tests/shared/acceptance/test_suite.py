@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -187,6 +188,26 @@ def test_tools_may_stand_in_a_file_of_their_own(tmp_path: Path):
     assert suite.tools == (Tool("clock"),)
     (tmp_path / "tools.json").write_text('[\n{"name": "clock"},\n{"name": ""}]', "utf-8")
     assert problem("tools: tools.json\ncases: []\n", tmp_path).startswith("tools.json:3: [1]: no name")
+
+
+@pytest.mark.parametrize("text", ["API_KEY=hunter2\nPIN=7", "hunter2", "1234567", "- hunter2", "- [hunter2]"])
+def test_of_a_file_that_holds_no_tools_nothing_is_shown(text: str, tmp_path: Path):
+    (tmp_path / ".env").write_text(text, "utf-8")
+    shown = problem("tools: .env\ncases: [{command: Hi, expect: none}]", tmp_path)
+    assert shown.startswith(".env:1: ")
+    assert not re.search("KEY|PIN|hunter|123", shown)
+
+
+@pytest.mark.parametrize("name", [".", os.devnull])
+def test_tools_are_read_from_a_regular_file(name: str, tmp_path: Path):
+    """A device may have no end."""
+    shown = problem(f"tools: '{name}'\ncases: [{{command: Hi, expect: none}}]", tmp_path)
+    assert shown.endswith("is no regular file")
+
+
+def test_of_long_text_in_the_wrong_place_the_beginning_is_shown(tmp_path: Path):
+    shown = problem(cases(f"- {{command: Hi, expect: none, tags: {'new ' * 50}}}"), tmp_path)
+    assert shown.endswith("expected a list of names, got 'new new new new new new new new new new… (201 characters)")
 
 
 def test_a_bare_word_is_what_it_is_in_yaml_1_2(tmp_path: Path):
