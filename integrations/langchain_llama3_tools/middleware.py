@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
@@ -215,7 +215,9 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         misfits = [] if answer is None else _unanswered(misfits_of(answer), state)
         if answer is None or not (answer.invalid_tool_calls or misfits):
             return {"llama3_repairs": 0} if repairs else None
-        complaints = [self._complaint(call, answer) for call in answer.invalid_tool_calls]
+        rejected: Sequence[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
+        told = {entry["id"]: entry for entry in reversed(rejected)}  # of several with one id, the first counts
+        complaints = [self._complaint(call, told.get(call["id"] or "")) for call in answer.invalid_tool_calls]
         if len(answer.tool_calls) > len(misfits):
             return {"messages": complaints, "llama3_repairs": 0}
         if repairs < self.max_repairs:
@@ -263,11 +265,9 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         result = [checks.noted(message) if isinstance(message, AIMessage) else message for message in response.result]
         return replace(response, result=result)
 
-    def _complaint(self, call: InvalidToolCall, answer: AIMessage) -> ToolMessage:
-        rejected: Iterable[RejectedToolCall] = answer.response_metadata.get(REJECTED_TOOL_CALLS, ())
-        told = next((entry for entry in rejected if entry["id"] == call["id"]), None)
+    def _complaint(self, call: InvalidToolCall, told: RejectedToolCall | None) -> ToolMessage:
         reason = told["reason"] if told else RejectionReason.MALFORMED
-        detail = told["detail"] if told else call["error"] or "its arguments are no JSON object"
+        detail = told["detail"] if told else call["error"] or _why_malformed(call)
         if reason == RejectionReason.TOO_MANY and detail.endswith(" calls"):  # it may be beyond other rejections
             return self._error(f"The call was not run: it is {detail}. {_FEWER}", call["name"], call["id"])
         if reason in (RejectionReason.TOO_DEEP, RejectionReason.TOO_LONG):
@@ -281,7 +281,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         return self._told(complaint, call["name"], call["id"], call["form"])
 
     def _told(self, complaint: str, name: str | None, call_id: str | None, form: Mapping[str, str]) -> ToolMessage:
-        example = render_tool_call(name or "unknown", form, prompt_format=self._options["prompt_format"])
+        example = render_tool_call(name or "example_function_name", form, prompt_format=self._options["prompt_format"])
         return self._error(f"{complaint}, in the form {example}", name, call_id)
 
     def _error(self, complaint: str, name: str | None, call_id: str | None) -> ToolMessage:
@@ -291,6 +291,10 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             tool_call_id=call_id or written_id(self._options["id_factory"]),
             status="error",
         )
+
+
+def _why_malformed(call: InvalidToolCall) -> str:
+    return "its arguments are no JSON object" if call["name"] else "it has no name of a tool"
 
 
 def _unanswered(misfits: list[MisfitCall], state: RepairState) -> list[MisfitCall]:

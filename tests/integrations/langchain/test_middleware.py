@@ -38,6 +38,7 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
+from langchain_llama3_tools.native import NativeCalls
 
 BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
 
@@ -262,6 +263,37 @@ class TestRepairs:
         assert (update["jump_to"], complaint.name, complaint.status) == ("model", "unknown", "error")
         assert "was not run: no JSON. Write all" in complaint.content
         assert complaint.tool_call_id
+
+    def test_a_call_of_the_server_without_a_name_is_told_to_have_none(self) -> None:
+        unnamed = {"name": "", "args": {"city": "Paris"}, "id": "a", "type": "tool_call"}
+        given = AIMessage("", tool_calls=[unnamed])
+        answer = NativeCalls(counted_ids()).settle(given)
+        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
+        assert update is not None
+        assert update["messages"][0].content == (
+            "The call is malformed, and was not run: it has no name of a tool. Write all of it again, in the form "
+            '{"name": "example_function_name", "parameters": {"example_name": "example_value"}}'
+        )
+
+    def test_what_is_told_of_many_calls_is_looked_up_and_not_searched_for(self) -> None:
+        looks = 0
+
+        class Entry(dict[str, Any]):
+            def __getitem__(self, key: str) -> object:
+                nonlocal looks
+                looks += key == "id"
+                return super().__getitem__(key)
+
+        ids = [str(number) for number in range(50)]
+        invalid = [{"name": "f", "args": "{", "id": id_, "error": None, "type": "invalid_tool_call"} for id_ in ids]
+        rejected = [Entry(id=id_, reason="too_deep", detail=f"{id_} levels") for id_ in ids]
+        rejected.append(Entry(id="1", reason="malformed", detail="another one of that id"))
+        answer = AIMessage("", invalid_tool_calls=invalid, response_metadata={"rejected_tool_calls": rejected})
+        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
+        assert update is not None
+        for id_, complaint in zip(ids, update["messages"], strict=True):
+            assert f"beyond a limit, and was not run: {id_} levels." in complaint.content
+        assert looks <= 2 * len(ids)
 
 
 class TestAmongOthers:
