@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 
 from llama3_tools import ToolCall, coerced
 from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments
-from llama3_tools.json_writing import written_arguments
+from llama3_tools.json_scan import parse_whole
+from llama3_tools.json_writing import write_json
 
 __all__ = ["COERCED_ARGUMENTS", "CoercedArguments", "coerced_arguments"]
 
@@ -24,4 +24,5 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
 def _as_in_whole_message(call: ToolCall) -> ToolCall:
     if call.format != "native" or not (call.changes or call.problems):
         return call
-    return replace(call, arguments_json=written_arguments(json.loads(call.arguments_json, strict=False)))
+    read = parse_whole(call.arguments_json)
+    return call if read is None else replace(call, arguments_json=write_json(read.value))

@@ -7,7 +7,6 @@ that the model never finished. So the pieces of a call are held back until it is
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import written_id
 from llama3_tools.json_writing import written_arguments
 from llama3_tools.limits import DEFAULT_LIMITS, excess
+from llama3_tools.native_arguments import GrowingArguments, is_strict, with_escaped_halves
 
 __all__ = [
     "NativeCall",
@@ -57,9 +57,6 @@ _Sent: TypeAlias = tuple[str | None, NativeCall]
 """A call with the id that it was sent with."""
 
 _Key: TypeAlias = tuple[int | str | None, str | None]
-
-_MARKS = re.compile(r'["{}\[\]]|\\.?', re.DOTALL)
-"""What brackets, strings and escapes of JSON begin and end with."""
 
 _CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
 
@@ -139,22 +136,21 @@ class NativeCalls:
             message = cast("AIMessage", message_chunk_to_message(message))
         return message.model_copy(update=fields)
 
-    def read(self, name: str, arguments: str, call_id: str | None, *, made: int) -> NativeCall:
-        """Read a call from its parts. Without arguments at all, it is one of a tool that takes none.
+    def read(
+        self, name: str, arguments: dict[str, Any] | None, written: str, call_id: str | None, *, made: int
+    ) -> NativeCall:
+        """Read a call from its parts.
 
         Args:
             name: the tool's name.
-            arguments: the arguments, as they were sent.
+            arguments: the arguments; `None` where they are no object of strict JSON.
+            written: their text; nothing where a tool that takes none is called without any.
             call_id: the id, if there is one.
             made: how many calls the message has before it.
         """
-        value = _object(arguments)
-        if value is None or not name:
-            return self._malformed(name, arguments, call_id)
-        return self._fit(name, value, arguments or "{}", call_id, made)
-
-    def _fit(self, name: str, arguments: dict[str, Any], written: str, call_id: str | None, made: int) -> NativeCall:
-        call = ToolCall(name, arguments, written, call_id or written_id(self.id_factory), (0, 0), "native")
+        if arguments is None or not name:
+            return self._malformed(name, written, call_id)
+        call = ToolCall(name, arguments, written or "{}", call_id or written_id(self.id_factory), (0, 0), "native")
         beyond = self.limits and excess(arguments, self.limits, made)
         if beyond:
             return _rejected(call, *beyond)
@@ -164,17 +160,15 @@ class NativeCalls:
         return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
-        text = render_tool_call(name or "unknown", arguments)
+        text = render_tool_call(name or "unknown", with_escaped_halves(arguments))
         args = json.dumps(text, ensure_ascii=False)  # which cannot be repaired: see `to_invalid_call`
         return UnusableCall(
             invalid_tool_call(name=name, args=args, id=call_id or written_id(self.id_factory), error=None)
         )
 
     def _read_whole(self, call: LangChainToolCall, made: int) -> NativeCall:
-        written = written_arguments(call["args"])
-        if not call["name"]:
-            return self._malformed("", written, call["id"])
-        return self._fit(call["name"], call["args"], written, call["id"], made)
+        arguments = call["args"] if is_strict(call["args"]) else None
+        return self.read(call["name"], arguments, written_arguments(call["args"]), call["id"], made=made)
 
     def _read_invalid(self, call: InvalidToolCall) -> UnusableCall:
         arguments = call["args"] or ""
@@ -235,7 +229,8 @@ class NativeStream:
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
-        call = self._calls.read(gathered.name, gathered.arguments, gathered.id, made=self._made)
+        arguments, written = gathered.arguments.value, "".join(gathered.texts)
+        call = self._calls.read(gathered.name, arguments, written, gathered.id, made=self._made)
         self._made += isinstance(call, ToolCall)
         self.sent_ids.append(gathered.id)
         return call
@@ -291,10 +286,7 @@ class _Gathered:
     id: str | None = None
     name: str = ""
     texts: list[str] = field(default_factory=list)
-    _whole: tuple[int, bool] = (0, False)
-    _depth: int = 0
-    _is_in_string: bool = False
-    _escape: str = ""
+    arguments: GrowingArguments = field(default_factory=GrowingArguments)
 
     def add(self, piece: ToolCallChunk) -> None:
         self.id = self.id or piece["id"] or None
@@ -302,10 +294,7 @@ class _Gathered:
             self.name += piece["name"]
         if piece["args"]:
             self.texts.append(piece["args"])
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.texts)
+            self.arguments.feed(piece["args"])
 
     @property
     def keys(self) -> tuple[_Key, ...]:
@@ -314,22 +303,8 @@ class _Gathered:
 
     @property
     def is_whole(self) -> bool:
-        """Whether this may be all. Its text is read as a whole only where its brackets are closed."""
-        followed = self._whole[0]
-        if followed != len(self.texts):
-            self._follow("".join(self.texts[followed:]))
-            is_closed = not (self._depth or self._is_in_string)
-            self._whole = len(self.texts), is_closed and _object(self.arguments) is not None
-        return self._whole[1]
-
-    def _follow(self, text: str) -> None:
-        mark = ""
-        for mark in _MARKS.findall(self._escape + text):
-            if mark == '"':
-                self._is_in_string = not self._is_in_string
-            elif not self._is_in_string:
-                self._depth += (mark in "{[") - (mark in "}]")
-        self._escape = mark if mark == "\\" else ""
+        """Whether this may be all."""
+        return self.arguments.value is not None
 
 
 def _rejected(call: ToolCall, reason: RejectionReason, detail: str) -> UnusableCall:
@@ -349,14 +324,6 @@ def _with_news(metadata: Mapping[str, Any], told: Mapping[str, Sequence[Any]]) -
         if news := [entry for entry in entries if entry["id"] not in ids]:
             added[key] = [*known, *news]
     return added
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text or "{}", strict=False)  # as LangChain reads the calls of a whole message
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _relisted(content: Content, called: Iterable[_Sent], invalid: Iterable[_Sent]) -> Content:

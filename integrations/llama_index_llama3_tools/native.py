@@ -16,7 +16,7 @@ from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments, coerced_ar
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.messages import assistant_message
-from llama_index_llama3_tools.native_arguments import GrowingArguments, as_text, read_arguments, write_arguments
+from llama_index_llama3_tools.native_arguments import RepeatedArguments, write_arguments
 
 __all__ = ["NativeCall", "NativeCalls", "native_calls", "without_native_calls"]
 
@@ -30,12 +30,12 @@ class NativeCall:
     name: str
     """The tool's name; empty at the start of some streams."""
     arguments: dict[str, Any] | str
-    """The arguments; the text of them where it is no JSON object."""
+    """The arguments; the text of them where it is no object of strict JSON."""
 
 
 def native_calls(message: ChatMessage) -> list[NativeCall]:
     """Read the calls of a message: its blocks, or (older integrations) its additional arguments."""
-    return [NativeCall(call.id, call.name, read_arguments(call.arguments)) for call in _sent_calls(message)]
+    return [NativeCall(call.id, call.name, RepeatedArguments().read(call.arguments)) for call in _sent_calls(message)]
 
 
 def without_native_calls(message: ChatMessage) -> ChatMessage:
@@ -67,15 +67,13 @@ class _Place:
 
     def __init__(self) -> None:
         self._new_id = new_call_id()
-        self._growing = GrowingArguments()
+        self._arguments = RepeatedArguments()
         self._call: NativeCall | None = None
         self._fit: _FitCall | None = None
 
     def read(self, sent: _SentCall) -> NativeCall:
         """Read the call; the same arguments for the same text."""
-        given = sent.arguments
-        arguments = dict(given) if isinstance(given, Mapping) else self._growing.read(as_text(given))
-        return NativeCall(sent.id or self._new_id, sent.name, arguments)
+        return NativeCall(sent.id or self._new_id, sent.name, self._arguments.read(sent.arguments))
 
     def fit(self, call: NativeCall, make: Callable[[NativeCall], _FitCall | None]) -> _FitCall | None:
         """Give what is made of the call, once."""

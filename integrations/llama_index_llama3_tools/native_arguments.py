@@ -1,77 +1,39 @@
-"""The arguments of a call that a server found: read as strictly as those in text, each character of a stream once."""
+"""The arguments of a server's call, in the shapes that LlamaIndex's integrations have them: text, or decoded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.json_scan import read_object
-from llama3_tools.json_text import JsonObject, skip_json_space
 from llama3_tools.json_writing import write_json, written_arguments
-from llama3_tools.source import Reading, Source
+from llama3_tools.native_arguments import GrowingArguments, is_strict, with_escaped_halves
 
-__all__ = ["GrowingArguments", "as_text", "read_arguments", "write_arguments"]
-
-_WHITE_SPACE = " \t\n\r"
+__all__ = ["RepeatedArguments", "write_arguments"]
 
 
 @final
-class GrowingArguments:
-    """The arguments of one call of a stream, whose messages have all of their text so far, again and again.
+class RepeatedArguments:
+    """The arguments of one call of a stream, whose messages have all that there is so far, again and again.
 
-    >>> growing = GrowingArguments()
-    >>> growing.read('{"city": '), growing.read('{"city": "Paris"}')
-    ('{"city": ', {'city': 'Paris'})
+    >>> repeated = RepeatedArguments()
+    >>> repeated.read('{"city": '), repeated.read('{"city": "Paris"}'), RepeatedArguments().read('{"n": 1e999}')
+    ('{"city": ', {'city': 'Paris'}, '{"n": 1e999}')
     """
 
     def __init__(self) -> None:
-        self._text = self._rest = ""
-        self._start()
+        self._text = ""
+        self._growing = GrowingArguments()
 
-    def read(self, text: str) -> dict[str, Any] | str:
-        """Read what there is: the same dict for the same object, and the text of whatever is none."""
+    def read(self, given: object) -> dict[str, Any] | str:
+        """Read what there is: the same dict for the same text of an object, and what is none of strict JSON as text."""
+        if isinstance(given, Mapping):
+            return dict(given) if is_strict(given) else with_escaped_halves(write_arguments(given))
+        text = given if isinstance(given, str) else write_json(given, default=str)
         if not text.startswith(self._text):
-            self._start()
-        new, self._text = text[len(self._text) :], text
-        if new:
-            self._rest += new
-            self._read_on()
-        if not text:  # as some send it for a tool without parameters
-            return {}
-        return text if self._read is None or self._rest else self._read
-
-    def _start(self) -> None:
-        self._text = self._rest = ""
-        self._source = Source()
-        self._reading: Reading[JsonObject | None] | None = _read_whole(self._source)
-        self._read: dict[str, Any] | None = None
-
-    def _read_on(self) -> None:
-        """Read what has come: `_rest` is what an object leaves, or what cannot be read any more."""
-        if self._reading is not None:
-            self._source.feed(self._rest)
-            self._rest = ""
-            try:
-                next(self._reading)
-            except StopIteration as stop:
-                self._reading = None
-                self._read = stop.value and stop.value.value
-                self._rest = self._source.text[self._source.pos :]
-        self._rest = self._rest.lstrip(_WHITE_SPACE)[:1]  # whether there is something is all that counts
-
-
-def read_arguments(arguments: object) -> dict[str, Any] | str:
-    """Read arguments as servers send them; the text of what is no JSON object (rule 8).
-
-    >>> read_arguments('{"n": 1}'), read_arguments(""), read_arguments('{"n": 1e999}')
-    ({'n': 1}, {}, '{"n": 1e999}')
-    """
-    return dict(arguments) if isinstance(arguments, Mapping) else GrowingArguments().read(as_text(arguments))
-
-
-def as_text(arguments: object) -> str:
-    """Give arguments that are no object as text."""
-    return arguments if isinstance(arguments, str) else write_json(arguments, default=str)
+            self._text, self._growing = "", GrowingArguments()
+        self._growing.feed(text[len(self._text) :])
+        self._text = text
+        return with_escaped_halves(text) if self._growing.value is None else self._growing.value
 
 
 def write_arguments(arguments: Mapping[str, Any]) -> str:
@@ -80,15 +42,3 @@ def write_arguments(arguments: Mapping[str, Any]) -> str:
         return write_json(arguments, default=str)
     except (TypeError, ValueError):
         return written_arguments(arguments)
-
-
-def _read_whole(source: Source) -> Reading[JsonObject | None]:
-    """Read the object that a source begins with."""
-    source.pos = skip_json_space(source.text, 0)
-    while source.exhausted:
-        yield None
-        source.pos = skip_json_space(source.text, source.pos)
-    if not source.text.startswith("{", source.pos):
-        return None
-    read = yield from read_object(source)
-    return read if isinstance(read, JsonObject) else None

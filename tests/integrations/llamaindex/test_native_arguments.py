@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from typing import Any
 
 import pytest
@@ -18,30 +19,22 @@ from steps import steps_of
 LONG = "7" * 5000
 LONG_INT = int("7" * 500) * sum(10 ** (500 * place) for place in range(10))
 
+GOOD = '{"b": 2}'
 OBJECTS = [
-    pytest.param('{"a": "}", "b": [{"c": "\\"}"}]}', {"a": "}", "b": [{"c": '"}'}]}, id="braces and quotes"),
-    pytest.param(' \n{"a": 1} \t', {"a": 1}, id="white space around"),
+    pytest.param(' \n{"a": "}"} \t', {"a": "}"}, id="white space around"),
     pytest.param(f'{{"a": -{LONG}}}', {"a": -LONG_INT}, id="an integer of any size"),
-    pytest.param('{"a": 1e308}', {"a": 1e308}, id="a float"),
-    pytest.param('{"a": "é\\ud83d\\ude00"}', {"a": "é😀"}, id="a pair of surrogates"),
+    pytest.param('{"a": 1, "a": "é\\ud83d\\ude00"}', {"a": "é😀"}, id="a pair of surrogates, and a key twice"),
 ]
 OTHERS = [
     '{"a": NaN}',
-    '{"a": 1e999}',
     '{"a": [-1E400]}',
-    '{"a": Infinity}',
-    '{"a": "\\ud83d"}',
-    '{"a": 1,}',
+    '{"a": "é\\ud83d"}',
+    '{"a": "b\nc"}',
     "{'a': 1}",
-    '{"a": 1}}',
-    '{"a": 1} {"b": 2}',
     '{"a": 1} x',
     '[{"a": 1}]',
-    '"{}"',
     '{"a": 1',
     " ",
-    "}",
-    '{"a": ' * 2000 + "1" + "}" * 2000,
 ]
 
 
@@ -76,6 +69,34 @@ class TestText:
     def test_what_is_none_stays_text(self, text: str, size: int) -> None:
         settled = settled_in_chunks(text, size)
         assert (settled.content, made(settled)) == (f'Hm. {{"name": "f", "parameters": {text}}}', [])
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"a": math.nan}, '{"a": NaN}'),
+        ({"a": [{"b": -math.inf}]}, '{"a": [{"b": -Infinity}]}'),
+        ({"a": ["é\ud83d"]}, '{"a": ["é\\ud83d"]}'),
+        ({"\ude00": 1}, '{"\\ude00": 1}'),
+        ('{"a": "\ud83d"}', '{"a": "\\ud83d"}'),
+    ],
+)
+@pytest.mark.parametrize("is_in_openai_format", [False, True])
+def test_what_strict_json_does_not_have_is_text_when_it_comes_decoded(
+    given: Any,  # noqa: ANN401 (as clients have it)
+    written: str,
+    is_in_openai_format: bool,
+) -> None:
+    sent = message(GOOD, "{}")
+    if is_in_openai_format:
+        calls = [{"id": str(n), "function": {"name": "f", "arguments": args}} for n, args in enumerate((GOOD, given))]
+        sent = ChatMessage(role="assistant", content="Hm.", additional_kwargs={"tool_calls": calls})
+    else:
+        sent.blocks[-1].tool_kwargs = given  # type: ignore[union-attr]  # a block of a call
+    calls_of_turn = NativeCalls(only_first=False, names=None)
+    assert made(calls_of_turn.settle(sent, is_last=False)) == [{"b": 2}]
+    settled = calls_of_turn.settle(sent, is_last=True)
+    assert (settled.content, made(settled)) == (f'Hm. {{"name": "f", "parameters": {written}}}', [{"b": 2}])
 
 
 def test_an_object_that_does_not_end_there_was_none() -> None:

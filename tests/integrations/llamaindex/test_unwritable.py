@@ -63,7 +63,6 @@ class CallingLLM(MockFunctionCallingLLM):
 @pytest.mark.parametrize(
     ("thing", "written"),
     [
-        pytest.param(float("nan"), '{"thing": NaN}', id="no number"),
         pytest.param(date(2026, 1, 2), '{"thing": "2026-01-02"}', id="a date"),
         pytest.param({"a"}, """{"thing": "{'a'}"}""", id="a set"),
         pytest.param({(1, 2): 3}, "{…}", id="keys that are no text"),
