@@ -99,7 +99,7 @@ class PieceExtractor(Extractor):
         quoted = [
             (start, end)
             for start, end in unsearched
-            if text.startswith(("<", "`", "~"), start) and self.extract(text[start + 1 : end]).tools_called
+            if text.startswith(("<", "`", "~"), start) and self.extract(text[start:end].lstrip("<`~")).tools_called
         ]
         quoted += [span for span in _stripped(text, stream.turns) if self.extract(text[slice(*span)]).tools_called]
         solid = [*unsearched, *_with_tokens(text, stream.turns), *(one.span for one in extraction.rejections)]

@@ -56,6 +56,7 @@ CASES = [
     ),
     (f"Try:\n```python\nrun({CALL})\n```", [(TEXT, "Try:\n"), (QUOTED, f"```python\nrun({CALL})\n```")]),
     (f"~~~js\n{CALL}\n~~~", [(QUOTED, f"~~~js\n{CALL}\n~~~")]),
+    (f"`````js\n{CALL}\n`````", [(QUOTED, f"`````js\n{CALL}\n`````")]),
     (f"```json\n{CALL}\n````", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```"), (REMOVED, "`")]),
     (
         f"<|im_start|>user\n{CALL}\n<|im_end|><|im_start|>assistant\n{CALL}",
