@@ -114,6 +114,8 @@ def test_a_fence_of_another_language_is_shown(info: str):
         (f"```json\r\n[1]\r\n```\r\n```js\r\n{A}\r\n```\r\n{B}", "b", f"```json\r\n[1]\r\n```\r\n```js\r\n{A}\r\n```"),
         (f"```json\n[1]\n``` Done.\n{A}", "a", "```json\n[1]\n``` Done."),
         (f"```json\n[1]\n``` json\n{A}\n```", "a", "```json\n[1]"),
+        # A token stands in it.
+        (f"```json\n{A}\n<|im_start|>x", "a", "```json x"),
         # A run that is too long, in a tag.
         (f"<tool>{'`' * 17} {A}</tool>", "a", f"<tool>{'`' * 17} </tool>"),
     ],
@@ -187,6 +189,11 @@ def test_tildes_flow():
     assert stream.feed("~ there") == [TextDelta("~~~ there")]
     assert stream.feed("\n~~~js\n") == [TextDelta("\n~~~js")]
     assert stream.feed("~~") == [TextDelta("\n~~")]
+
+
+def test_a_call_that_is_cut_off_in_a_fence_is_no_code():
+    (rejection,) = extract_in_every_chunking("```\n<function=g>{").rejections
+    assert (rejection.name, rejection.span) == ("g", (4, 17))
 
 
 def test_a_fence_flows_once_it_has_no_attributes():
