@@ -22,8 +22,13 @@ os.environ["PATH"] = os.pathsep.join([*map(str, Path.home().glob(".pyenv/version
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 
-# What each adapter's tests need: the extras that they test, clients for the endpoints, and where they stand.
-ADAPTERS = {
+# What the tests of each part need: the extras that they test, what else they use, and where they stand.
+PARTS = {
+    "core": (
+        ["acceptance", "cli", "repair", "test", "validation"],
+        ["langchain-core", "llama-index-core"],  # whose messages are judged, too
+        ["shared", "tests/shared"],
+    ),
     "langchain": (
         ["langchain", "langchain-agents", "repair", "validation"],
         ["langchain-classic", "langchain-openai"],
@@ -55,24 +60,24 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
     """Test the core and the adapters with the newest packages that may be installed."""
-    clients = [client for _, clients, _ in ADAPTERS.values() for client in clients]
+    others = [package for _, packages, _ in PARTS.values() for package in packages]
     extras = "acceptance,cli,langchain-agents,llama-index,repair,test"
-    session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *clients)
-    run_tests(session, "shared", "tests/shared", *(place for _, _, places in ADAPTERS.values() for place in places))
+    session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *others)
+    run_tests(session, *(place for _, _, places in PARTS.values() for place in places))
 
 
 @nox.session(python=PYTHONS)
-@nox.parametrize("adapter", list(ADAPTERS), ids=list(ADAPTERS))
-def lowest(session: nox.Session, adapter: str) -> None:
-    """Test an adapter alone, with the oldest packages that `pyproject.toml` admits, whatever these warn of."""
-    extras, clients, places = ADAPTERS[adapter]
-    oldest = Path(session.create_tmp(), "oldest.txt")
+@nox.parametrize("part", list(PARTS), ids=list(PARTS))
+def lowest(session: nox.Session, part: str) -> None:
+    """Test a part alone, with the oldest packages that `pyproject.toml` admits, whatever these warn of."""
+    extras, others, places = PARTS[part]
+    oldest = Path(session.bin).parent / "oldest.txt"  # nox's folder would be that of the tests' files, too, in here
     oldest.unlink(missing_ok=True)  # else uv prefers what it names
     asked = [f"--extra={extra}" for extra in extras]
     python = f"--python={Path(session.bin, 'python')}"
     compiled = ["--quiet", "--no-header", "--no-annotate", "--resolution=lowest-direct", f"--output-file={oldest}"]
     session.run("uv", "pip", "compile", python, *compiled, *asked, "pyproject.toml", silent=True)
-    session.install(f"--constraint={oldest}", "--editable", f".[{','.join([*extras, 'test'])}]", *clients)
+    session.install(f"--constraint={oldest}", "--editable", f".[{','.join([*extras, 'test'])}]", *others)
     run_tests(session, "-W", "default", f"--ignore={NEWEST_ONLY}", *places)
 
 

@@ -65,7 +65,7 @@ def load_repair() -> Repair:
         if (error.name or "").partition(".")[0] != "json_repair":
             raise
         raise MissingExtraError(
-            "repair=True needs json-repair 0.64 or newer: pip install 'llama3-tools[repair]'"
+            "repair=True needs json-repair 0.64.3 or newer: pip install 'llama3-tools[repair]'"
         ) from error
     return lambda text: loads(text, skip_json_loads=True)
 

@@ -443,7 +443,7 @@ def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    missing = r"^repair=True needs json-repair 0\.64 or newer: pip install 'llama3-tools\[repair\]'$"
+    missing = r"^repair=True needs json-repair 0\.64\.3 or newer: pip install 'llama3-tools\[repair\]'$"
     monkeypatch.setitem(sys.modules, "json_repair", None)
     with pytest.raises(MissingExtraError, match=missing):
         Extractor(tools=TOOLS, repair=True)
