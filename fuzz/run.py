@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,6 +64,10 @@ def main(command_line: Sequence[str] | None = None) -> int:
         return _replay(options.replay, name)
     if options.within:
         _fuzz(options.within, options.seconds)
+    if find_spec("atheris") is None:
+        parser.exit(
+            2, "The fuzzers need atheris, which has wheels for Linux and Python 3.11 to 3.13: pip install '.[fuzz]'\n"
+        )
     print(f"Python {platform.python_version()}, atheris {version('atheris')}, {platform.machine()}")
     runs = [_watch(name, options.seconds) for name in options.target or _NAMES]
     findings = [finding for run in runs for finding in run.findings]
@@ -110,7 +115,7 @@ def _fuzz(name: str, seconds: int) -> None:
     import atheris  # noqa: PLC0415 - of an extra, and not needed to replay
 
     with atheris.instrument_imports(include=["llama3_tools"]):
-        from mutations import LONGEST_INPUT  # noqa: PLC0415 - instrumented as it is imported
+        from editing import LONGEST_INPUT  # noqa: PLC0415 - instrumented as it is imported
         from targets import TARGETS  # noqa: PLC0415 - the same
 
     target, corpus = TARGETS[name], _CACHE / name

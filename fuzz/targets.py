@@ -12,7 +12,7 @@ import json
 import math
 import random
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from keyword import kwlist
@@ -23,9 +23,9 @@ from typing import Any
 import invariants
 from beginnings import calls_come_when_they_are_complete
 from chunkings import cut
+from editing import LITERALS, OUTPUTS, mutate_json, mutate_text, text_of
 from fragments import READINGS, TOOLS
-from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, parse_response
-from mutations import mutate_json, mutate_text, text_of
+from llama3_tools import Extractor, ResponseFormatError, ToolCall, coerce_arguments, parse_response
 
 __all__ = ["TARGETS", "Target"]
 
@@ -55,7 +55,17 @@ _READINGS = tuple(READINGS.values())
 _CUT_OFF_EVERYWHERE = 128  # characters: an output that is longer is cut off where its first chunks end
 _MOST_BEGINNINGS = 128
 _KEYWORDS = {*kwlist} - {"True", "False", "None"}
-_PYTHONIC = Extractor(formats=["pythonic"])
+_PARAMETERS = ("a", "b", "c")
+_DECLARED = Extractor(
+    tools=[{"name": "f", "parameters": {"type": "object", "properties": {name: {} for name in _PARAMETERS}}}],
+    formats=["pythonic"],
+)
+_PYTHONIC = (
+    (Extractor(formats=["pythonic"]), (), True),
+    (_DECLARED, _PARAMETERS, True),
+    (_DECLARED, _PARAMETERS, False),
+)
+"""Who reads a pythonic call, what that knows of its parameters, and whether the call stands in a list or on a line."""
 _RESPONSES: tuple[dict[str, Any], ...] = (
     {},
     {"multiple": True},
@@ -88,25 +98,34 @@ def _stream(data: bytes) -> None:
 
 
 def _pythonic(data: bytes) -> None:
-    """Read a pythonic call: what is read, Python reads as the same literals."""
-    text = f"[f({text_of(data)})]"
-    calls = _PYTHONIC.extract(text).tool_calls
-    if len(calls) != 1 or calls[0].span != (1, len(text) - 1):
-        return
-    if _KEYWORDS & calls[0].arguments.keys():  # a parameter may have such a name, though not in Python
+    """Read a pythonic call, in a list or on a line: what is read, Python reads as the same literals."""
+    text = f"f({text_of(data)})"
+    for extractor, parameters, in_list in _PYTHONIC:
+        calls = extractor.extract(f"[{text}]" if in_list else text).tool_calls
+        if len(calls) == 1 and calls[0].span == (in_list, in_list + len(text)):
+            _is_read_as_by_python(text, calls[0], parameters)
+
+
+def _is_read_as_by_python(text: str, read: ToolCall, parameters: Sequence[str]) -> None:
+    if _KEYWORDS & read.arguments.keys():  # a parameter may have such a name, though not in Python
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an escape that Python does not know
         try:
-            tree = ast.parse(text.replace("\0", " "), mode="eval").body
+            call = ast.parse(text.replace("\0", " "), mode="eval").body
         except (MemoryError, RecursionError):  # Python's parser reads less deep than we do
             return
-    assert isinstance(tree, ast.List)
-    (call,) = tree.elts
     assert isinstance(call, ast.Call)
-    if not call.args and not any(isinstance(node, ast.Set) for node in ast.walk(call)):  # which has no order
-        read = {keyword.arg: _as_json(ast.literal_eval(keyword.value)) for keyword in call.keywords}
-        assert _blank(read) == _blank(calls[0].arguments), (read, calls[0])
+    if any(isinstance(node, ast.Set) for node in ast.walk(call)):  # which has no order
+        return
+    positional = [_as_json(ast.literal_eval(value)) for value in call.args]
+    named = {keyword.arg: _as_json(ast.literal_eval(keyword.value)) for keyword in call.keywords}
+    arguments: Any = {**dict(zip(parameters, positional, strict=False)), **named}
+    if len(positional) == 1 and not named and isinstance(positional[0], dict):
+        names = positional[0].keys()
+        if not parameters or names <= {*parameters}:  # all arguments in one
+            arguments = positional[0]
+    assert _blank(arguments) == _blank(read.arguments), (arguments, read)
 
 
 def _blank(value: object) -> str:
@@ -163,12 +182,14 @@ _BY_READING = tuple(bytes([number]) for number in range(len(_READINGS)))
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "extract": Target(_extract, mutate_text(1), "outputs", _BY_READING),
-        "stream": Target(_stream, mutate_text(2), "outputs", tuple(header + b"\x05" for header in _BY_READING)),
-        "pythonic": Target(_pythonic, mutate_text(0), "literals"),
+        "extract": Target(_extract, mutate_text(OUTPUTS, 1), "outputs", _BY_READING),
+        "stream": Target(
+            _stream, mutate_text(OUTPUTS, 2), "outputs", tuple(header + b"\x05" for header in _BY_READING)
+        ),
+        "pythonic": Target(_pythonic, mutate_text(LITERALS), "literals"),
         "coercion": Target(_coercion, mutate_json, "arguments"),
         "response": Target(
-            _response, mutate_text(1), "responses", tuple(bytes([number]) for number in range(len(_RESPONSES)))
+            _response, mutate_text(OUTPUTS, 1), "responses", tuple(bytes([number]) for number in range(len(_RESPONSES)))
         ),
     }
 )

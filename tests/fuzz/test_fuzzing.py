@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 
 import pytest
 
 import run
-from mutations import LONGEST_INPUT, bytes_of, text_of
+from editing import LONGEST_INPUT, bytes_of, text_of
 from targets import TARGETS
 
 
@@ -68,3 +69,14 @@ def test_what_cannot_be_run_is_refused(line: list[str], message: str, capsys: py
     with pytest.raises(SystemExit):
         run.main(line)
     assert message in capsys.readouterr().err
+
+
+def test_without_the_fuzzer_one_line_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "atheris", None)
+    with pytest.raises(SystemExit) as stopped:
+        run.main(["--seconds", "1"])
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "Python 3.11 to 3.13" in line

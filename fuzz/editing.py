@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fragments import FRAGMENTS, SITUATIONS
 from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
 
-__all__ = ["LONGEST_INPUT", "bytes_of", "mutate_json", "mutate_text", "text_of"]
+__all__ = ["LITERALS", "LONGEST_INPUT", "OUTPUTS", "bytes_of", "mutate_json", "mutate_text", "text_of"]
 
 LONGEST_INPUT = 1024
 """How many bytes an input has at most."""
@@ -24,8 +24,9 @@ _PAIRS = (
     *(("<|python_tag|>", "<|eom_id|>"), ("<|python_start|>", "<|python_end|>"), ("\n", "\n"), ("\n> ", "\n")),
     *(('{"name":"f","parameters":', "}"), ('{"q":', "}"), ('{"tool_call":', "}"), ("[f(a=", ")]"), ("[", ", 1]")),
 )
-_PARTS = (*FRAGMENTS * 2, *SITUATIONS)
-_LITERALS = (
+OUTPUTS = (*FRAGMENTS * 2, *SITUATIONS)
+"""What outputs are put together from."""
+LITERALS = (
     *("a=1", ", ", "b='x'", 'r"\\d"', "'''x\ny'''", "True", "None", "{'k': [1, (2,)]}", "{1, 2}", "0x1F", "1_000"),
     *(
         "-1.5e-3",
@@ -43,6 +44,7 @@ _LITERALS = (
         "#\n",
     ),
 )
+"""What the arguments of pythonic calls are put together from."""
 _VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 2.0, 1e300, 10**30, [], {}, ["a"], {"a": 1}, "[1]", "{'a': 1}", '{"a": null}'),
     *(*WORDS, *REFERENCES, *NAMES, "object", "array", "integer", "number", "string", "boolean", "null", "^a"),
@@ -63,10 +65,14 @@ def bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def mutate_text(header: int) -> Callable[[bytes, random.Random], bytes]:
-    """Make what changes text, behind so many bytes that are no text.
+def mutate_text(fragments: Sequence[str], header: int = 0) -> Callable[[bytes, random.Random], bytes]:
+    """Make what changes text.
 
     One part or more are taken out, doubled, moved, put in or put between two that belong together.
+
+    Args:
+        fragments: what is put in.
+        header: how many bytes stand before the text, and are none.
     """
 
     def mutate(data: bytes, seeded: random.Random) -> bytes:
@@ -77,7 +83,7 @@ def mutate_text(header: int) -> Callable[[bytes, random.Random], bytes]:
         for _ in range(seeded.choice((1, 1, 2, 4))):
             start = seeded.randint(0, len(parts))
             end = min(start + seeded.choice((0, 1, 1, 2, 8, 32)), len(parts))
-            parts[start:end] = _changed(parts, parts[start:end], seeded, _PARTS if header else _LITERALS)
+            parts[start:end] = _changed(parts, parts[start:end], seeded, fragments)
         return (head + bytes_of("".join(parts)))[:LONGEST_INPUT]
 
     return mutate
@@ -97,7 +103,7 @@ def mutate_json(data: bytes, seeded: random.Random) -> bytes:
     return written if len(written) <= LONGEST_INPUT else data
 
 
-def _changed(parts: list[str], chosen: list[str], seeded: random.Random, fragments: tuple[str, ...]) -> list[str]:
+def _changed(parts: list[str], chosen: list[str], seeded: random.Random, fragments: Sequence[str]) -> list[str]:
     way = seeded.randrange(7)
     if way == 0:
         return []
