@@ -6,6 +6,7 @@ which token was the last that could (rule 6), and whether the value can still be
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -13,13 +14,15 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_json_space
+from llama3_tools.python_scalars import is_unicode
 from llama3_tools.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason
 
 __all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "read_object", "scan_value"]
 
 
-_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']([^"'\\]{1,128})["']""")
+_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){1,768})["']""")
+_LONGEST_NAME = 128  # which takes six times as much where each character is an escape
 _ARGUMENTS = re.compile(r"""["'](?:parameters|arguments)\b""")
 _ATTEMPT_LENGTH = 4096  # how far into a broken candidate its name is looked for
 
@@ -136,15 +139,26 @@ def refuse_too_long(source: Source, start: int) -> Refusal:
 
 
 def attempted_name(text: str) -> str | None:
-    """Give the name of the tool that a broken candidate seems to call, if it seems to call one.
+    r"""Give the name of the tool that a broken candidate seems to call, if it seems to call one.
 
-    >>> attempted_name('{"name": "f", "parameters": {oops')
-    'f'
+    >>> attempted_name(r'{"name": "f\u005f1", "parameters": {oops')
+    'f_1'
     >>> attempted_name('{"name": "Alice", oops')
     """
     head = text[:_ATTEMPT_LENGTH]
     name = _NAME.search(head)
-    return name[1] if name and _ARGUMENTS.search(head) else None
+    return _unescaped(name[1]) if name and _ARGUMENTS.search(head) else None
+
+
+def _unescaped(name: str) -> str | None:
+    if "\\" in name:
+        try:
+            name = json.loads(f'"{name}"', strict=False)
+        except ValueError:  # an escape that JSON does not have
+            return None
+        if not is_unicode(name):
+            return None
+    return name if len(name) <= _LONGEST_NAME else None
 
 
 def parse_whole(text: str) -> JsonObject | None:

@@ -73,6 +73,14 @@ def test_rule_6_malformed_is_never_repaired(text: str):
         ('{"name": "f" "parameters": {}}', None),
         ('{"name": "Alice", "age": unknown}', None),
         ('{"a": True}', None),
+        (r'{"name": "get\u005fweather", "parameters": {"a": oops}}', "get_weather"),
+        (r'{"name": "a\"\/\ud83d\ude00", "parameters": {"a": oops}}', 'a"/\U0001f600'),
+        ('{"name": "%s", "parameters": {"a": oops}}' % (r"\u0066" * 128), "f" * 128),
+        (f'{{"name": "{"f" * 129}", "parameters": {{"a": oops}}}}', None),
+        ('{"name": "%s", "parameters": {"a": oops}}' % (r"\u0066" * 129), None),
+        (r'{"name": "get\_weather", "parameters": {"name": "Alice", "a": oops}}', None),
+        (r'{"name": "f\u00", "parameters": {"a": oops}}', None),
+        (r'{"name": "f\ud83d", "parameters": {"a": oops}}', None),
     ],
 )
 def test_a_broken_candidate_that_got_to_its_arguments_says_which_tool_it_means(text: str, name: str | None):
