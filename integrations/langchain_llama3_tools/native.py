@@ -25,7 +25,7 @@ from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import written_id
 from llama3_tools.json_writing import written_arguments
-from llama3_tools.limits import DEFAULT_LIMITS, excess
+from llama3_tools.limits import DEFAULT_LIMITS, excess, too_deep
 from llama3_tools.native_arguments import GrowingArguments, is_strict, with_escaped_halves
 
 __all__ = [
@@ -97,7 +97,7 @@ class NativeCalls:
     coercers: Mapping[str, Coercer] = field(default_factory=dict)
     """What makes arguments fit, by the names of the tools."""
     limits: Limits | None = DEFAULT_LIMITS
-    """How deep, how long and how many they may be (rule 14); `None`: anything."""
+    """How deep, how long and how many they may be (rule 14); `None`: whatever is read at all."""
 
     def as_written(self) -> NativeCalls:
         """Give the same, without a change to arguments and without limits: for calls that are settled later."""
@@ -136,8 +136,15 @@ class NativeCalls:
             message = cast("AIMessage", message_chunk_to_message(message))
         return message.model_copy(update=fields)
 
-    def read(
-        self, name: str, arguments: dict[str, Any] | None, written: str, call_id: str | None, *, made: int
+    def read(  # noqa: PLR0913 (a call's parts)
+        self,
+        name: str,
+        arguments: dict[str, Any] | None,
+        written: str,
+        call_id: str | None,
+        *,
+        made: int,
+        is_too_deep: bool = False,
     ) -> NativeCall:
         """Read a call from its parts.
 
@@ -147,16 +154,22 @@ class NativeCalls:
             written: their text; nothing where a tool that takes none is called without any.
             call_id: the id, if there is one.
             made: how many calls the message has before it.
+            is_too_deep: whether they are none as they are deeper than anything that is read.
         """
-        if arguments is None or not name:
+        if not name or (arguments is None and not is_too_deep):
             return self._malformed(name, written, call_id)
-        call = ToolCall(name, arguments, written or "{}", call_id or written_id(self.id_factory), (0, 0), "native")
+        limits = self.limits or DEFAULT_LIMITS
+        call = ToolCall(
+            name, arguments or {}, written or "{}", call_id or written_id(self.id_factory), (0, 0), "native"
+        )
+        if arguments is None:
+            return _rejected(call, *too_deep(limits))
         beyond = self.limits and excess(arguments, self.limits, made)
         if beyond:
             return _rejected(call, *beyond)
         if name not in self.coercers:
             return call
-        fit = self.coercers[name].coerce(arguments, depth=(self.limits or DEFAULT_LIMITS).depth)
+        fit = self.coercers[name].coerce(arguments, depth=limits.depth)
         return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
@@ -229,8 +242,10 @@ class NativeStream:
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
-        arguments, written = gathered.arguments.value, "".join(gathered.texts)
-        call = self._calls.read(gathered.name, arguments, written, gathered.id, made=self._made)
+        read, written = gathered.arguments, "".join(gathered.texts)
+        call = self._calls.read(
+            gathered.name, read.value, written, gathered.id, made=self._made, is_too_deep=read.is_too_deep
+        )
         self._made += isinstance(call, ToolCall)
         self.sent_ids.append(gathered.id)
         return call
@@ -274,7 +289,11 @@ def gathered_chunks(chunks: Iterable[ChatGenerationChunk], calls: NativeCalls) -
     if whole:
         pieces = [to_native_chunk(call, index) for index, call in enumerate(whole)]
         content: Content = [to_native_block(call, index) for index, call in enumerate(whole)] if lists_calls else ""
-        yield ChatGenerationChunk(message=AIMessageChunk(content=content, tool_call_chunks=pieces))
+        told = [call.rejected for call in whole if isinstance(call, UnusableCall) and call.rejected]
+        metadata = {REJECTED_TOOL_CALLS: told} if told else {}
+        yield ChatGenerationChunk(
+            message=AIMessageChunk(content=content, tool_call_chunks=pieces, response_metadata=metadata)
+        )
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from llama3_tools.json_text import MAX_DEPTH, depth_is_within
 from llama3_tools.json_writing import write_json
 from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep"]
 
 _LEAST_CANDIDATE = 256
 
@@ -90,5 +90,14 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
     if len(written) > limits.candidate:
         return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
     if not depth_is_within(written, 0, len(written), limits.depth):
-        return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
+        return too_deep(limits)
     return None
+
+
+def too_deep(limits: Limits) -> tuple[RejectionReason, str]:
+    """Say that arguments are nested too deep.
+
+    >>> too_deep(Limits(depth=2))
+    (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
+    """
+    return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"

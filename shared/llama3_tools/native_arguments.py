@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.json_scan import read_object
+from llama3_tools.json_scan import Scan, read_object
 from llama3_tools.json_text import JsonObject, skip_json_space
 from llama3_tools.python_scalars import is_unicode
 from llama3_tools.source import Reading, Source
+from llama3_tools.values import RejectionReason
 
 __all__ = ["GrowingArguments", "is_strict", "with_escaped_halves"]
 
@@ -26,14 +27,16 @@ class GrowingArguments:
     {'city': 'Paris'}
     """
 
-    __slots__ = ("_reading", "_source", "value")
+    __slots__ = ("_reading", "_source", "is_too_deep", "value")
 
     def __init__(self) -> None:
         """Start where nothing has arrived: some servers send nothing for a tool without parameters."""
         self.value: dict[str, Any] | None = {}
         """The object that all of the text is, always the same one; `None` where it is none of strict JSON (rule 8)."""
+        self.is_too_deep = False
+        """Whether it is none for being nested deeper than anything that is read."""
         self._source = Source()
-        self._reading: Reading[JsonObject | None] | None = _read_whole(self._source)
+        self._reading: Reading[JsonObject | Scan | None] | None = _read_whole(self._source)
 
     def feed(self, piece: str) -> None:
         """Take some more of the text."""
@@ -46,12 +49,18 @@ class GrowingArguments:
                 next(self._reading)
             except StopIteration as stop:
                 self._reading = None
-                self.value = stop.value and stop.value.value
+                self._take(stop.value)
                 piece = self._source.text[self._source.pos :]
             else:
                 return
         if skip_json_space(piece, 0) < len(piece):
             self.value = None
+
+    def _take(self, read: JsonObject | Scan | None) -> None:
+        if isinstance(read, JsonObject):
+            self.value = read.value
+        elif read is not None and read.refusal is not None:
+            self.is_too_deep = read.refusal.reason is RejectionReason.TOO_DEEP
 
 
 def is_strict(arguments: Mapping[str, Any]) -> bool:
@@ -89,7 +98,7 @@ def with_escaped_halves(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def _read_whole(source: Source) -> Reading[JsonObject | None]:
+def _read_whole(source: Source) -> Reading[JsonObject | Scan | None]:
     """Read the object that a source begins with."""
     source.pos = skip_json_space(source.text, 0)
     while source.exhausted:
@@ -97,5 +106,4 @@ def _read_whole(source: Source) -> Reading[JsonObject | None]:
         source.pos = skip_json_space(source.text, source.pos)
     if not source.text.startswith("{", source.pos):
         return None
-    read = yield from read_object(source)
-    return read if isinstance(read, JsonObject) else None
+    return (yield from read_object(source))

@@ -70,7 +70,9 @@ def test_an_object_is_arguments_in_any_pieces(text: str, expected: dict[str, Any
 
 @pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
 def test_anything_else_is_none_in_any_pieces(text: str):
-    assert all(read(pieces).value is None for pieces in chunkings(text))
+    made = [read(pieces) for pieces in chunkings(text)]
+    assert {growing.value is None for growing in made} == {True}
+    assert {growing.is_too_deep for growing in made} == {text == OTHERS["too deep"]}
 
 
 def test_an_object_is_there_from_its_end_until_something_follows():

@@ -400,6 +400,27 @@ class TestLimits:
             for message in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
                 self.check(message)
 
+    @pytest.mark.parametrize("depth", [129, 200])
+    async def test_so_does_what_is_deeper_than_anything_that_is_read(self, depth: int) -> None:
+        text = '{"x": ' * depth + "1" + "}" * depth
+        chunks = pieces((0, "a", "f", text[:99]), (0, None, None, text[99:]), (1, "b", "g", "{}"))
+        read = [parser().invoke(reduce(operator.add, chunks)), summed(streamed(parser(), chunks))]
+        for disable_streaming in (False, True):
+            model = Llama3ToolModel(ScriptedChatModel(chunks=chunks), disable_streaming=disable_streaming)
+            bound = model.bind_tools([get_weather])
+            read += [bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))]
+
+        class Streaming(ScriptedChatModel):
+            streaming: bool = True
+
+        read.append(Llama3ToolModel(Streaming(chunks=chunks, streaming=True)).bind_tools([get_weather]).invoke("Hi"))
+        for message in read:
+            assert [call["id"] for call in message.tool_calls] == ["b"]
+            [entry] = message.response_metadata["rejected_tool_calls"]
+            detail = "arguments nested deeper than 127 levels"
+            assert (entry["id"], entry["reason"], entry["detail"]) == ("a", "too_deep", detail)
+            assert [json.loads(str(call["args"])) for call in message.invalid_tool_calls] == [entry["text"]]
+
     @pytest.mark.parametrize(
         ("limit", "called", "refused"), [(1, "f", "gh"), (2, "fg", "h"), (3, "fgh", "")], ids=["1", "2", "3"]
     )
