@@ -39,12 +39,14 @@ from llama3_tools import (
 from llama3_tools.errors import require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts import formats_asked_for
+from llama3_tools.searching import SearchingExtractor
 from llama3_tools.tools import not_declared
 from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
 from llama_index_llama3_tools.react_form import Action, read_step
+from llama_index_llama3_tools.react_words import mask_quoted
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
@@ -152,10 +154,12 @@ class Llama3ReActOutputParser(ReActOutputParser):
         reading = Reading(
             meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning, limits=limits
         )
-        make = partial(Extractor, tools=None if toolset is None else toolset.declared.values())
-        self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
+        make = partial(SearchingExtractor, tools=None if toolset is None else toolset.declared.values())
+        extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
+        assert isinstance(extractor, SearchingExtractor)  # noqa: S101  # made by `make`
+        self._extractor = extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
-        self._failing = self._extractor
+        self._failing: Extractor = self._extractor
         if is_any:
             failing = replace(reading, formats=None)
             self._failing = failing.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
@@ -181,33 +185,35 @@ class Llama3ReActOutputParser(ReActOutputParser):
             ValueError: the text is no step.
         """
         require_str(output, "parse takes the model's text, a str")
-        stream = self._extractor.stream()
+        masked = mask_quoted(self._extractor, output)
         # A list of tools that nobody declared is one of calls at the start of a line alone, as this one is meant to be.
-        events = [*stream.feed(_BEFORE_LIST.sub("\n", output)), *stream.flush()]
-        calls = stream.extraction.tool_calls
-        text, reasoning = _before_call(events)
+        calls = self._extractor.extract(_BEFORE_LIST.sub("\n", output)).tool_calls
+        stream = self._extractor.stream()
+        text, reasoning = _before_call([*stream.feed(_BEFORE_LIST.sub("\n", masked.text)), *stream.flush()])
         if calls and _is_next(calls[0], text):
             call = calls[0]
             return self._step(
-                _thought(text),
-                reasoning,
+                masked.shown(_thought(text)),
+                masked.shown(reasoning),
                 call.name,
                 call.arguments,
                 deviations=call.deviations,
                 repaired_from=call.repaired_from,
             )
-        read = self._without_calls.extract(output)
-        answer, reasoning = read.content or "", read.reasoning or ""
+        read = self._without_calls.extract(masked.text)
+        answer, reasoning = read.content or "", masked.shown(read.reasoning or "")
         if output and not answer:
             raise ValueError(self._nothing_behind_reasoning(output))
         if "Answer:" not in answer and "Action:" not in answer:
             errors = failed_tool_calls(output, self._failing.extract(output))
             if errors:
                 raise MalformedToolCallError(output, errors)
-        offset = max(output.rfind(answer), 0)
-        step = read_step(answer, is_streaming=is_streaming, offset=offset, repairable=self._repairable)
+        offset = max(masked.text.rfind(answer), 0)
+        step = read_step(
+            answer, is_streaming=is_streaming, offset=offset, repairable=self._repairable, shown=masked.shown
+        )
         if not isinstance(step, ResponseReasoningStep):
-            if failed := self._failed(step, answer):
+            if failed := self._failed(step, masked.shown(answer)):
                 raise MalformedToolCallError(output, [failed])
             assert isinstance(step, Action)  # noqa: S101  # what has not failed
             return self._step(step.thought, reasoning, step.name, step.arguments, repaired_from=step.repaired_from)
@@ -341,7 +347,8 @@ def _is_next(call: ToolCall, before: str) -> bool:
 
     Some models write the whole call behind `Action Input:`.
     """
-    return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
+    has_input = "Action Input:" in before.partition("Action:")[2]
+    return "Answer:" not in before and (not has_input or f"Action: {call.name}\n" in before)
 
 
 def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]:

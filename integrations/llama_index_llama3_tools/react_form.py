@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, cast
 
 from llama_index.core.agent.react.output_parser import ReActOutputParser
@@ -35,7 +35,12 @@ class Action(NamedTuple):
 
 
 def read_step(
-    text: str, *, is_streaming: bool = False, offset: int = 0, repairable: Collection[str] = ()
+    text: str,
+    *,
+    is_streaming: bool = False,
+    offset: int = 0,
+    repairable: Collection[str] = (),
+    shown: Callable[[str], str] = str,
 ) -> Action | ResponseReasoningStep | FailedToolCall:
     r"""Read what LlamaIndex's `ReActOutputParser` reads, but for inputs of which it has to make something up.
 
@@ -47,40 +52,48 @@ def read_step(
         is_streaming: whether an answer is still being written.
         offset: where the text begins in the model output.
         repairable: the tools whose malformed inputs are repaired.
+        shown: gives a part of the text as the model wrote it, if words in it are masked. It is as long.
 
     Raises:
         ValueError: the text is no step.
     """
     before_answer, found, _ = text.partition("Answer:")
     if "Action:" in before_answer:
-        return _action(text, offset, repairable)
+        return _action(text, shown(text), offset, repairable)
     if not found and "Thought:" in text:
-        raise ValueError(f"Could not parse output: {visible(text)}")
+        why = ", for its actions are quoted" if "Action:" in shown(text) else ""
+        raise ValueError(f"Could not parse output{why}: {visible(shown(text))}")
     if not found:  # and no other of its words either
-        return cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
+        step = cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
+        step.response = shown(step.response)
+        return step
     thought, found, answer = text.partition("Thought:")[2].partition("Answer:")
     if not found:
-        raise ValueError(f"Could not extract final answer from input text: {visible(text)}")
-    return ResponseReasoningStep(thought=thought.strip(), response=answer.strip(), is_streaming=is_streaming)
+        raise ValueError(f"Could not extract final answer from input text: {visible(shown(text))}")
+    thought, answer = shown(thought).strip(), shown(answer).strip()
+    return ResponseReasoningStep(thought=thought, response=answer, is_streaming=is_streaming)
 
 
-def _action(text: str, offset: int, repairable: Collection[str]) -> Action | FailedToolCall:
-    """Read a call: behind a thought the first action that has an input, and behind other text the last one."""
+def _action(text: str, shown: str, offset: int, repairable: Collection[str]) -> Action | FailedToolCall:
+    """Read a call: behind a thought the first action that has an input, and behind other text the last one.
+
+    What words stand before an input, and what is in it, is read in the text as it was written.
+    """
     # An input that closes, if there is one: another may have been cut off.
     actions = _actions(text[: text.rfind("}") + 1]) or _actions(text)
     if not actions:
-        raise ValueError(f"Could not extract tool use from input text: {visible(text)}")
+        raise ValueError(f"Could not extract tool use from input text: {visible(shown)}")
     has_thought = text.lstrip().startswith("Thought: ")
     action = actions[0 if has_thought else -1]
     label = text.index(_INPUT, action.end())
     brace = text.index("{", label + len(_INPUT))
-    read = _stray(text, action.end(), label, brace, offset) or read_input(
-        text, brace, offset=offset, repairs=action[1] in repairable
+    read = _stray(shown, action.end(), label, brace, offset) or read_input(
+        shown, brace, offset=offset, repairs=action[1] in repairable
     )
     if not isinstance(read, Input):
-        written = text[action.start() + 1 : read.end - offset]
+        written = shown[action.start() + 1 : read.end - offset]
         return FailedToolCall(action[1], written, read.refusal.reason, read.refusal.detail)
-    thought = text[: action.start()].strip()
+    thought = shown[: action.start()].strip()
     thought = thought.removeprefix("Thought:").strip() if has_thought else thought
     return Action(thought, action[1], read.arguments, read.repaired_from)
 
