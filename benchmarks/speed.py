@@ -6,7 +6,8 @@
     python benchmarks/speed.py --json new.json --compare old.json
     python benchmarks/speed.py --plot speed.svg             # needs matplotlib
 
-The exit status is 1 where the time of an output grows faster than the output, again and again, and for nothing else.
+The exit status is 1 where the time of an output grows faster than the output, again and again, and 2 where the command
+line asks for what is not there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from adapters import adapters
 from extraction import ratios
@@ -26,6 +28,7 @@ from imports import imports
 from measuring import machine
 from memory import memory_of_streams
 from peers import peers
+from workloads import GROWING
 
 __all__ = ["SECTIONS", "Effort", "main"]
 
@@ -76,6 +79,9 @@ def main(command_line: Sequence[str] | None = None) -> None:
     options = _options(command_line)
     effort = replace(_QUICK if options.quick else _FULL, named=options.named)
     names = options.only or (["growth"] if options.quick else SECTIONS)
+    if "growth" in names and not any(options.named in workload.name for workload in GROWING):
+        _fail(f"--named {options.named!r} is in none of these: {', '.join(workload.name for workload in GROWING)}")
+    old = _figures_in(options.compare) if options.compare else {}
     measured: dict[str, list[Row]] = {}
     tables = {"machine": [", ".join(f"{name} {version}" for name, version in machine().items())]}
     print(*tables["machine"])
@@ -83,8 +89,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         print()
         tables[name] = list(_printed(table(_kept(SECTIONS[name](effort), measured.setdefault(name, [])))))
     if options.compare:
-        old = json.loads(options.compare.read_text(encoding="utf-8"))
-        print(*changes(figures_of(measured), old["figures"]), sep="\n")
+        print(*changes(figures_of(measured), old), sep="\n")
     if options.json:
         everything = {"machine": machine(), "figures": figures_of(measured)}
         everything |= {name: [asdict(row) for row in rows] for name, rows in measured.items()}
@@ -96,6 +101,22 @@ def main(command_line: Sequence[str] | None = None) -> None:
     worse = [line for rows in measured.values() for line in faster_than_linear(rows)]
     print(*worse, sep="\n")
     sys.exit(1 if worse else 0)
+
+
+def _figures_in(path: Path) -> dict[str, float]:
+    """Read the figures of another run, before any time is spent on this one."""
+    try:
+        figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
+        return {name: float(figure) for name, figure in figures.items()}
+    except OSError as error:
+        _fail(f"{path}: {error.strerror}")
+    except (AttributeError, LookupError, TypeError, ValueError):
+        _fail(f"{path} has no figures, as --json writes them")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"speed.py: error: {message}", file=sys.stderr)
+    sys.exit(2)
 
 
 def _filled(page: str, tables: Mapping[str, Sequence[str]]) -> str:

@@ -99,6 +99,31 @@ def test_it_tells_what_changed_since_another_run(tmp_path: Path, capsys: pytest.
     assert told.startswith("memory: prose, beside: 1, now ")
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--compare", "gone.json"], "gone.json: No such file or directory"),
+        (["--compare", "page.md"], "page.md has no figures, as --json writes them"),
+        (["--compare", "list.json"], "list.json has no figures, as --json writes them"),
+        (["--compare", "empty.json"], "empty.json has no figures, as --json writes them"),
+        (["--only", "growth", "--named", "nothing"], "--named 'nothing' is in none of these: "),
+        (["--quick", "--named", "nothing"], ", an array of calls, "),
+    ],
+)
+def test_what_is_not_there_is_told_of_before_anything_is_measured(
+    options: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for name, text in (("page.md", "# Speed"), ("list.json", "[]"), ("empty.json", '{"figures": 1}')):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([*options, "--json", "new.json"])
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out, told.err.count("\n")) == (2, "", 1)
+    assert words in told.err
+    assert not (tmp_path / "new.json").exists()
+
+
 def test_it_draws_the_plot(tmp_path: Path):
     pytest.importorskip("matplotlib")
     drawn = tmp_path / "speed.svg"
