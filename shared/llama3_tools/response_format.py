@@ -359,7 +359,7 @@ def _check_keys(
     for key in (key for key, count in counts.items() if count > 1):
         detail = f"the key {shortened(key)!r} stands twice in {where} at offset {offset}"
         raise _DeviationError(problem or ResponseFormatProblem.MALFORMED, offset, detail)
-    found = shortened(", ".join(list(counts)[:8])) or "none"
+    found = shortened(", ".join(repr(key)[1:-1] for key in list(counts)[:8])) or "none"
     for key in (key for key in expected if key not in counts):
         detail = f"the key {key!r} is missing in {where} at offset {offset}, whose keys are: {found}"
         raise _DeviationError(problem or ResponseFormatProblem.MISSING_KEY, offset, detail)

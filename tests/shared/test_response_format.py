@@ -155,6 +155,12 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "a bare call": (CALL, "missing_key", 0, "whose keys are: name, arguments"),
     "many keys": (json.dumps(dict.fromkeys("abcdefghi")), "missing_key", 0, "whose keys are: a, b, c, d, e, f, g, h. "),
     "no tool_call": ('{"message": "Hi"}', "missing_key", 0, "'tool_call' is missing"),
+    "a key with a line break": (
+        r'{"message": "Hi", "tool\n2026 ERROR \t\u001b": null}',
+        "missing_key",
+        0,
+        r"whose keys are: message, tool\n2026 ERROR \t\x1b. ",
+    ),
     "no message": (' {"tool_call": null}', "missing_key", 1, "'message' is missing in the object at offset 1"),
     "the other form": (
         MANY,
