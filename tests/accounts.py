@@ -14,7 +14,7 @@ from typing import NamedTuple
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
-__all__ = ["Account", "account_for"]
+__all__ = ["is_accounted_for"]
 
 _START, _PROSE, _CALL, _SPENT, _CALL_OR_END, _CALL_DUE = range(6)
 """Where the reading stands: before all content; behind some of it; behind a call; behind that and the one `;` that it
@@ -37,7 +37,7 @@ _CUT_OFF = re.compile(r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a
 _ENVELOPES = ("tool_call", "tool_calls")
 
 
-class Account(NamedTuple):
+class _Account(NamedTuple):
     """How far the account is."""
 
     taken: int = 0
@@ -52,24 +52,18 @@ class Account(NamedTuple):
     """Whether that is inside of a thought that is split off."""
     opened: tuple[str, ...] = ()
     """The openings of the wrappers around, outermost first."""
-    since: int = 0
-    """Where the outermost of them stands."""
 
 
-def account_for(text: str, extractor: Extractor) -> Account | None:
-    """Account for a text by what a stream gives of it; `None` where that is not all of it, or more.
-
-    Returns:
-        Where the account ended: with the wrappers that were open at the end.
-    """
+def is_accounted_for(text: str, extractor: Extractor) -> bool:
+    """Tell whether what a stream gives of a text is all of it, and no more."""
     options = extractor.__getstate__()
     stream = extractor.stream()
     events = stream.feed(text) + stream.flush()
     content = list(_items(events))
     thoughts = "".join("".join(event.text.split()) for event in events if isinstance(event, ReasoningDelta))
     if any(_is_repaired_envelope(item) for item in content):  # whose message nobody knows
-        return Account(len(content), len(thoughts), len(text))
-    seen, waiting = set[Account](), [Account(is_thought=options.split_reasoning and options.starts_reasoning)]
+        return True
+    seen, waiting = set[_Account](), [_Account(is_thought=options.split_reasoning and options.starts_reasoning)]
     while waiting:
         account = waiting.pop()
         if account in seen:
@@ -78,8 +72,8 @@ def account_for(text: str, extractor: Extractor) -> Account | None:
         if account.pos < len(text):
             waiting += reversed(list(_steps(text, content, thoughts, account, splits=options.split_reasoning)))
         elif (account.taken, account.thought) == (len(content), len(thoughts)) and _may_end(account):
-            return account
-    return None
+            return True
+    return False
 
 
 def _items(events: Iterable[Event]) -> Iterator[str | ToolCall]:
@@ -95,13 +89,13 @@ def _is_repaired_envelope(item: str | ToolCall) -> bool:
     return isinstance(item, ToolCall) and any(name in (item.repaired_from or "") for name in _ENVELOPES)
 
 
-def _may_end(account: Account) -> bool:
+def _may_end(account: _Account) -> bool:
     return not account.is_list and account.place != _CALL_DUE
 
 
 def _steps(
-    text: str, content: Sequence[str | ToolCall], thoughts: str, account: Account, *, splits: bool
-) -> Iterator[Account]:
+    text: str, content: Sequence[str | ToolCall], thoughts: str, account: _Account, *, splits: bool
+) -> Iterator[_Account]:
     """Give what the next character may be, the likeliest first."""
     pos, place, opened = account.pos, account.place, account.opened
     char, item = text[pos], content[account.taken] if account.taken < len(content) else None
@@ -125,7 +119,7 @@ def _steps(
     yield from _vanishing(text, account)
 
 
-def _thinking(text: str, thoughts: str, account: Account) -> Iterator[Account]:
+def _thinking(text: str, thoughts: str, account: _Account) -> Iterator[_Account]:
     pos = account.pos
     if thoughts.startswith(text[pos], account.thought):
         yield account._replace(thought=account.thought + 1, pos=pos + 1)
@@ -143,7 +137,7 @@ def _tag_at(text: str, pos: int, tag: str, *, is_cut_off: bool = False) -> int:
     return len(rest) if rest == tag or (is_cut_off and tag.startswith(rest)) else 0
 
 
-def _vanishing(text: str, account: Account) -> Iterator[Account]:
+def _vanishing(text: str, account: _Account) -> Iterator[_Account]:
     """Step over brackets, protocol tokens and delimiters."""
     pos, place, is_list, opened = account.pos, account.place, account.is_list, account.opened
     char, is_behind_call = text[pos], place in (_CALL, _SPENT)
@@ -163,7 +157,7 @@ def _vanishing(text: str, account: Account) -> Iterator[Account]:
         yield account._replace(pos=len(text))
 
 
-def _delimiting(char: str, account: Account) -> Iterator[Account]:
+def _delimiting(char: str, account: _Account) -> Iterator[_Account]:
     """Step over a delimiter: between two calls, or the one `;` behind a call."""
     behind, place = account._replace(pos=account.pos + 1), account.place
     if account.is_list:
@@ -178,7 +172,7 @@ def _delimiting(char: str, account: Account) -> Iterator[Account]:
         yield behind._replace(place=_CALL_DUE)
 
 
-def _wrapping(text: str, account: Account) -> Iterator[Account]:
+def _wrapping(text: str, account: _Account) -> Iterator[_Account]:
     """Step over the openings and the closings of wrappers."""
     pos, place, opened = account.pos, account.place, account.opened
     if account.is_list:
@@ -190,7 +184,7 @@ def _wrapping(text: str, account: Account) -> Iterator[Account]:
             yield account._replace(pos=len(text))
         if opened[-1] in _REOPENING and text.startswith(opened[-1], pos):
             yield account._replace(place=_CALL, opened=opened[:-1])
-    inner = account._replace(place=_CALL_DUE, since=account.since if opened else pos)
+    inner = account._replace(place=_CALL_DUE)
     for opening in _CLOSINGS:
         if text.startswith(opening, pos):
             yield inner._replace(pos=pos + len(opening), opened=(*opened, opening))
@@ -214,7 +208,7 @@ def _closing_of(opening: str) -> str:
     return _CLOSINGS.get(opening, opening)
 
 
-def _envelopes(text: str, content: Sequence[str | ToolCall], account: Account) -> Iterator[Account]:
+def _envelopes(text: str, content: Sequence[str | ToolCall], account: _Account) -> Iterator[_Account]:
     """Step over an envelope whose message and calls come next."""
     try:
         members, end = json.JSONDecoder(object_pairs_hook=list).raw_decode(text, account.pos)

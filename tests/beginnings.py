@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from accounts import account_for
+from accounts import is_accounted_for
 from llama3_tools import Extraction, Extractor, RejectionReason, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
@@ -57,12 +57,11 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
         assert calls[:sent] == whole[:sent], beginning
         if calls[sent:] and not _may_be_repaired(extraction, calls[sent], extractor):  # further ones wait behind it
             assert _may_wait(calls, sent, beginning), (beginning, calls[sent])
-            assert account_for(beginning, extractor) is not None, beginning
+            assert is_accounted_for(beginning, extractor), beginning
 
 
 def _may_be_repaired(extraction: Extraction, call: ToolCall, extractor: Extractor) -> bool:
-    repairs = extractor._options.repair  # noqa: SLF001 - nothing public says so
-    return repairs and any(
+    return extractor.__getstate__().repair and any(
         rejection.reason is RejectionReason.MALFORMED and rejection.span[0] < call.span[0]
         for rejection in extraction.rejections
     )
