@@ -201,7 +201,11 @@ class Extractor:
         Args:
             keep_content: whether text and reasoning are kept for the extraction at the end. Without, it has `None` for
                 both, the events have them all the same, and prose of any length takes no memory.
+
+        Raises:
+            TypeError: `keep_content` is neither true nor false.
         """
+        require_bool(keep_content=keep_content)
         return ExtractionStream(self._calls, self._reads, self._options.limits, keep_content=keep_content)
 
     def __repr__(self) -> str:

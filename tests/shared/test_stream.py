@@ -128,6 +128,12 @@ def test_a_stream_may_leave_text_and_reasoning_to_its_events():
     assert (extraction.content, extraction.reasoning, extraction.tool_calls) == (None, None, (ready.tool_call,))
 
 
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_whether_text_is_left_to_the_events_is_true_or_false(value: object):
+    with pytest.raises(TypeError, match=f"^keep_content is True or False, not {value!r}$"):
+        Extractor().stream(keep_content=value)  # type: ignore[arg-type]
+
+
 def test_empty_chunks_change_nothing():
     extractor = Extractor()
     assert read(["", "One ", "", CALL, "", " two", ""], extractor) == read([f"One {CALL} two"], extractor)
