@@ -61,8 +61,10 @@ def read_step(
     if "Action:" in before_answer:
         return _action(text, shown(text), offset, repairable)
     if not found and "Thought:" in text:
-        why = ", for its actions are quoted" if "Action:" in shown(text) else ""
-        raise ValueError(f"Could not parse output{why}: {visible(shown(text))}")
+        written = shown(text)
+        if "Action:" in written:
+            raise ValueError(f"Could not parse output, for its actions are quoted: {visible(written)}")
+        raise ValueError(f"Could not parse output: {visible(written)}")
     if not found:  # and no other of its words either
         step = cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
         step.response = shown(step.response)
