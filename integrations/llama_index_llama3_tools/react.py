@@ -96,8 +96,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
     For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
     action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
     makes of it, but that nothing is made up: the input of an action is one object of strict JSON, or a dict of Python's
-    literals. An action in quotation is none, be it in a listing or a comment (rule 9); a fence that wraps the step is no
-    quotation. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
+    literals. An action in quotation is none, be it in a listing or a comment (rule 9); a fence that wraps the step is
+    no quotation. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
