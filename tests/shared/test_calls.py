@@ -252,6 +252,20 @@ def test_a_rejection_says_what_to_mend(text: str, name: str | None, detail: str)
     assert (rejection.name, rejection.detail) == (name, detail)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "get_weather", "parameters": {"city": "Rome", "city": "Paris"}}',
+        '<function=get_weather>{"city": "Rome", "city": "Paris"}</function>',
+        "get_weather({'city': 'Rome', 'city': 'Paris'})",
+    ],
+)
+def test_of_a_key_that_stands_twice_in_the_arguments_the_last_counts_and_both_were_written(text: str):
+    (call,) = extract_in_every_chunking(text, tools=[WEATHER]).tool_calls
+    assert call.arguments == {"city": "Paris"}
+    assert call.arguments_json == '{"city": "Rome", "city": "Paris"}'
+
+
 def test_rule_11_an_undeclared_tool_stays_text_by_default():
     text = 'Try {"name": "rm", "parameters": {}} or {"name": "get_weather", "parameters": {"city": "Paris"}}'
     extraction = extract_in_every_chunking(text, tools=[WEATHER])
