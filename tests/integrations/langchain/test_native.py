@@ -320,6 +320,15 @@ class TestWholeMessages:
         listing = message.model_copy(update={"content": blocks, "response_metadata": {"output_version": "v1"}})
         assert [block["type"] for block in listed(parser().invoke(listing))] == ["invalid_tool_call", "tool_call"]
 
+    def test_integers_of_any_size_are_kept_beside_what_is_made_to_fit(self) -> None:
+        properties = {"n": {"type": "integer"}, "m": {"type": "integer"}}
+        tools = [{"name": "f", "parameters": {"type": "object", "properties": properties}}]
+        written = '{"n": "3", "m": %s}' % ("7" * 5000)
+        [chunk] = pieces((0, "a", "f", written.replace(" ", "  ")))
+        read = parser(tools=tools, coerce_arguments=True).invoke(chunk)
+        assert read.tool_calls[0]["args"] == {"n": 3, "m": 7 * (10**5000 - 1) // 9}
+        assert [told["written"] for told in read.response_metadata["coerced_arguments"]] == [written]
+
     def test_one_without_an_id_gets_one(self) -> None:
         message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}, {"name": "", "args": {}, "id": "b"}])
         unnamed = '{"name": "unknown", "parameters": {}}'
