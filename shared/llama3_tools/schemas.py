@@ -21,6 +21,20 @@ WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 """The keywords that hold schemas by name."""
 
+_OF_A_VALUE = ("$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type")
+"""What a parameter that is declared at all has one of."""
+_KEYWORDS = frozenset(
+    (
+        *(*WITH_ONE, *WITH_SEVERAL, *WITH_NAMED, *_OF_A_VALUE),
+        *("contentEncoding", "contentMediaType", "default", "dependencies", "dependentRequired", "deprecated"),
+        *("description", "examples", "exclusiveMaximum", "exclusiveMinimum", "extends", "format", "maxContains"),
+        *("maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties"),
+        *("minimum", "multipleOf", "pattern", "readOnly", "required", "title", "uniqueItems", "writeOnly"),
+        *("discriminator", "example", "externalDocs", "nullable", "xml"),  # OpenAPI's
+    )
+)
+"""Those of any draft, but for three of old ones that hold no object: `disallow`, `divisibleBy` and `id`."""
+
 _MAX_DEPTH = 256
 _TOO_DEEP = f"it is nested deeper than {_MAX_DEPTH} levels"  # which could not be copied, were the stack rather full
 
@@ -30,13 +44,13 @@ def require_parameters(schema: object) -> None:
 
     Raises:
         TypeError: it is no mapping.
-        ToolDefinitionError: it is an OpenAI tool dict, or has a name that is no string.
+        ToolDefinitionError: it is an OpenAI tool dict, its names are no strings, or those of parameters.
     """
     if not isinstance(schema, Mapping):
         raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not {a_type(schema)}')
     if schema.get("type") == "function":
         raise ToolDefinitionError('this is a whole tool, not the schema of its arguments: pass its "parameters"')
-    flaw = _structural_flaw(schema)
+    flaw = _structural_flaw(schema) or _flat_flaw(schema)
     if flaw not in (None, _TOO_DEEP):
         raise ToolDefinitionError(f"no JSON Schema: {flaw}")
 
@@ -52,7 +66,7 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
     Args:
         schema: the schema of an object.
     """
-    flaw = _json_flaw(schema) or _structural_flaw(schema)
+    flaw = _json_flaw(schema) or _structural_flaw(schema) or _flat_flaw(schema)
     if flaw is not None:
         return flaw
     kind = schema.get("type", "object")
@@ -98,13 +112,32 @@ def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
     return _TOO_DEEP
 
 
+def _flat_flaw(schema: Mapping[str, Any]) -> str | None:
+    """Tell whether these are parameters by name: as keywords that nobody knows, they would declare nothing."""
+    if not schema or any(name in _KEYWORDS or name.startswith(("$", "x-")) for name in schema):
+        return None
+    if not all(map(_is_parameter, schema.values())):
+        return None
+    example = '{"type": "object", "properties": {…}}'
+    return f'{_shown(next(iter(schema)))} is no keyword: put the parameters under "properties", as in {example}'
+
+
+def _is_parameter(schema: object) -> bool:
+    if not isinstance(schema, Mapping) or schema.keys().isdisjoint(_OF_A_VALUE):
+        return False
+    return "type" not in schema or _is_type(schema["type"])
+
+
+def _is_type(kind: object) -> bool:
+    kinds = kind if isinstance(kind, list) else [kind]
+    return bool(kinds) and all(inner in _TYPES for inner in kinds)
+
+
 def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Give the keywords whose value is wrong, each with what it has to be."""
-    if "type" in schema:
-        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        if not kinds or any(kind not in _TYPES for kind in kinds):
-            *most, last = (f'"{name}"' for name in _TYPES)
-            yield "type", f"{', '.join(most)} or {last}"
+    if "type" in schema and not _is_type(schema["type"]):
+        *most, last = (f'"{name}"' for name in _TYPES)
+        yield "type", f"{', '.join(most)} or {last}"
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         yield "required", "a list of names"

@@ -7,8 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from jsonschema_specifications import REGISTRY
 
-from llama3_tools import Extractor, Tool, ToolDefinitionError, declare_tools, render_tool_prompt
+from llama3_tools import (
+    Extractor,
+    Tool,
+    ToolDefinitionError,
+    coerce_arguments,
+    declare_tools,
+    render_tool_prompt,
+    validate_arguments,
+)
+from llama3_tools.schemas import require_parameters
 
 TYPES = '"array", "boolean", "integer", "null", "number", "object" or "string"'
 
@@ -42,6 +52,17 @@ CIRCULAR["properties"] = {"me": CIRCULAR}
         of(type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}),
         of(default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]),
         MappingProxyType({"type": "object"}),
+        {"x-own": {"type": "string"}},
+        {"$own": {"type": "string"}},
+        {"own": {"type": "string"}, "title": "With what nobody knows"},
+        {"own": {"type": "string"}, "$comment": "With what nobody knows"},
+        {"own": {"type": "string"}, "additionalProperties": {"type": "string"}},
+        {"own": {"type": "anything"}},
+        {"own": {"type": []}},
+        {"own": {"types": "string"}},
+        {"own": {}},
+        {"own": {"type": "string"}, "another": 5},
+        {"own": {"type": "string"}, "another": ["type"]},
     ],
 )
 def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
@@ -105,6 +126,38 @@ def test_what_is_no_json_schema_is_named_with_its_tool_and_its_place(parameters:
         Tool("f", "", parameters)  # type: ignore[arg-type]  # the table is of many types
     assert str(error.value).startswith("the parameters of f are ")
     assert flaw in str(error.value)
+
+
+TEXT = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"city": TEXT},
+        {"city": {**TEXT, "description": "Where", "required": True}, "days": {"type": ["integer", "null"]}},
+        {"city": {"enum": ["Paris"]}, "id": TEXT, "name": {"anyOf": [TEXT]}, "a": {"$ref": "#/b"}, "b": {"const": 1}},
+        MappingProxyType({"city": TEXT}),
+    ],
+    ids=range(4),
+)
+def test_parameters_in_place_of_keywords_are_an_error(schema: dict[str, Any]):
+    advice = '"city" is no keyword: put the parameters under "properties", as in {"type": "object", "properties": {…}}'
+    with pytest.raises(ToolDefinitionError) as error:
+        declare_tools([{"name": "f", "parameters": schema}])
+    assert str(error.value) == f"tools[0]: the parameters of f are no JSON Schema: {advice}"
+    for use in (coerce_arguments, validate_arguments):
+        with pytest.raises(ToolDefinitionError) as error:
+            use({}, schema)
+        assert str(error.value) == f"no JSON Schema: {advice}"
+
+
+def test_a_keyword_of_any_draft_is_no_parameter():
+    drafts = [REGISTRY.contents(address).get("properties", {}) for address in REGISTRY]
+    keywords = {keyword for draft in drafts for keyword in draft} - {"disallow", "divisibleBy", "id"}
+    assert len(keywords) > 50
+    for keyword in (*keywords, "discriminator", "example", "externalDocs", "nullable", "xml"):
+        require_parameters({"own": TEXT, keyword: TEXT})
 
 
 def test_what_is_found_is_shown_up_to_a_limit():
