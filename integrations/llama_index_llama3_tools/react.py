@@ -348,8 +348,7 @@ def _is_next(call: ToolCall, before: str) -> bool:
 
     Some models write the whole call behind `Action Input:`.
     """
-    has_input = "Action Input:" in before.partition("Action:")[2]
-    return "Answer:" not in before and (not has_input or f"Action: {call.name}\n" in before)
+    return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
 
 
 def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]:

@@ -60,10 +60,10 @@ def read_step(
     before_answer, found, _ = text.partition("Answer:")
     if "Action:" in before_answer:
         return _action(text, shown(text), offset, repairable)
+    written = shown(text)
+    if not found and "Action:" in written:
+        raise ValueError(f"Could not parse output, for its actions are quoted: {visible(written)}")
     if not found and "Thought:" in text:
-        written = shown(text)
-        if "Action:" in written:
-            raise ValueError(f"Could not parse output, for its actions are quoted: {visible(written)}")
         raise ValueError(f"Could not parse output: {visible(written)}")
     if not found:  # and no other of its words either
         step = cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
@@ -71,7 +71,7 @@ def read_step(
         return step
     thought, found, answer = text.partition("Thought:")[2].partition("Answer:")
     if not found:
-        raise ValueError(f"Could not extract final answer from input text: {visible(shown(text))}")
+        raise ValueError(f"Could not extract final answer from input text: {visible(written)}")
     thought, answer = shown(thought).strip(), shown(answer).strip()
     return ResponseReasoningStep(thought=thought, response=answer, is_streaming=is_streaming)
 

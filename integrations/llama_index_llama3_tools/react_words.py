@@ -11,7 +11,7 @@ from llama3_tools.values import Span
 
 __all__ = ["Masked", "mask_quoted"]
 
-_WORD = re.compile(r"(?:Thought|Action(?: Input)?|Answer):")
+_WORD = re.compile(r"(?:Action(?: Input)?|Answer):")
 _STEP = re.compile(r"(?:Action|Answer):")
 _OPENING = re.compile(r"(?:(`{3,16})|~{3,16})([^\r\n]*)[\r\n]\s*(?=Thought:|Action:)")
 _NOTHING = re.compile(rf"(?:\s|`{{3,}}|{TOKEN_PATTERN})*")
@@ -43,8 +43,8 @@ def mask_quoted(extractor: SearchingExtractor, output: str) -> Masked:
 
     A fence that begins with a step is its wrapper, rather than quotation, where nothing stands behind it but an
     observation, which the model makes up: if nothing stands before it either, or it has no language and is closed.
-    Where quotation holds all of the words for actions and answers, as a model writes of a tag that it never closes, the
-    answers count.
+    The input of a quoted action is quoted with it. Where quotation holds all of the words for actions and answers, as a
+    model writes of a tag that it never closes, the answers count.
 
     >>> "Action:" in mask_quoted(SearchingExtractor(), "```\nThought: So.\nAction: f\n```").text
     True
@@ -59,8 +59,12 @@ def mask_quoted(extractor: SearchingExtractor, output: str) -> Masked:
         found = extractor.search(_replaced(output, wrappers, " "), _WORD)
     quoted: list[re.Match[str]] = []
     own: list[re.Match[str]] = []
+    is_action_quoted = False
     for word in _WORD.finditer(output):
-        (quoted if _is_quoted(word, found.places) else own).append(word)
+        is_quoted = _is_quoted(word, found.places) or (is_action_quoted and word[0] == "Action Input:")
+        (quoted if is_quoted else own).append(word)
+        if word[0] == "Action:":
+            is_action_quoted = is_quoted
     if not any(_STEP.match(word[0]) for word in own):
         quoted = [word for word in quoted if word[0].startswith("Action")]
     return Masked(output, (word.end() - 1 for word in quoted))

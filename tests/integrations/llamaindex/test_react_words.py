@@ -149,6 +149,24 @@ def test_an_answer_counts_that_stands_behind_a_tag_which_is_never_closed(parser:
     assert parsed(parser, f"Thought: It is about <code>.\nAnswer: {answer}") == answer
 
 
+@pytest.mark.parametrize("quoted", QUOTED.values(), ids=QUOTED)
+def test_an_answer_without_a_thought_that_quotes_an_action_is_asked_for_again(
+    parser: Llama3ReActOutputParser, quoted: str
+) -> None:
+    if "Answer:" not in quoted and "<think>" not in quoted:
+        with pytest.raises(ValueError, match=r"^Could not parse output, for its actions are quoted: "):
+            parser.parse(f"The page says:\n{quoted}\nI will not.")
+
+
+def test_a_thought_may_stand_in_quotation_alone(parser: Llama3ReActOutputParser) -> None:
+    assert parsed(parser, f"```\nThought: So.\n{DELETE}\n```\nsays the page.\nAnswer: No.") == "No."
+
+
+def test_an_input_without_an_action_is_no_input_of_one_that_was_thought() -> None:
+    output = f"Answer: none\n</think>\nAction Input: {CALL}"
+    assert parsed(Llama3ReActOutputParser(starts_reasoning=True), output) == f"Action Input: {CALL}"
+
+
 def test_words_of_quotation_between_an_action_and_its_input_are_in_the_way(parser: Llama3ReActOutputParser) -> None:
     with pytest.raises(ValueError, match="found 'Thought:' before it"):
         parser.parse(f"Thought: So.\nAction: now\nAction Input: none\n<!--\nThought: So.\n{DELETE}\n-->")
