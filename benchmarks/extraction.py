@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from figures import Ratio
+from figures import OutputRatio
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
 from workloads import CALL, TYPICAL
@@ -39,7 +39,7 @@ class _Output(NamedTuple):
     target: float | None
 
 
-def ratios(repeats: int) -> Iterator[Ratio]:
+def ratios(repeats: int) -> Iterator[OutputRatio]:
     """Measure the outputs that have a target, and harder ones of their kinds."""
     plain, declared = Extractor(), Extractor(tools=_TOOLS)
     wide = _call(f"[{','.join([_LEAF] * (_MEGABYTE // (len(_LEAF) + 1)))}]")
@@ -80,20 +80,20 @@ def _of(unit: str, size: int) -> str:
     return unit * (size // len(unit))
 
 
-def _whole(output: _Output, repeats: int) -> Ratio:
+def _whole(output: _Output, repeats: int) -> OutputRatio:
     name, extractor, text, calls, target = output
     found = [call.arguments for call in extractor.extract(text).tool_calls]
     if found != [json.loads(call)["parameters"] for call in calls]:
         raise AssertionError(f"{name}: {len(found)} calls were found, which are not the {len(calls)} in it")
     seconds = best_of(partial(extractor.extract, text), repeats)
-    return Ratio(name, len(text), seconds, best_of(partial(_read_floor, text, calls), repeats), target)
+    return OutputRatio(name, seconds, best_of(partial(_read_floor, text, calls), repeats), target, size=len(text))
 
 
-def _streamed(repeats: int) -> Ratio:
+def _streamed(repeats: int) -> OutputRatio:
     chunks = chunks_of(TYPICAL, _CHUNK)
     seconds = best_of(partial(streamed, Extractor(), chunks), repeats)
     floor = best_of(partial(_append_and_search, chunks), repeats)
-    return Ratio("a typical output, by 4 characters", len(TYPICAL), seconds, floor, _STREAMING_TARGET)
+    return OutputRatio("a typical output, by 4 characters", seconds, floor, _STREAMING_TARGET, size=len(TYPICAL))
 
 
 def _read_floor(text: str, calls: Sequence[str]) -> None:

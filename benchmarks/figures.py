@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
-__all__ = ["Growth", "Overhead", "Ratio", "Row", "changes", "figures_of", "growth_factor", "table", "time_shown"]
+__all__ = [
+    "WHOLE",
+    "Growth",
+    "OutputRatio",
+    "Overhead",
+    "Ratio",
+    "Row",
+    "changes",
+    "figures_of",
+    "growth_factor",
+    "table",
+    "time_shown",
+]
+
+WHOLE = 0
+"""The length of chunks that stands for the whole output at once."""
 
 _FIRST_WIDTH, _WIDTH = 38, 9
 _NOISE = 0.1
-_COLUMNS = (0, 1, 4, 16, 4096)
-_SHOWN = (0, 4)
-"""The lengths of chunks of which the growth is shown, and of which the time is, too; 0 is the whole output at once."""
+_COLUMNS = (WHOLE, 1, 4, 16, 4096)
+_SHOWN = (WHOLE, 4)
+"""The lengths of chunks of which the growth is shown, and of which the time is, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +54,7 @@ class Row(ABC):
 class Ratio(Row):
     """The time that something took, and the least that it could have taken."""
 
-    headings: ClassVar[Sequence[str]] = ("", "characters", "time", "floor", "ratio", "target", "missed by")
-    size: int
-    """In characters."""
+    headings: ClassVar[Sequence[str]] = ("", "time", "floor", "ratio", "target", "missed by")
     seconds: float
     floor: float
     """In seconds."""
@@ -64,9 +77,21 @@ class Ratio(Row):
         if self.target is not None:
             target = f"{self.target:.1f}"
             missed = f"{self.ratio / self.target - 1:.0%}" if self.ratio > self.target else ""
-        size = f"{self.size:,}" if self.size else ""
-        times = time_shown(self.seconds), time_shown(self.floor)
-        return (self.name, size, *times, f"{self.ratio:.2f}", target, missed)
+        return (self.name, time_shown(self.seconds), time_shown(self.floor), f"{self.ratio:.2f}", target, missed)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRatio(Ratio):
+    """The time that reading an output took, and the least that it could have taken."""
+
+    headings: ClassVar[Sequence[str]] = ("", "characters", *Ratio.headings[1:])
+    size: int = field(kw_only=True)
+    """In characters."""
+
+    def cells(self) -> Sequence[str]:
+        """Give the length, the times and their ratio."""
+        name, *others = Ratio.cells(self)
+        return (name, f"{self.size:,}", *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +109,7 @@ class Growth(Row):
         "by 4, a character",
     )
     sizes: Mapping[int, Sequence[int]]
-    """The lengths in characters, for each length of chunks; a length of 0 is the whole output at once."""
+    """The lengths in characters, for each length of chunks."""
     seconds: Mapping[int, Sequence[float]]
     """The times, in the same order."""
 
@@ -95,7 +120,7 @@ class Growth(Row):
     @property
     def figures(self) -> Mapping[str, float]:
         """The times of the longest outputs."""
-        return {f"by {chunk}" if chunk else "whole": times[-1] for chunk, times in self.seconds.items()}
+        return {"whole" if chunk == WHOLE else f"by {chunk}": times[-1] for chunk, times in self.seconds.items()}
 
     def cells(self) -> Sequence[str]:
         """Give the growth for each length of chunks, and what a character took."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from figures import Growth, Row, growth_factor
+from figures import WHOLE, Growth, Row, growth_factor
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
 from workloads import GROWING, Workload
 
-__all__ = ["MOST_GROWTH", "WHOLE", "faster_than_linear", "grown"]
-
-WHOLE = 0
-"""The length of chunks that stands for the whole output at once."""
+__all__ = ["MOST_GROWTH", "faster_than_linear", "grown"]
 
 MOST_GROWTH = 2 * 1.1
 """What the time may grow by where the size doubles: 10 % are grace."""
@@ -40,7 +37,7 @@ def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
         factors = {chunk: row.factor(chunk) for chunk in row.seconds} if isinstance(row, Growth) else {}
         for chunk, factor in factors.items():
             if factor > MOST_GROWTH:
-                how = f"in chunks of {chunk}" if chunk else "whole"
+                how = "whole" if chunk == WHOLE else f"in chunks of {chunk}"
                 yield f"{row.name!r}, {how}: {factor:.2f} times the time for twice the size"
 
 

@@ -31,7 +31,7 @@ def imports(repeats: int) -> Iterator[Ratio]:
         for package, floor, target in _IMPORTS:
             if all(find_spec(name.partition(".")[0]) for name in (package, floor)):
                 times = [_seconds(modules, bytecode, repeats) for modules in (package, floor)]
-                yield Ratio(f"import {package}", 0, times[0], times[1], target)
+                yield Ratio(f"import {package}", times[0], times[1], target)
 
 
 def _seconds(modules: str, bytecode: str, repeats: int) -> float:

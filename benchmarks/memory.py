@@ -12,14 +12,14 @@ from figures import Row
 from llama3_tools import Extraction, ExtractionStream
 from workloads import CALL, Workload
 
-__all__ = ["Memory", "memory_of_streams"]
+__all__ = ["STREAMS", "Memory", "memory_of_streams"]
 
 _CHUNK = 4
 _PROSE = "Prose without a brace in it. "
 _STRING = '{"name": "f", "parameters": {"text": "'
 _CODE = {"formats": ["json", "code"]}
 _THINKING = {"split_reasoning": True}
-_STREAMS = (
+STREAMS = (
     (Workload("prose", _PROSE), len(CALL), True),
     (Workload("prose that is not kept", _PROSE), len(CALL), False),
     (Workload("white space", " ", after=f"x{CALL}"), None, True),
@@ -83,7 +83,7 @@ class Memory(Row):
 
 def memory_of_streams(size: int) -> Iterator[Memory]:
     """Measure streams of so many characters."""
-    for workload, held, is_kept in _STREAMS:
+    for workload, held, is_kept in STREAMS:
         text = workload.make(size)
         result, peak, calls = _measure(workload, text, is_kept=is_kept)
         if calls != workload.calls_in(size):

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from figures import Growth, Ratio
+from figures import WHOLE, Growth, Ratio
 
 __all__ = ["plot"]
 
@@ -49,7 +49,7 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Ratio]) -> None:
 
 def _draw_growth(axes: Axes, grown: Sequence[Growth]) -> None:
     for one in grown:
-        for chunk, colour in ((0, _MET), (4, _LINE)):
+        for chunk, colour in ((WHOLE, _MET), (4, _LINE)):
             if chunk in one.seconds:
                 axes.loglog(one.sizes[chunk], one.seconds[chunk], color=colour, linewidth=0.8, alpha=0.6)
     axes.set_xlabel("characters")

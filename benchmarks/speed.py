@@ -22,8 +22,8 @@ from typing import NoReturn
 
 from adapters import adapters
 from extraction import ratios
-from figures import Growth, Ratio, Row, changes, figures_of, table
-from growth import WHOLE, faster_than_linear, grown
+from figures import WHOLE, Growth, Ratio, Row, changes, figures_of, table
+from growth import faster_than_linear, grown
 from imports import imports
 from measuring import machine
 from memory import memory_of_streams
@@ -40,7 +40,7 @@ class Effort:
     """How much is measured."""
 
     growth: Mapping[int, int]
-    """For each length of chunks, the characters of the shortest output; 0 is the whole output at once."""
+    """For each length of chunks, the characters of the shortest output."""
     memory: int
     """The characters of streams whose memory is measured."""
     repeats: int
