@@ -241,6 +241,7 @@ NO_OBJECT = "is neither an object nor a string that holds one"
             "f",
             "a whole call stands in the tag, where the arguments belong",
         ),
+        ('<function=f>{"name": "f"}</function>', "f", "a whole call stands in the tag, where the arguments belong"),
         ("{'name': 'now', 'arguments': {}}", "now", "'name' has to stand in double quotes, as in JSON: {'name': 'now'"),
         ('`{"name": "f", "parameters": {}}`', "f", "between backticks"),
         ('"{"name": "f", "parameters": {}}"', "f", "directly between quotation marks"),

@@ -532,12 +532,12 @@ def test_a_format_that_does_not_exist_is_an_error(formats: Any, found: str):  # 
         Extractor(formats=formats)
 
 
-@pytest.mark.parametrize("length", [2, 63])
-def test_a_call_is_found_wherever_it_stands_in_a_long_text(length: int):
-    extractor = Extractor(tools=[{"name": "n" * length}])
+@pytest.mark.parametrize("call", ["nn(a=1)", f"{'n' * 63}(a=1)", f"{'n' * 63}.call(a=1)"])
+def test_a_call_is_found_wherever_it_stands_in_a_long_text(call: str):
+    extractor = Extractor(tools=[{"name": "nn"}, {"name": "n" * 63}])
     for before in range(430, 530):
-        text = f"{'x' * before}\n{'n' * length}(a=1)\n{'y' * 700}"
-        assert extractor.extract(text).tool_calls[0].span == (before + 1, before + len("\n(a=1)") + length)
+        (found,) = extractor.extract(f"{'x' * before}\n{call}\n{'y' * 700}").tool_calls
+        assert found.span == (before + 1, before + 1 + len(call))
 
 
 def test_a_name_that_python_could_not_have_is_read_all_the_same():

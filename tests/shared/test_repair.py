@@ -325,6 +325,7 @@ def test_a_call_comes_once_it_is_closed_and_prose_flows():
 
 def test_nothing_is_held_back_for_it_unless_it_is_asked_for():
     assert Extractor(tools=TOOLS).stream().feed("{'name': 'f',") == [TextDelta("{'name': 'f',")]
+    assert Extractor(tools=TOOLS).stream().feed("{'a") == [TextDelta("{'a")]
 
 
 @pytest.mark.parametrize("value", ["[" * (MAX_DEPTH - 1), "'" + "x" * (MAX_LENGTH - 35)])
