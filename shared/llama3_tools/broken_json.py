@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from llama3_tools.json_text import MAX_DEPTH
 from llama3_tools.json_writing import write_string
+from llama3_tools.python_scalars import is_unicode
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import Span
 
@@ -120,6 +121,8 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
     Raises:
         ValueError: half a surrogate pair.
     """
+    if not is_unicode(text):  # an escape could make a whole of a raw half
+        raise ValueError("half a surrogate pair")
     start = tokens[0].start
     pieces: list[str] = []
     readable: list[str] = []

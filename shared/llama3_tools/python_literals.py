@@ -371,7 +371,7 @@ class _Reader:
         else:
             self._begin_value()
             self.pieces.append('"')
-        if not is_unicode(decoded):
+        if not (is_unicode(text) and is_unicode(decoded)):  # half a pair may be raw, and the other half an escape
             detail = f"half a surrogate pair in the string at offset {start}"
             raise _BrokenError(detail, RejectionReason.MALFORMED)
         expected = self.expected

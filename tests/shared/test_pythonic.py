@@ -314,6 +314,8 @@ def test_what_is_wrong_for_certain_is_malformed_where_the_output_ends_behind_it(
         (r"[f(a='\N{no}')]", r"an escape that names no character: \N{no}"),
         (r"[f(a='\ud83d')]", "half a surrogate pair in a string"),
         ("[f(a='\ud83d')]", "half a surrogate pair in the string at offset 6"),
+        ("[f(a='\\ud83d\udcd2')]", "half a surrogate pair in the string at offset 6"),
+        ("[f(a='\ud83d\\udcd2')]", "half a surrogate pair in the string at offset 6"),
     ],
 )
 def test_a_rejection_says_what_was_found_and_where(text: str, detail: str):

@@ -107,6 +107,7 @@ AS_WITHOUT = {
     "half a surrogate pair": r"{'name': 'f', 'parameters': {'a': '\ud83d'}}",
     "half a surrogate pair in a key": r"{'name': 'f', 'parameters': {'\ud83d': 1}}",
     "a raw half of a surrogate pair": "{'name': 'f', 'parameters': {'a': '\ud83d'}}",
+    "half a surrogate pair, and a raw half": "{'name': 'f', 'parameters': {'a': '\\ud83d\udcd2'}}",
     "a blank that the library drops": r"{'name': 'f', 'parameters': {'a': ['x \n', 1]}}",
     "a key that stands twice": "{'name': 'f', 'parameters': {'a': 1}, 'parameters': {'a': 2}}",
     "a key that stands twice below": "{'name': 'f', 'parameters': {'a': {'b': 1, 'b': 2}}}",
