@@ -25,7 +25,14 @@ from beginnings import calls_come_when_they_are_complete
 from chunkings import cut
 from editing import LITERALS, OUTPUTS, mutate_json, mutate_text, text_of
 from fragments import READINGS, TOOLS
-from llama3_tools import Extractor, ResponseFormatError, ToolCall, coerce_arguments, parse_response
+from llama3_tools import (
+    Extractor,
+    ResponseFormatError,
+    ToolCall,
+    ToolDefinitionError,
+    coerce_arguments,
+    parse_response,
+)
 
 __all__ = ["TARGETS", "Target"]
 
@@ -151,7 +158,10 @@ def _coercion(data: bytes) -> None:
     if not isinstance(schema, dict) or not isinstance(arguments, dict) or not _is_finite(arguments):
         return
     before = json.dumps(arguments)
-    first = coerce_arguments(arguments, schema)
+    try:
+        first = coerce_arguments(arguments, schema)
+    except ToolDefinitionError:  # parameters that stand in place of the schema
+        return
     assert json.dumps(arguments) == before
     second = coerce_arguments(first.arguments, schema)
     assert second.changes == ()

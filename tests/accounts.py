@@ -151,8 +151,9 @@ def _vanishing(text: str, account: _Account) -> Iterator[_Account]:
     if token is not None and not is_list:
         then = _CALL_OR_END if place == _PROSE else place
         yield account._replace(pos=token.end(), place=then)
-        if is_behind_call:  # it may close wrappers
-            yield from (account._replace(pos=token.end(), opened=opened[:left]) for left in range(len(opened)))
+        if is_behind_call:  # it may close wrappers, also where it stays: as the beginning of what is too long
+            ends = (token.end(), pos)
+            yield from (account._replace(pos=end, opened=opened[:left]) for left in range(len(opened)) for end in ends)
     if (is_behind_call or opened) and _CUT_OFF.match(text, pos):
         yield account._replace(pos=len(text))
 

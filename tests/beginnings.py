@@ -23,6 +23,7 @@ _SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n[^\r\n]*)?\Z")  # of it, or of wha
 _SPAN_MAY_CLOSE = re.compile(r"(?:[^\r\n]*(?:\r?\n?`{0,2})|\s*)\Z")
 _ATTEMPT_IS_OPEN = re.compile(r"(?:\w\(|\{\s*')[^\r\n]*\Z")
 _LINE_MAY_GO_ON = re.compile(r"(?:\s*,?\s*\])?[^\r\n]*\Z")
+_KEY_IS_OPEN = re.compile(r"""\{\s*(?:'[^']*'|"[^"]*"|\w+)\s*\Z""")
 _CODE_MAY_GO_ON = re.compile(r"[\s`~]*(?:<[^>]*)?\Z")
 _HEADER_IS_OPEN = re.compile(r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a-z_|]*)?\Z")
 _FUNCTION_IS_CLOSED = re.compile(r"(?:</function>|<function>|[}\s]>)\Z")
@@ -55,16 +56,21 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
         extraction = extractor.extract(beginning)
         calls = extraction.tool_calls
         assert calls[:sent] == whole[:sent], beginning
-        if calls[sent:] and not _may_be_repaired(extraction, calls[sent], extractor):  # further ones wait behind it
+        if calls[sent:] and not _may_be_repaired(
+            beginning, extraction, calls[sent], extractor
+        ):  # further ones wait behind it
             assert _may_wait(calls, sent, beginning), (beginning, calls[sent])
             assert is_accounted_for(beginning, extractor), beginning
 
 
-def _may_be_repaired(extraction: Extraction, call: ToolCall, extractor: Extractor) -> bool:
-    return extractor.__getstate__().repair and any(
-        rejection.reason is RejectionReason.MALFORMED and rejection.span[0] < call.span[0]
+def _may_be_repaired(beginning: str, extraction: Extraction, call: ToolCall, extractor: Extractor) -> bool:
+    start = call.span[0]
+    is_behind_rejection = any(
+        rejection.reason is RejectionReason.MALFORMED and rejection.span[0] < start
         for rejection in extraction.rejections
     )
+    is_value = _KEY_IS_OPEN.search(beginning[:start]) is not None  # of a key without a colon: prose up to there
+    return extractor.__getstate__().repair and (is_behind_rejection or is_value)
 
 
 def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:

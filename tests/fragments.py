@@ -176,6 +176,11 @@ SITUATIONS = (
     f'{{"name":"f","parameters":{{"q":"{"x" * 230}"}}}}',
     f"[f(q='{'x' * 250}')]",
     f"<tool_call>{' ' * 250}",
+    *(f"{{'name'{call}\n;\n: 'f', 'parameters': {{" for call in _CALLS),
+    *(f"Result of f: {call}" for call in _CALLS),
+    f'<|python_tag|>```python\ne<|python_tag|> x = "{"x" * 250}',
+    "[f(a='\\ud83d\udcd2')]",
+    "{'name': 'f', 'parameters': {'a': '\\ud83d\udcd2'}}",
 )
 """What decides about calls, as chance rarely puts it together: quotation, delimiters, what is cut off, thoughts."""
 
