@@ -13,7 +13,7 @@ __all__ = ["calls_come_when_they_are_complete"]
 
 _OPENING = r"<(?:tool(?:_call|s|-use)?|function(?:_?call)?)>|<functioncall\s|<\|python_start\|>"
 _CLOSING = r"</[a-z_-]+>|<\|python_end\|>|(?<=[}\]\s])>"
-_FENCE = r"(?:`{3,}|~{3,})(?:[ \t]*\w+)?(?:[ \t{][^\r\n]*(?=[\r\n]))?"
+_FENCE = r"(?:`{3,}(?!`)|~{3,}(?!~))(?:[ \t]*\w+)?(?:[ \t{][^\r\n]*(?=[\r\n]))?"
 _ENVELOPE = r"\{[^{}<]*tool_calls?[\"']?\s*:[\s\[\],]*\}?"
 _AROUND = re.compile(rf"(?:{_OPENING}|{_CLOSING}|{_FENCE}|{TOKEN_PATTERN}|{_ENVELOPE}|[\s;,\[\]])*\Z", re.IGNORECASE)
 """What stands between the text in front of a call and the call: wrappers, lists and envelopes."""
