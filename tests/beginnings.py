@@ -23,7 +23,7 @@ _SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n[^\r\n]*)?\Z")  # of it, or of wha
 _SPAN_MAY_CLOSE = re.compile(r"(?:[^\r\n]*(?:\r?\n?`{0,2})|\s*)\Z")
 _ATTEMPT_IS_OPEN = re.compile(r"(?:\w\(|\{\s*')[^\r\n]*\Z")
 _LINE_MAY_GO_ON = re.compile(r"(?:\s*,?\s*\])?[^\r\n]*\Z")
-_KEY_IS_OPEN = re.compile(r"""\{\s*(?:'[^']*'|"[^"]*"|\w+)\s*\Z""")
+_OBJECT_MAY_BEGIN = re.compile(r"""\{\s*(?:["'#/]|[^\W\d])""")
 _CODE_MAY_GO_ON = re.compile(r"[\s`~]*(?:<[^>]*)?\Z")
 _HEADER_IS_OPEN = re.compile(r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a-z_|]*)?\Z")
 _FUNCTION_IS_CLOSED = re.compile(r"(?:</function>|<function>|[}\s]>)\Z")
@@ -38,7 +38,7 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
     - It is code up to the end, which may go on (rule 11).
     - It is pythonic, and its line may go on: as code, or as a sentence (rule 11).
     - It was repaired, and more quotes may follow, so that it ends elsewhere (rule 6).
-    - Something malformed stands before it, and may still be repaired as a whole that holds it (rule 6).
+    - Something malformed stands or begins before it, and may still be repaired as a whole that holds it (rule 6).
     - An attempt at a pythonic call, or a dict of Python's, is open before it: its end tells whether it was one.
     - It stands where a header that is open may still have a role (rule 10).
     - Backticks are open before it, and may still be closed on its line or at the start of the next (rule 9).
@@ -69,8 +69,8 @@ def _may_be_repaired(beginning: str, extraction: Extraction, call: ToolCall, ext
         rejection.reason is RejectionReason.MALFORMED and rejection.span[0] < start
         for rejection in extraction.rejections
     )
-    is_value = _KEY_IS_OPEN.search(beginning[:start]) is not None  # of a key without a colon: prose up to there
-    return extractor.__getstate__().repair and (is_behind_rejection or is_value)
+    is_in_object = _OBJECT_MAY_BEGIN.search(beginning[:start]) is not None  # with a comment, or a key without a colon
+    return extractor.__getstate__().repair and (is_behind_rejection or is_in_object)
 
 
 def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:

@@ -179,6 +179,7 @@ SITUATIONS = (
     *(f"{{'name'{call}\n;\n: 'f', 'parameters': {{" for call in _CALLS),
     *(f"Result of f: {call}" for call in _CALLS),
     f'<|python_tag|>```python\ne<|python_tag|> x = "{"x" * 250}',
+    "{ /* [f(q=1)]; ",
     "[f(a='\\ud83d\udcd2')]",
     "{'name': 'f', 'parameters': {'a': '\\ud83d\udcd2'}}",
 )
