@@ -153,7 +153,7 @@ def attempted_name(text: str) -> str | None:
 def _unescaped(name: str) -> str | None:
     if "\\" in name:
         try:
-            name = json.loads(f'"{name}"', strict=False)
+            name = json.loads(f'"{name}"')
         except ValueError:  # an escape that JSON does not have
             return None
         if not is_unicode(name):

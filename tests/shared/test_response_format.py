@@ -220,7 +220,13 @@ def test_each_problem_has_a_case():
 
 # The array of calls, bounds that allow it, and ones that do not; the problem, and words of the message.
 BEYOND: dict[str, tuple[str, Limits, Limits, str, str]] = {
-    "calls": (f"[{CALL}, {CALL}]", Limits(calls=2), Limits(calls=1), "too_many", "holds 2 calls, and at most 1 may be"),
+    "calls": (
+        f"[{CALL}, {CALL}]",
+        Limits(calls=2),
+        Limits(calls=1),
+        "too_many",
+        "'tool_calls' at offset 32 holds 2 calls, and at most 1 may be",
+    ),
     "a call": (
         f"[{CALL}, {one_with('x' * 300)}]",
         Limits(candidate=len(one_with("x" * 300))),

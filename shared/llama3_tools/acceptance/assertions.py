@@ -127,11 +127,11 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
         rows.append(("output", shortened(answer.text, _SHOWN)))
     if not coerced and judgements.coerced.passed:
         rows.append(("after coercion", "passed"))
-    lines = [f"{judgement.verdict}: {_within(judgement.detail)}"]
+    lines = [f"{judgement.verdict}: {_within(judgement.detail, exact=True)}"]
     lines += [f"  {title:<16}{_within(text, exact=title != 'output')}" for title, text in rows]
     return "\n".join(lines)
 
 
-def _within(text: str, *, exact: bool = True) -> str:
+def _within(text: str, *, exact: bool) -> str:
     """Give text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
     return visible(text, exact=exact).replace("\n", "\n" + " " * 18)

@@ -161,6 +161,19 @@ def test_a_long_call_has_a_line_for_each_argument():
     ]
 
 
+def test_what_joins_an_emoji_is_seen_in_arguments_and_left_alone_in_the_output():
+    technologist = "\U0001f469\u200d\U0001f4bb"
+    output = f'Hi {technologist}! {{"name": "note", "parameters": {{"text": "{technologist}"}}}}'
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call(output, "note", {"text": "\U0001f469"})
+    assert str(caught.value).splitlines() == [
+        'wrong_value: note: text is "\U0001f469\\u200d\U0001f4bb", expected "\U0001f469"',
+        '  expected        note(text="\U0001f469")',
+        '  found in text   note({"text": "\U0001f469\\u200d\U0001f4bb"})',
+        f"  output          {output}",
+    ]
+
+
 HOSTILE = [
     "\x1b]0;pwned\x07 Hi \u202e",
     'No.\nE   forged\r\x9b2J {"name": "f\\u001b[2J\\nE   forged", "parameters": {"a\\u009b": "\u202e\x7f"}}',

@@ -196,6 +196,8 @@ def test_of_a_file_that_holds_no_tools_nothing_is_shown(text: str, tmp_path: Pat
     shown = problem("tools: .env\ncases: [{command: Hi, expect: none}]", tmp_path)
     assert shown.startswith(".env:1: ")
     assert not re.search("KEY|PIN|hunter|123", shown)
+    if not text.startswith("-"):
+        assert shown == ".env:1: expected a list of tools, and the file holds none"
 
 
 @pytest.mark.parametrize("name", [".", os.devnull])
