@@ -53,6 +53,18 @@ class UnusableCall(NamedTuple):
 NativeCall: TypeAlias = ToolCall | UnusableCall
 """A call that can be run, or one that cannot."""
 
+
+class _Arguments(NamedTuple):
+    """The arguments of a call, as far as they could be read."""
+
+    value: dict[str, Any] | None
+    """The object; `None` where it is none of strict JSON."""
+    text: str
+    """Their text; nothing where a tool that takes none is called without any."""
+    is_too_deep: bool = False
+    """Whether there is no object as it would be deeper than anything that is read."""
+
+
 _Sent: TypeAlias = tuple[str | None, NativeCall]
 """A call with the id that it was sent with."""
 
@@ -136,40 +148,28 @@ class NativeCalls:
             message = cast("AIMessage", message_chunk_to_message(message))
         return message.model_copy(update=fields)
 
-    def read(  # noqa: PLR0913 (a call's parts)
-        self,
-        name: str,
-        arguments: dict[str, Any] | None,
-        written: str,
-        call_id: str | None,
-        *,
-        made: int,
-        is_too_deep: bool = False,
-    ) -> NativeCall:
+    def read(self, name: str, arguments: _Arguments, call_id: str | None, *, made: int) -> NativeCall:
         """Read a call from its parts.
 
         Args:
             name: the tool's name.
-            arguments: the arguments; `None` where they are no object of strict JSON.
-            written: their text; nothing where a tool that takes none is called without any.
+            arguments: the arguments.
             call_id: the id, if there is one.
             made: how many calls the message has before it.
-            is_too_deep: whether they are none as they are deeper than anything that is read.
         """
-        if not name or (arguments is None and not is_too_deep):
-            return self._malformed(name, written, call_id)
+        value, text, is_too_deep = arguments
+        if not name or (value is None and not is_too_deep):
+            return self._malformed(name, text, call_id)
         limits = self.limits or DEFAULT_LIMITS
-        call = ToolCall(
-            name, arguments or {}, written or "{}", call_id or written_id(self.id_factory), (0, 0), "native"
-        )
-        if arguments is None:
+        call = ToolCall(name, value or {}, text or "{}", call_id or written_id(self.id_factory), (0, 0), "native")
+        if value is None:
             return _rejected(call, *too_deep(limits))
-        beyond = self.limits and excess(arguments, self.limits, made)
+        beyond = self.limits and excess(value, self.limits, made)
         if beyond:
             return _rejected(call, *beyond)
         if name not in self.coercers:
             return call
-        fit = self.coercers[name].coerce(arguments, depth=limits.depth)
+        fit = self.coercers[name].coerce(value, depth=limits.depth)
         return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
@@ -180,8 +180,8 @@ class NativeCalls:
         )
 
     def _read_whole(self, call: LangChainToolCall, made: int) -> NativeCall:
-        arguments = call["args"] if is_strict(call["args"]) else None
-        return self.read(call["name"], arguments, written_arguments(call["args"]), call["id"], made=made)
+        value = call["args"] if is_strict(call["args"]) else None
+        return self.read(call["name"], _Arguments(value, written_arguments(call["args"])), call["id"], made=made)
 
     def _read_invalid(self, call: InvalidToolCall) -> UnusableCall:
         arguments = call["args"] or ""
@@ -242,10 +242,9 @@ class NativeStream:
         return [self._read(gathered) for gathered in rest]
 
     def _read(self, gathered: _Gathered) -> NativeCall:
-        read, written = gathered.arguments, "".join(gathered.texts)
-        call = self._calls.read(
-            gathered.name, read.value, written, gathered.id, made=self._made, is_too_deep=read.is_too_deep
-        )
+        read = gathered.arguments
+        arguments = _Arguments(read.value, "".join(gathered.texts), read.is_too_deep)
+        call = self._calls.read(gathered.name, arguments, gathered.id, made=self._made)
         self._made += isinstance(call, ToolCall)
         self.sent_ids.append(gathered.id)
         return call

@@ -187,12 +187,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
         """
         require_str(output, "parse takes the model's text, a str")
         masked = mask_quoted(self._extractor, output)
-        # A list of tools that nobody declared is one of calls at the start of a line alone, as this one is meant to be.
-        calls = self._extractor.extract(_BEFORE_LIST.sub("\n", output)).tool_calls
-        stream = self._extractor.stream()
-        text, reasoning = _before_call([*stream.feed(_BEFORE_LIST.sub("\n", masked.text)), *stream.flush()])
-        if calls and _is_next(calls[0], text):
-            call = calls[0]
+        events = self._read(masked.text)
+        text, reasoning = _before_call(events)
+        # Arguments are as the model wrote them, with the words in them that are masked.
+        call = _first_call(events if masked.text == output else self._read(output))
+        if call and _is_next(call, text):
             return self._step(
                 masked.shown(_thought(text)),
                 masked.shown(reasoning),
@@ -220,6 +219,15 @@ class Llama3ReActOutputParser(ReActOutputParser):
             return self._step(step.thought, reasoning, step.name, step.arguments, repaired_from=step.repaired_from)
         step.thought = self._with_reasoning(step.thought, reasoning)
         return step
+
+    def _read(self, text: str) -> list[Event]:
+        """Read all that a text holds.
+
+        A list of tools that nobody declared is one of calls at the start of a line alone, as that of an action is meant
+        to be.
+        """
+        stream = self._extractor.stream()
+        return [*stream.feed(_BEFORE_LIST.sub("\n", text)), *stream.flush()]
 
     def _with_reasoning(self, thought: str, reasoning: str) -> str:
         return f"<think>{reasoning}</think>\n{thought}" if reasoning and self._keeps_reasoning else thought
@@ -359,6 +367,10 @@ def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]
             misfits = mendable(step.problems)
             told[place] = after.model_copy(update={"observation": with_misfits(after.observation, misfits)})
     return told
+
+
+def _first_call(events: Iterable[Event]) -> ToolCall | None:
+    return next((event.tool_call for event in events if isinstance(event, ToolCallReady)), None)
 
 
 def _before_call(events: Iterable[Event]) -> tuple[str, str]:
