@@ -71,7 +71,12 @@ _PYTEST = (
 def main(command_line: Sequence[str] | None = None) -> int:
     """Test the mutants, and print those that survive and a line for each module; give the exit status."""
     parser = argparse.ArgumentParser(description="See whether the tests notice small changes of the code.")
-    parser.add_argument("modules", nargs="*", help="such as json_scan or formats/fence (default: all)")
+    parser.add_argument(
+        "modules",
+        nargs="*",
+        type=lambda name: name.replace("/", "."),
+        help="such as json_scan or formats/fence (default: all)",
+    )
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, where they are known to be right")
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants to test at once (default: 1)")
@@ -82,13 +87,16 @@ def main(command_line: Sequence[str] | None = None) -> int:
     os.chdir(_ROOT)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the fewer, the sooner a test is run
     survived = set(_LAST.read_text(encoding="utf-8").splitlines()) if options.again else None
-    paths = [_PACKAGE / f"{name}.py" for name in options.modules] or sorted(_PACKAGE.rglob("*.py"))
+    modules = {_module_of(path): path for path in sorted(_PACKAGE.rglob("*.py"))}
+    if unknown := [name for name in options.modules if name not in modules]:
+        parser.error(f"no such module: {', '.join(unknown)}")
+    paths = [modules[name] for name in options.modules] or [*modules.values()]
     written = list(_write(paths))
     mutants = [mutant for mutant in written if survived is None or str(mutant) in survived]
     forks = Forks(mutants, options.jobs, options.seconds)
     pytest.main([*_PYTEST, *(options.tests or _TESTS)], plugins=[forks])
     known = _known(_SURVIVORS.read_text(encoding="utf-8"))
-    for line in _stale(known, set(map(str, written)), set(map(_module_of, paths))):
+    for line in _stale(known, set(map(str, written)), set(options.modules or modules)):
         print(f"{_SURVIVORS.name} lists what is no mutant any more: {line}")
     return _report(forks.fates, known) if forks.fates else 2
 
