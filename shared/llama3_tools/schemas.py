@@ -123,6 +123,8 @@ def _flat_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _is_parameter(schema: object) -> bool:
+    if isinstance(schema, str):  # a type alone is no JSON Schema, and often meant as one
+        return schema in _TYPES
     if not isinstance(schema, Mapping) or schema.keys().isdisjoint(_OF_A_VALUE):
         return False
     return "type" not in schema or _is_type(schema["type"])

@@ -138,8 +138,9 @@ TEXT = {"type": "string"}
         {"city": {**TEXT, "description": "Where", "required": True}, "days": {"type": ["integer", "null"]}},
         {"city": {"enum": ["Paris"]}, "id": TEXT, "name": {"anyOf": [TEXT]}, "a": {"$ref": "#/b"}, "b": {"const": 1}},
         MappingProxyType({"city": TEXT}),
+        {"city": "string", "days": "integer"},
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_parameters_in_place_of_keywords_are_an_error(schema: dict[str, Any]):
     advice = '"city" is no keyword: put the parameters under "properties", as in {"type": "object", "properties": {…}}'
@@ -158,6 +159,7 @@ def test_a_keyword_of_any_draft_is_no_parameter():
     assert len(keywords) > 50
     for keyword in (*keywords, "discriminator", "example", "externalDocs", "nullable", "xml"):
         require_parameters({"own": TEXT, keyword: TEXT})
+    require_parameters({"note": "strings"})
 
 
 def test_what_is_found_is_shown_up_to_a_limit():
