@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from llama3_tools.broken_json import Kind, Rewritten, Token, rewrite, scan_broken
 from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.json_scan import Scan
 from llama3_tools.json_text import MAX_DEPTH, JsonObject, key_twice, parse_object, same_json
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason, Span, ToolCall
+
+if TYPE_CHECKING:
+    from llama3_tools.broken_json import Rewritten, Token
 
 __all__ = ["INSIDE", "Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
 
@@ -138,6 +140,8 @@ def _read(
     is_open = scan.refusal is not None and scan.refusal.reason in _NOT_JSON and not scan.is_settled
     if calls.repair is None or start in source.unrepairable or not is_open:
         return None
+    from llama3_tools.broken_json import Kind, scan_broken  # noqa: PLC0415 (slow, and most never repair)
+
     source.rewind(start)
     tokens = yield from scan_broken(source, first_keys)
     source.unrepairable = range(start, source.offset)
@@ -152,6 +156,8 @@ def _repaired(read: _Read, calls: CallReader) -> Rewritten | None:
     is_slow = sum(string.count(char) for string in read.strings for char in _SLOW) > _MOST_SLOW
     if calls.repair is None or is_slow:
         return None
+    from llama3_tools.broken_json import rewrite  # noqa: PLC0415 (as above)
+
     try:
         rewritten = rewrite(read.text, read.tokens)
         agree = _agree(rewritten.json, calls.repair(rewritten.readable))

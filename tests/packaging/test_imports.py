@@ -50,6 +50,18 @@ def test_the_core_imports_no_framework() -> None:
     assert sorted({*FRAMEWORKS, "langchain_llama3_tools", "llama_index_llama3_tools"} & set(imported)) == []
 
 
+@pytest.mark.parametrize(
+    ("use", "is_there"),
+    [
+        ("extract('{\"name\": oops}')", False),
+        ("Extractor(tools=[{'name': 'f'}], repair=True).extract('{\"name\": oops}')", True),
+    ],
+)
+def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there: bool) -> None:
+    program = f"import sys; from llama3_tools import *; {use}; print('llama3_tools.broken_json' in sys.modules)"
+    assert run(program) == [str(is_there)]
+
+
 @pytest.mark.parametrize("extra", installed.NEEDS)
 def test_what_needs_an_extra_works_with_it_and_names_it_where_it_is_missing(extra: str) -> None:
     package, statement = installed.NEEDS[extra]
