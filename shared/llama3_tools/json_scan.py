@@ -21,6 +21,8 @@ from llama3_tools.values import RejectionReason
 __all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "read_object", "scan_value"]
 
 
+_AROUND = re.compile(r"(?:<[^<>]{1,64}>|(?:`{3,16}|~{3,16})[^\n`~]{0,64}\n|[\s\[])*")
+_PYTHONIC = re.compile(r"([^\W\d][\w.-]{0,127})\(")
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){1,768})["']""")
 _LONGEST_NAME = 128  # which takes six times as much where each character is an escape
 _ARGUMENTS = re.compile(r"""["'](?:parameters|arguments)\b""")
@@ -139,13 +141,20 @@ def refuse_too_long(source: Source, start: int) -> Refusal:
 
 
 def attempted_name(text: str) -> str | None:
-    r"""Give the name of the tool that a broken candidate seems to call, if it seems to call one.
+    r"""Give the name of the tool that a broken candidate seems to call first, if it seems to call one.
 
     >>> attempted_name(r'{"name": "f\u005f1", "parameters": {oops')
     'f_1'
     >>> attempted_name('{"name": "Alice", oops')
+    >>> attempted_name("<tool_call>[f(json='{\"name\": \"g\", \"parameters\": oops")
+    'f'
     """
     head = text[:_ATTEMPT_LENGTH]
+    around = _AROUND.match(head)
+    begin = around.end() if around else 0
+    if not head.startswith("{", begin):
+        pythonic = _PYTHONIC.match(head, begin)
+        return pythonic[1].removesuffix(".call") if pythonic else None
     name = _NAME.search(head)
     return _unescaped(name[1]) if name and _ARGUMENTS.search(head) else None
 

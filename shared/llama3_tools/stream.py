@@ -245,7 +245,10 @@ class ExtractionStream:
         source.unrepairable = range(0)
         if not format_.marker.begins(source.slice(start, source.bound)):  # prose with a brace in it
             return IsText(source.bound)
-        return IsText(source.bound, Rejection((start, source.bound), *refuse_too_long(source, start)))
+        refusal = refuse_too_long(source, start)
+        if format_.tool and refusal.name not in (self._calls.tools or ()):
+            refusal = refusal._replace(name=format_.tool)
+        return IsText(source.bound, Rejection((start, source.bound), *refusal))
 
     def _within(self, outcome: IsCall, start: int) -> Outcome:
         """Give the calls if the turn may have so many, or else their text."""

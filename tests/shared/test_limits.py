@@ -92,6 +92,37 @@ def test_a_candidate_that_is_longer_is_text(call: str):
     assert rejection.detail == f"longer than {length - 1} characters"
 
 
+ANOTHER = f"""f(a='{{"name": "g", "parameters": {{}}}}', b={X!r})"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "name"),
+    [
+        (long_call(300), {}, "a"),
+        (f"<tool_call>\n{long_call(300)}", {}, "a"),
+        (rf'{{"name": "f\u005f1", "parameters": {{"a": "{X}"}}}}', {}, "f_1"),
+        (f'{{"name": "Alice", "age": "{X}"}}', {}, None),
+        (ANOTHER, {}, "f"),
+        (f"[{ANOTHER}]", {}, "f"),
+        (f"<|python_start|>[{ANOTHER}]<|python_end|>", {}, "f"),
+        (f"```python\n{ANOTHER}\n```", {}, "f"),
+        (f"~~~\n[ {ANOTHER} ]\n~~~", {}, "f"),
+        (f"brave_search.call(query='{X}')", {}, "brave_search"),
+        (f"<|python_tag|>{ANOTHER}", {}, "f"),
+        (f"<|python_tag|>import os\n{ANOTHER}", {}, "code_interpreter"),
+        (f"<|python_tag|>print('{X}')", {}, "code_interpreter"),
+        (f'<function=f>{{"name": "g", "arguments": "{X}"}}</function>', {}, "f"),
+        (rf'{{"name": "f\_", "parameters": {{"a": "{X}"}}}}', {"repair": True}, None),
+        (rf'{{"name": "f\ud83d", "parameters": {{"a": "{X}"}}}}', {"repair": True}, None),
+    ],
+)
+def test_of_a_candidate_that_is_longer_the_tool_is_named(text: str, options: dict[str, Any], name: str | None):
+    """The first one that it calls, and not what its strings quote."""
+    tools = [{"name": "f"}, {"name": "brave_search"}, {"name": "code_interpreter"}]
+    first = extract_in_every_chunking(text, tools=tools, limits=Limits(candidate=256), **options).rejections[0]
+    assert (first.reason, first.name) == (RejectionReason.TOO_LONG, name)
+
+
 def test_what_stands_behind_a_candidate_that_is_too_long_is_read():
     text = f"{long_call(300)} {A}"
     extraction = extract_in_every_chunking(text, limits=Limits(candidate=256))

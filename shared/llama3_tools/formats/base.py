@@ -157,6 +157,8 @@ class WireFormat:
     """The wrappers of which one has to be around, where it stands inside any; `None`: that does not matter."""
     is_reasoning: bool = False
     """Whether what it settles on the way is reasoning to be split off, rather than text."""
+    tool: str | None = None
+    """The tool that it calls, where what it holds names none that is declared."""
 
     def may_be_in(self, wrappers: tuple[str, ...]) -> bool:
         """Tell whether it may stand inside these wrappers."""

@@ -207,4 +207,4 @@ def code(choice: Choice) -> WireFormat | None:
     if choice.is_inside or not is_meant:
         return None
     others = Openings(filter(None, (PROTOCOL_TOKEN, json_array(choice), pythonic_list(choice), pythonic_line(choice))))
-    return WireFormat("code", _MARKER, partial(_read_code, others=others))
+    return WireFormat("code", _MARKER, partial(_read_code, others=others), tool=_TOOL)
