@@ -14,7 +14,7 @@ from typing import NamedTuple
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
-__all__ = ["is_accounted_for"]
+__all__ = ["all_is_accounted_for"]
 
 _START, _PROSE, _CALL, _SPENT, _CALL_OR_END, _CALL_DUE = range(6)
 """Where the reading stands: before all content; behind some of it; behind a call; behind that and the one `;` that it
@@ -54,26 +54,28 @@ class _Account(NamedTuple):
     """The openings of the wrappers around, outermost first."""
 
 
-def is_accounted_for(text: str, extractor: Extractor) -> bool:
-    """Tell whether what a stream gives of a text is all of it, and no more."""
+def all_is_accounted_for(text: str, extractor: Extractor) -> None:
+    """Hold what a stream gives of a text to be all of it, and no more; an error says how far that is so."""
     options = extractor.__getstate__()
     stream = extractor.stream()
     events = stream.feed(text) + stream.flush()
     content = list(_items(events))
     thoughts = "".join("".join(event.text.split()) for event in events if isinstance(event, ReasoningDelta))
     if any(_is_repaired_envelope(item) for item in content):  # whose message nobody knows
-        return True
+        return
+    furthest = 0
     seen, waiting = set[_Account](), [_Account(is_thought=options.split_reasoning and options.starts_reasoning)]
     while waiting:
         account = waiting.pop()
         if account in seen:
             continue
         seen.add(account)
+        furthest = max(furthest, account.pos)
         if account.pos < len(text):
             waiting += reversed(list(_steps(text, content, thoughts, account, splits=options.split_reasoning)))
         elif (account.taken, account.thought) == (len(content), len(thoughts)) and _may_end(account):
-            return True
-    return False
+            return
+    raise AssertionError(f"nothing accounts for {text[furthest:]!r}, behind {text[:furthest]!r}")
 
 
 def _items(events: Iterable[Event]) -> Iterator[str | ToolCall]:

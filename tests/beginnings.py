@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from accounts import is_accounted_for
+from accounts import all_is_accounted_for
 from llama3_tools import Extraction, Extractor, RejectionReason, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
@@ -60,7 +60,7 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
             beginning, extraction, calls[sent], extractor
         ):  # further ones wait behind it
             assert _may_wait(calls, sent, beginning), (beginning, calls[sent])
-            assert is_accounted_for(beginning, extractor), beginning
+            all_is_accounted_for(beginning, extractor)
 
 
 def _may_be_repaired(beginning: str, extraction: Extraction, call: ToolCall, extractor: Extractor) -> bool:
