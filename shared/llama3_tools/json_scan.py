@@ -21,7 +21,7 @@ from llama3_tools.values import RejectionReason
 __all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "read_object", "scan_value"]
 
 
-_AROUND = re.compile(r"(?:<[^<>]{1,64}>|(?:`{3,16}|~{3,16})[^\n`~]{0,64}\n|[\s\[])*")
+_AROUND = re.compile(r"\A(?:<[^<>]{1,64}>|(?:`{3,16}|~{3,16})[^\n`~]{0,64}\n|[\s\[])+")
 _PYTHONIC = re.compile(r"([^\W\d][\w.-]{0,127})\(")
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){1,768})["']""")
 _LONGEST_NAME = 128  # which takes six times as much where each character is an escape
@@ -150,10 +150,9 @@ def attempted_name(text: str) -> str | None:
     'f'
     """
     head = text[:_ATTEMPT_LENGTH]
-    around = _AROUND.match(head)
-    begin = around.end() if around else 0
-    if not head.startswith("{", begin):
-        pythonic = _PYTHONIC.match(head, begin)
+    inside = _AROUND.sub("", head)
+    if not inside.startswith("{"):
+        pythonic = _PYTHONIC.match(inside)
         return pythonic[1].removesuffix(".call") if pythonic else None
     name = _NAME.search(head)
     return _unescaped(name[1]) if name and _ARGUMENTS.search(head) else None
