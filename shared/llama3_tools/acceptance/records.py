@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +87,7 @@ def read_records(path: Path) -> Recording:
     data = path.read_bytes()
     run: Run | None = None
     records: dict[tuple[str, int], Record] = {}
+    repeats: Counter[str] = Counter()  # how many of each case are among them
     end = 0
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         is_last = end + len(line) == len(data)
@@ -99,7 +101,8 @@ def read_records(path: Path) -> Recording:
         if isinstance(value, Mapping) and number == 1 and "fingerprint" in value:
             run = _run(value, f"{path}:{number}")
         elif value is not None:
-            record = _record(value, f"{path}:{number}", records)
+            record = _record(value, f"{path}:{number}", repeats)
+            repeats[record.case] += (record.case, record.repeat) not in records
             records[record.case, record.repeat] = record
     return Recording(path, run, tuple(records.values()), end)
 
@@ -114,12 +117,12 @@ def _run(value: Mapping[str, Any], where: str) -> Run:
     return Run(**{"suite": "", **known})
 
 
-def _record(value: object, where: str, known: Mapping[tuple[str, int], Record]) -> Record:
+def _record(value: object, where: str, repeats: Counter[str]) -> Record:
     if not isinstance(value, Mapping) or not isinstance(value.get("case"), str):
         raise RecordsError(f'{where}: expected an object with the id of a case under "case"')
     case, repeat, error = value["case"], value.get("repeat"), value.get("error")
     if repeat is None:  # outputs recorded elsewhere: several of one case are its repeats
-        repeat = sum(1 for other, _ in known if other == case)
+        repeat = repeats[case]
     response = value.get("response", value.get("output"))
     if response is None and not isinstance(error, str):
         raise RecordsError(f'{where}: expected "output" (text) or "response" (an object), or the "error" in its place')

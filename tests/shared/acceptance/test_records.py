@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from llama3_tools.acceptance.records import Record, RecordsError, Run, read_records, to_json, written
+from steps import steps_of
 
 RUN = Run("Home", "0123", "llama3.1", "http://127.0.0.1:1/v1", {"temperature": 0}, "2026-01-02T03:04:05Z")
 RECORDS = [
@@ -64,6 +65,15 @@ def test_outputs_that_were_recorded_elsewhere_are_text_or_responses(tmp_path: Pa
         Record("a", 1, "two"),
         Record("b", 0, {"content": ""}),
     )
+
+
+def test_many_repeats_are_counted_in_linear_time(tmp_path: Path) -> None:
+    def work(times: int) -> int:
+        path = save(tmp_path, '{"case": "a", "output": ""}\n' * times)
+        return steps_of(lambda: read_records(path))
+
+    work(3)
+    assert work(800) < 5 * work(200)
 
 
 @pytest.mark.parametrize(
