@@ -8,7 +8,10 @@ from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError, a_type
 
-__all__ = ["WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "require_parameters", "schema_flaw"]
+__all__ = ["SCHEMA_KEYS", "WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "require_parameters", "schema_flaw"]
+
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+"""What the schema of the arguments is called in tool dicts."""
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 WITH_ONE = (
@@ -23,6 +26,8 @@ WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "
 
 _OF_A_VALUE = ("$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type")
 """What a parameter that is declared at all has one of."""
+_OF_A_TOOL = frozenset({"deprecated", "description", "examples", "title", "type"})
+"""Keywords that a tool dict may have as well; the type of Anthropic's is "custom"."""
 _KEYWORDS = frozenset(
     (
         *(*WITH_ONE, *WITH_SEVERAL, *WITH_NAMED, *_OF_A_VALUE),
@@ -44,12 +49,13 @@ def require_parameters(schema: object) -> None:
 
     Raises:
         TypeError: it is no mapping.
-        ToolDefinitionError: it is an OpenAI tool dict, its names are no strings, or those of parameters.
+        ToolDefinitionError: it is a tool dict, its names are no strings, or those of parameters.
     """
     if not isinstance(schema, Mapping):
         raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not {a_type(schema)}')
-    if schema.get("type") == "function":
-        raise ToolDefinitionError('this is a whole tool, not the schema of its arguments: pass its "parameters"')
+    key = _schema_key(schema)
+    if key is not None:
+        raise ToolDefinitionError(f'this is a whole tool, not the schema of its arguments: pass its "{key}"')
     flaw = _structural_flaw(schema) or _flat_flaw(schema)
     if flaw not in (None, _TOO_DEEP):
         raise ToolDefinitionError(f"no JSON Schema: {flaw}")
@@ -82,6 +88,19 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
             return f"{keyword}{_at(path)} is {_shown(inner[keyword])}, not {expected}"
         schemas += [(_joined(path, place), below) for place, below in _below(inner)]
     return None
+
+
+def _schema_key(tool: Mapping[str, Any]) -> str | None:
+    """Tell under which key a tool dict has the schema of its arguments; `None`: it is none."""
+    function = tool.get("function", tool)
+    holder = function if isinstance(function, Mapping) else tool
+    key = next((key for key in SCHEMA_KEYS if isinstance(holder.get(key), Mapping)), None)
+    if tool.get("type") == "function":
+        return key or SCHEMA_KEYS[0]
+    is_schema = _is_type(tool.get("type")) or any(
+        name in _KEYWORDS - _OF_A_TOOL or str(name).startswith("$") for name in tool
+    )
+    return None if is_schema or not isinstance(holder.get("name"), str) else key
 
 
 def _json_flaw(schema: Mapping[str, Any]) -> str | None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError, a_type
 from llama3_tools.read_only import changeable, read_only
-from llama3_tools.schemas import schema_flaw
+from llama3_tools.schemas import SCHEMA_KEYS, schema_flaw
 from llama3_tools.values import shortened
 
-__all__ = ["NO_ARGUMENTS", "SCHEMA_KEYS", "Tool", "ToolLike", "declare_tools", "not_declared", "read_tool"]
+__all__ = ["NO_ARGUMENTS", "Tool", "ToolLike", "declare_tools", "not_declared", "read_tool"]
 
 _EXPECTED = (
     'an OpenAI tool dict such as {"type": "function", "function": {"name": "get_weather", '
@@ -80,9 +80,6 @@ class Tool:
 ToolLike = Tool | Mapping[str, Any]
 """A `Tool`, an OpenAI tool dict, or the `function` part of one, whose schema may also be called `input_schema`, as
 Anthropic has it, or `inputSchema`, as MCP has it."""
-
-SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
-"""What the schema of the arguments is called in tool dicts."""
 
 
 def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:

@@ -423,6 +423,12 @@ def test_a_validator_remembers_no_values():
             r'^this is a whole tool, not the schema of its arguments: pass its "parameters"$',
         ),
         ({"type": "function", "name": "f", "parameters": {}}, ToolDefinitionError, 'pass its "parameters"'),
+        ({"type": "function", "name": "f"}, ToolDefinitionError, 'pass its "parameters"'),
+        ({"name": "f", "parameters": {}}, ToolDefinitionError, 'a whole tool, .* pass its "parameters"'),
+        ({"name": "f", "description": "F", "input_schema": {}}, ToolDefinitionError, 'pass its "input_schema"'),
+        ({"type": "custom", "name": "f", "input_schema": {}}, ToolDefinitionError, 'pass its "input_schema"'),
+        ({"name": "f", "title": "F", "inputSchema": {}}, ToolDefinitionError, 'pass its "inputSchema"'),
+        ({"function": {"name": "f", "parameters": {}}}, ToolDefinitionError, 'pass its "parameters"'),
         (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not a NoneType'),
         ({"properties": {1: {}}}, ToolDefinitionError, "no JSON Schema: a name at properties is 1, not a string"),
         (3, TypeError, "not an int"),
@@ -433,6 +439,26 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
     for use in (coerce_arguments, validate_arguments):
         with pytest.raises(error, match=message):
             use({}, schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "name": "f", "parameters": {}},
+        {"type": ["object", "null"], "name": "f", "parameters": {}},
+        {"properties": {}, "name": "f", "parameters": {}},
+        {"type": "custom", "required": [], "name": "f", "input_schema": {}},
+        {"$comment": "A schema", "name": "f", "parameters": {}},
+        {"name": "f", "parameters": "none"},
+        {"name": {}, "parameters": {}},
+        {"properties": {"name": {}}, "function": {"name": "f", "parameters": {}}},
+        {"name": "f", "function": "g"},
+        {"name": "f"},
+        {"parameters": {}},
+    ],
+)
+def test_a_schema_with_a_name_of_its_own_is_no_tool(schema: dict[str, Any]):
+    assert coerce_arguments({}, schema).problems == ()
 
 
 def test_of_two_references_in_one_schema_both_are_followed():
