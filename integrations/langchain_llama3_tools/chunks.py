@@ -28,15 +28,10 @@ from langchain_llama3_tools.content import (
 )
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_chunk
 from langchain_llama3_tools.messages import preserved_fields, read_message, uses_v1_blocks
-from langchain_llama3_tools.native import (
-    NativeCall,
-    NativeCalls,
-    NativeStream,
-    has_native_calls,
-    to_native_block,
-    to_native_chunk,
-    without_call_blocks,
-)
+from langchain_llama3_tools.native_blocks import to_native_block, without_call_blocks
+from langchain_llama3_tools.native_calls import NativeCall, NativeCalls, to_native_chunk
+from langchain_llama3_tools.native_messages import has_native_calls
+from langchain_llama3_tools.native_streams import NativeStream
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
 from llama3_tools import ReasoningDelta, ToolCall

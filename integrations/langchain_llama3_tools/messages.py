@@ -22,7 +22,8 @@ from langchain_llama3_tools.content import (
     merge_text,
 )
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS, InvalidCalls, to_invalid_call
-from langchain_llama3_tools.native import NativeCalls, has_native_calls
+from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.native_messages import has_native_calls, settled
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
 from llama3_tools import ReasoningDelta, ToolCall
@@ -47,8 +48,8 @@ def read_message(
         OutputParserException: a call is malformed, and `invalid_calls` raises on that.
     """
     if isinstance(message, AIMessage) and has_native_calls(message):
-        settled = native_calls.settle(message)
-        return settled if extractors.without_calls is None else _without_reasoning(settled, extractors.without_calls)
+        called = settled(message, native_calls)
+        return called if extractors.without_calls is None else _without_reasoning(called, extractors.without_calls)
     parts, runs = _read(message, extractors)
     rejected = invalid_calls.collect(runs)
     calls = [part for part in parts if isinstance(part, ToolCall)]

@@ -21,7 +21,8 @@ from langchain_llama3_tools.hints import NO_RESPONSE, explained
 from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import V1Blocks, read_message
-from langchain_llama3_tools.native import NativeCalls, gathered_chunks
+from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.native_streams import gathered_chunks
 from langchain_llama3_tools.prompting import (
     LangChainToolChoice,
     ToolsIn,

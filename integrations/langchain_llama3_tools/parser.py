@@ -17,7 +17,7 @@ from typing_extensions import Self
 from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
-from langchain_llama3_tools.native import NativeCalls
+from langchain_llama3_tools.native_calls import NativeCalls
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools

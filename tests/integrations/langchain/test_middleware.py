@@ -38,7 +38,8 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
-from langchain_llama3_tools.native import NativeCalls
+from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.native_messages import settled
 
 BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
 
@@ -267,7 +268,7 @@ class TestRepairs:
     def test_a_call_of_the_server_without_a_name_is_told_to_have_none(self) -> None:
         unnamed = {"name": "", "args": {"city": "Paris"}, "id": "a", "type": "tool_call"}
         given = AIMessage("", tool_calls=[unnamed])
-        answer = NativeCalls(counted_ids()).settle(given)
+        answer = settled(given, NativeCalls(counted_ids()))
         update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
         assert update is not None
         assert update["messages"][0].content == (

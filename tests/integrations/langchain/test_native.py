@@ -32,7 +32,8 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import CALL, CUT_OFF, ScriptedChatModel, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
-from langchain_llama3_tools.native import NativeCalls, NativeStream
+from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.native_streams import NativeStream
 from llama3_tools import Limits
 from steps import steps_of
 
