@@ -45,7 +45,7 @@ from llama3_tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
-from llama_index_llama3_tools.react_form import Action, read_step
+from llama_index_llama3_tools.react_form import Action, is_first_call, read_step
 from llama_index_llama3_tools.react_words import mask_quoted
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
@@ -94,10 +94,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
     r"""Reads ReAct steps in which Llama 3 calls tools in its own way, and those in LlamaIndex's form too.
 
     For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
-    action, for each step has one; text before it is the thought. Text without a call is what LlamaIndex's own parser
-    makes of it, but that nothing is made up: the input of an action is one object of strict JSON, or a dict of Python's
-    literals. An action in quotation is none, be it in a listing or a comment (rule 9); a fence that wraps the step is
-    no quotation. What the model only thinks, in `<think>…</think>`, is never a call nor an answer.
+    action, for each step has one; text before it is the thought. Text without a call, or with an action before it, is
+    what LlamaIndex's own parser makes of it, but that the first action counts and nothing is made up: its input is one
+    object of strict JSON, or a dict of Python's literals. An action in quotation is none, be it in a listing or a
+    comment (rule 9); a fence that wraps the step is no quotation. What the model only thinks, in `<think>…</think>`, is
+    never a call nor an answer.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
@@ -191,7 +192,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         text, reasoning = _before_call(events)
         # Arguments are as the model wrote them, with the words in them that are masked.
         call = _first_call(events if masked.text == output else self._read(output))
-        if call and _is_next(call, text):
+        if call and is_first_call(text, call.name):
             return self._step(
                 masked.shown(_thought(text)),
                 masked.shown(reasoning),
@@ -349,14 +350,6 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
         """
         header = system_header or _SYSTEM_HEADER
         return cls(system_header=header, context=context or "", observation_role=observation_role)
-
-
-def _is_next(call: ToolCall, before: str) -> bool:
-    """Tell whether the call is the step, and nothing in LlamaIndex's form stands before it.
-
-    Some models write the whole call behind `Action Input:`.
-    """
-    return "Answer:" not in before and ("Action Input:" not in before or f"Action: {call.name}\n" in before)
 
 
 def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]:

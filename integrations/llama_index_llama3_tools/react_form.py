@@ -15,12 +15,17 @@ from llama3_tools.visible import visible
 from llama_index_llama3_tools.output import FailedToolCall
 from llama_index_llama3_tools.react_input import BrokenInput, Input, read_input
 
-__all__ = ["Action", "read_step"]
+__all__ = ["Action", "is_first_call", "read_step"]
 
-_ACTION = re.compile(r"\nAction: ([^\n() ]+)")
+_ACTION = re.compile(r"^Action: ([^\n() ]+)", re.MULTILINE)
 _INPUT = "\nAction Input: "
-_OTHER_ACTION = re.compile(r"\n[ \t]*(?:Action|Answer|Observation):")
-_OTHER_WORD = re.compile(r"\n[ \t]*(?:Thought|Action|Action Input|Answer|Observation):|\[")
+_OTHER_ACTION = re.compile(r"\n[ \t]*(?:Action|Action Input|Answer|Observation):")
+_OTHER_WORD = re.compile(r"\n[ \t]*(?:Thought|Action|Action Input|Answer|Observation):|[\[{]")
+# As they may be written around a call:
+_NAMED = re.compile(r"Action:[ \t]*([^\n() ]+)")
+_ACTION_LINE = re.compile(r"^[ \t]*Action:", re.MULTILINE)
+_INPUT_LINE = re.compile(r"^[ \t]*Action Input:", re.MULTILINE)
+_OBSERVATION_LINE = re.compile(r"^[ \t]*Observation:", re.MULTILINE)
 
 
 class Action(NamedTuple):
@@ -59,7 +64,7 @@ def read_step(
     """
     before_answer, found, _ = text.partition("Answer:")
     if "Action:" in before_answer:
-        return _action(text, shown(text), offset, repairable)
+        return _action(text, shown(text), offset, repairable, end=len(before_answer))
     written = shown(text)
     if not found and "Action:" in written:
         raise ValueError(f"Could not parse output, for its actions are quoted: {visible(written)}")
@@ -76,34 +81,53 @@ def read_step(
     return ResponseReasoningStep(thought=thought, response=answer, is_streaming=is_streaming)
 
 
-def _action(text: str, shown: str, offset: int, repairable: Collection[str]) -> Action | FailedToolCall:
-    """Read a call: behind a thought the first action that has an input, and behind other text the last one.
+def is_first_call(before: str, name: str) -> bool:
+    r"""Tell whether a call is the step: no answer stands before it, and no action but its own.
+
+    Some models write the whole call behind `Action Input:`. It is the step if that is the first input, and belongs to
+    the first action, of the same name. Behind an action and an observation the model makes up what it reads.
+
+    >>> is_first_call("Thought: So.\nAction: now\nAction Input:", "now")
+    True
+    >>> is_first_call("Thought: So.\nAction: f\nAction Input: {}\nAction: now\nAction Input:", "now")
+    False
+
+    Args:
+        before: the text before the call.
+        name: the tool that it calls.
+    """
+    first, label = _ACTION_LINE.search(before), _INPUT_LINE.search(before)
+    if "Answer:" in before or (first and _OBSERVATION_LINE.search(before, first.end())):
+        return False
+    if label is None:
+        return True
+    own = max(before.rfind("Action:", 0, label.start()), 0)
+    named = _NAMED.match(before, own)
+    is_first = first is None or own < first.end()
+    return is_first and named is not None and named[1] == name and not _OTHER_WORD.search(before, label.end())
+
+
+def _action(text: str, shown: str, offset: int, repairable: Collection[str], *, end: int) -> Action | FailedToolCall:
+    """Read a call: the first action that has an input; no other input stands before it, nor the end.
 
     What words stand before an input, and what is in it, is read in the text as it was written.
     """
-    # An input that closes, if there is one: another may have been cut off.
-    actions = _actions(text[: text.rfind("}") + 1]) or _actions(text)
-    if not actions:
+    last_input = text.rfind(_INPUT, 0, text.rfind("{") + 1)
+    action = _ACTION.search(text, 0, max(last_input, 0))
+    if not action or action.start() > end or _INPUT_LINE.search(text, 0, action.start()):
         raise ValueError(f"Could not extract tool use from input text: {visible(shown)}")
-    has_thought = text.lstrip().startswith("Thought: ")
-    action = actions[0 if has_thought else -1]
     label = text.index(_INPUT, action.end())
     brace = text.index("{", label + len(_INPUT))
     read = _stray(shown, action.end(), label, brace, offset) or read_input(
         shown, brace, offset=offset, repairs=action[1] in repairable
     )
     if not isinstance(read, Input):
-        written = shown[action.start() + 1 : read.end - offset]
+        written = shown[action.start() : read.end - offset]
         return FailedToolCall(action[1], written, read.refusal.reason, read.refusal.detail)
     thought = shown[: action.start()].strip()
-    thought = thought.removeprefix("Thought:").strip() if has_thought else thought
+    if text.lstrip().startswith("Thought: "):
+        thought = thought.removeprefix("Thought:").strip()
     return Action(thought, action[1], read.arguments, read.repaired_from)
-
-
-def _actions(text: str) -> list[re.Match[str]]:
-    """Find the actions that have an input with a brace in it."""
-    last_input = text.rfind(_INPUT, 0, text.rfind("{") + 1)
-    return list(_ACTION.finditer(text, 1, max(last_input, 0)))
 
 
 def _stray(text: str, action: int, label: int, brace: int, offset: int) -> BrokenInput | None:

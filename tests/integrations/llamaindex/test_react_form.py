@@ -27,19 +27,34 @@ def read_by(parser: Any, text: str) -> object:  # noqa: ANN401 (a function that 
     return read.detail if isinstance(read, FailedToolCall) else read.model_dump()
 
 
+def expected_of(text: str) -> Any:  # noqa: ANN401 (a step's values, or the error)
+    """Give what LlamaIndex makes of a text: of an action, what it makes of it behind a thought.
+
+    Behind other text, it takes the last action rather than the first.
+    """
+    if text.lstrip().startswith("Thought: ") or "Action:" not in text.partition("Answer:")[0]:
+        return read_by(ReActOutputParser().parse, text)
+    expected: Any = read_by(ReActOutputParser().parse, f"Thought: t\n{text}")
+    if isinstance(expected, str):
+        return expected.replace("Thought: t\n", "", 1)
+    return {**expected, "thought": expected["thought"].removeprefix("t").strip()}
+
+
 @pytest.mark.parametrize("first", PIECES)
 def test_a_step_is_what_llama_index_makes_of_it_unless_it_takes_the_input_from_elsewhere(first: str) -> None:
-    parse = ReActOutputParser().parse
     for pieces in itertools.product(["", "\n", *PIECES], repeat=4):
         text = "".join((first, *pieces))
-        expected = read_by(parse, text)
+        expected = expected_of(text)
         if expected == "'NoneType' object has no attribute 'strip'":  # what an empty thought comes to there
             continue
         read = read_by(read_step, text)
         if str(read).startswith("expected an object behind 'Action Input:', found"):
-            assert re.search(r"Action Input: .*\n+(?:Action|Answer|Thought)|Action: f.*\n+Action: f", text, re.DOTALL)
-        else:
-            assert read == expected
+            assert re.search(
+                r"Action Input: .*\n+(?:Action|Answer|Thought)|Action: f.*\n+(?:Action: f|Answer)", text, re.DOTALL
+            )
+        elif read != expected:
+            assert str(read).startswith("Could not extract tool use")
+            assert text.find("\nAction Input:") < text.find("\nAction: f")
 
 
 @pytest.mark.parametrize("text", ["Thought: \x1b\u202e", "Answer: \x1b\u202e", "Action: \x1b\u202e"])
