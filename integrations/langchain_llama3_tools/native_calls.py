@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -98,6 +98,20 @@ class NativeCalls:
             return UnusableCall(call)
         return self._malformed(call["name"] or "", arguments, call["id"])
 
+    def with_own_ids(self, calls: Iterable[NativeCall], taken: set[str]) -> list[NativeCall]:
+        """Give calls with another id in place of one that a server gave before: LangChain answers each id once.
+
+        Args:
+            calls: some calls of a message. Those that can be run are the first to keep theirs.
+            taken: the ids that the message has before them; those of the calls are added.
+        """
+        own = list(calls)
+        for place in sorted(range(len(own)), key=lambda place: isinstance(own[place], UnusableCall)):
+            if _id(own[place]) in taken:
+                own[place] = _with_id(own[place], written_id(self.id_factory))
+            taken.add(_id(own[place]))
+        return own
+
     def _malformed(self, name: str, arguments: str, call_id: str | None) -> UnusableCall:
         text = render_tool_call(name or "unknown", with_escaped_halves(arguments))
         args = json.dumps(text, ensure_ascii=False)  # which cannot be repaired: see `to_invalid_call`
@@ -112,6 +126,17 @@ def to_native_chunk(call: NativeCall, index: int) -> ToolCallChunk:
         return to_chunk(call, index)
     listed = call.listed
     return tool_call_chunk(name=listed["name"], args=listed["args"], id=listed["id"], index=index)
+
+
+def _id(call: NativeCall) -> str:
+    return call.id if isinstance(call, ToolCall) else str(call.listed["id"])
+
+
+def _with_id(call: NativeCall, call_id: str) -> NativeCall:
+    if isinstance(call, ToolCall):
+        return replace(call, id=call_id)
+    listed, rejected = call
+    return UnusableCall({**listed, "id": call_id}, rejected and {**rejected, "id": call_id})
 
 
 def _rejected(call: ToolCall, reason: RejectionReason, detail: str) -> UnusableCall:

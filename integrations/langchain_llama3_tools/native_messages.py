@@ -11,7 +11,7 @@ from langchain_llama3_tools.calls import to_tool_call
 from langchain_llama3_tools.coerced import COERCED_ARGUMENTS, coerced_arguments
 from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS
 from langchain_llama3_tools.native_blocks import SentCall, relisted
-from langchain_llama3_tools.native_calls import NativeCalls, UnusableCall
+from langchain_llama3_tools.native_calls import NativeCall, NativeCalls, UnusableCall
 from langchain_llama3_tools.native_streams import NativeStream
 from llama3_tools import ToolCall
 
@@ -30,18 +30,7 @@ def settled(message: AIMessage, native_calls: NativeCalls) -> AIMessage:
         message: what the model answered.
         native_calls: what reads its calls.
     """
-    called: list[SentCall] = []
-    invalid: list[SentCall] = []
-    if isinstance(message, AIMessageChunk):  # whose calls LangChain has completed, and kept as they were sent
-        stream = NativeStream(native_calls)
-        read = [*stream.feed(message.tool_call_chunks), *stream.flush()]
-        called += zip(stream.sent_ids, read, strict=True)
-    else:
-        made = 0
-        for call in message.tool_calls:
-            called.append((call["id"], native_calls.read_whole(call, made=made)))
-            made += isinstance(called[-1][1], ToolCall)
-        invalid += [(call["id"], native_calls.read_invalid(call)) for call in message.invalid_tool_calls]
+    called, invalid = _read(message, native_calls)
     calls = [call for _, call in called if isinstance(call, ToolCall)]
     unusable = [call for _, call in called + invalid if isinstance(call, UnusableCall)]
     fields: dict[str, Any] = {
@@ -60,6 +49,24 @@ def settled(message: AIMessage, native_calls: NativeCalls) -> AIMessage:
     if isinstance(message, AIMessageChunk):
         message = cast("AIMessage", message_chunk_to_message(message))
     return message.model_copy(update=fields)
+
+
+def _read(message: AIMessage, native_calls: NativeCalls) -> tuple[list[SentCall], list[SentCall]]:
+    """Read the calls of a message, and those that the client has found to be malformed."""
+    if isinstance(message, AIMessageChunk):  # whose calls LangChain has completed, and kept as they were sent
+        stream = NativeStream(native_calls)
+        gathered = [*stream.feed(message.tool_call_chunks), *stream.flush()]
+        return list(zip(stream.sent_ids, gathered, strict=True)), []
+    read: list[NativeCall] = []
+    made = 0
+    for call in message.tool_calls:
+        read.append(native_calls.read_whole(call, made=made))
+        made += isinstance(read[-1], ToolCall)
+    count = len(read)
+    read += map(native_calls.read_invalid, message.invalid_tool_calls)
+    ids = [call["id"] for call in (*message.tool_calls, *message.invalid_tool_calls)]
+    sent = list(zip(ids, native_calls.with_own_ids(read, set()), strict=True))
+    return sent[:count], sent[count:]
 
 
 def _with_news(metadata: Mapping[str, Any], told: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class NativeStream:
         """The ids with which the calls that were given were sent."""
         self._calls = calls
         self._made = made
+        self._ids: set[str] = set()
         self._begun = 0
         self._open: deque[_Gathered] = deque()
         self._latest: dict[_Key, _Gathered] = {}  # of those
@@ -64,26 +65,28 @@ class NativeStream:
             for key in gathered.keys:
                 if key not in self._latest or self._latest[key].place < gathered.place:
                     self._latest[key] = gathered
-        whole = []
+        whole: list[NativeCall] = []
         while len(self._open) > 1 and self._open[0].is_whole:  # in their order
             first = self._open.popleft()
             self._forget(first)
-            whole.append(self._read(first))
+            whole += self._read([first])
         return whole
 
     def flush(self) -> list[NativeCall]:
         """Take the end of the message, and give the rest: what is not whole by then is malformed."""
         rest, self._open = self._open, deque()
         self._latest.clear()
-        return [self._read(gathered) for gathered in rest]
+        return self._read(rest)
 
-    def _read(self, gathered: _Gathered) -> NativeCall:
-        read = gathered.arguments
-        arguments = NativeArguments(read.value, "".join(gathered.texts), read.is_too_deep)
-        call = self._calls.read(gathered.name, arguments, gathered.id, made=self._made)
-        self._made += isinstance(call, ToolCall)
-        self.sent_ids.append(gathered.id)
-        return call
+    def _read(self, whole: Iterable[_Gathered]) -> list[NativeCall]:
+        calls: list[NativeCall] = []
+        for gathered in whole:
+            read = gathered.arguments
+            arguments = NativeArguments(read.value, "".join(gathered.texts), read.is_too_deep)
+            calls.append(self._calls.read(gathered.name, arguments, gathered.id, made=self._made))
+            self._made += isinstance(calls[-1], ToolCall)
+            self.sent_ids.append(gathered.id)
+        return self._calls.with_own_ids(calls, self._ids)
 
     def _gathered(self, piece: ToolCallChunk) -> _Gathered | None:
         """Find the call that a piece goes on with; `None`: it begins one."""

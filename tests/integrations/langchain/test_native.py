@@ -22,6 +22,7 @@ from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events, answer_json, api
 from integrations.langchain.agents import (
+    add,
     awaited,
     chat_openai,
     conversations,
@@ -126,6 +127,26 @@ STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]
     "one index for all, and no ids": (
         pieces((0, None, "f", '{"x": 1}'), (0, None, "f", '{"x": 2}')),
         [("f", {"x": 1}, "call_0"), ("f", {"x": 2}, "call_1")],
+    ),
+    "one id for several": (
+        pieces(
+            (0, "a", "f", '{"x": 1}'), (1, "a", "g", "{}"), (2, "b", "f", "{"), (3, "b", "f", "["), (4, "a", "f", "")
+        ),
+        [
+            ("f", {"x": 1}, "a"),
+            ("g", {}, "call_0"),
+            ("f", {}, "call_1"),
+            ("f", MALFORMED % "{", "b"),
+            ("f", MALFORMED % "[", "call_2"),
+        ],
+    ),
+    "one id for several, the first of them cut off": (
+        pieces((0, "a", "f", "{"), (1, "a", "g", "{}")),
+        [("g", {}, "a"), ("f", MALFORMED % "{", "call_0")],
+    ),
+    "one id for several, the first of them without a name": (
+        pieces((0, "a", None, "{}"), (1, "a", "g", "{}"), (2, "b", "g", "{}")),
+        [("g", {}, "call_0"), ("g", {}, "b"), ("", '{"name": "unknown", "parameters": {}}', "a")],
     ),
     "the name with every piece": (pieces((0, "a", "f", '{"x": '), (0, "a", "f", "1}")), [("f", {"x": 1}, "a")]),
     "the name in pieces": (pieces((0, "a", "get_", ""), (0, None, "weather", "{}")), [("get_weather", {}, "a")]),
@@ -330,6 +351,27 @@ class TestWholeMessages:
         assert read.tool_calls[0]["args"] == {"n": 3, "m": 7 * (10**5000 - 1) // 9}
         assert [told["written"] for told in read.response_metadata["coerced_arguments"]] == [written]
 
+    @pytest.mark.parametrize("lists_calls", [False, True])
+    def test_each_has_an_id_of_its_own_and_good_ones_keep_theirs(self, lists_calls: bool) -> None:
+        calls = [tool_call(name="", args={}, id="a"), tool_call(**GOOD), tool_call(**{**GOOD, "name": "g"})]
+        broken: Any = [
+            {"name": name, "args": "{", "id": "b", "error": None, "type": "invalid_tool_call"} for name in "fg"
+        ]
+        message = AIMessage("Hm.", tool_calls=calls, invalid_tool_calls=broken)
+        if lists_calls:
+            blocks: list[Any] = [*broken, *map(dict, calls)]
+            message = message.model_copy(update={"content": blocks, "response_metadata": {"output_version": "v1"}})
+        read = parser().invoke(message)
+        assert [(name, call_id) for name, _, call_id in made(read)] == [
+            *(("f", "b"), ("g", "call_0"), ("", "a")),
+            *(("f", "call_1"), ("g", "call_2")),
+        ]
+        assert parser().invoke(read) is read
+        if lists_calls:
+            assert [block["id"] for block in read.content if isinstance(block, dict)] == [
+                *("call_1", "call_2", "a", "b", "call_0")
+            ]
+
     def test_one_without_an_id_gets_one(self) -> None:
         message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}, {"name": "", "args": {}, "id": "b"}])
         unnamed = '{"name": "unknown", "parameters": {}}'
@@ -445,8 +487,19 @@ class TestLimits:
             told = message.response_metadata.get("rejected_tool_calls", [])
             assert [entry["detail"] for entry in told] == [f"beyond the first {limit} calls"] * len(refused)
 
-    @pytest.mark.parametrize("ids", ["abc", "aaa", (None, None, None), ("", None, "a")])
-    def test_version_1_blocks_list_the_calls_as_they_are_then(self, ids: Sequence[str | None]) -> None:
+    @pytest.mark.parametrize(
+        ("ids", "given"),
+        [
+            ("abc", ["a", "b", "c"]),
+            ("aaa", ["a", "call_1", "call_0"]),  # what can be run comes first
+            ((None, None, None), ["call_0", "call_1", "call_2"]),
+            (("", None, "a"), ["call_0", "call_1", "a"]),
+        ],
+        ids=range(4),
+    )
+    def test_version_1_blocks_list_the_calls_as_they_are_then(
+        self, ids: Sequence[str | None], given: list[str]
+    ) -> None:
         text: dict[str, Any] = {"type": "text", "text": "Hm."}
         calls = [
             tool_call(name="f", args={"labels": "sun"}, id=ids[0]),
@@ -462,8 +515,9 @@ class TestLimits:
         assert [call["args"] for call in read.tool_calls] == [{"labels": ["sun"]}, json.loads(PARIS)]
         assert [block["type"] for block in listed(read)] == ["tool_call", "invalid_tool_call", "tool_call"]
         assert all(block["extras"] == {"item": 1} for block in listed(read))
-        for call_id, block in zip(ids, listed(read), strict=True):
-            assert call_id in {block["id"], None, ""}
+        assert [block["id"] for block in listed(read)] == given
+        assert [entry["id"] for entry in read.response_metadata["rejected_tool_calls"]] == [given[1]]
+        assert [entry["id"] for entry in read.response_metadata["coerced_arguments"]] == [given[0]]
         assert read.content[0] == text
         assert made.invoke(read) is read
 
@@ -561,6 +615,28 @@ class TestAgents:
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f'{{"name": "get_weather", "parameters": {{"city": {city}}}')
         assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
+
+    @in_every_way
+    def test_none_is_answered_in_place_of_another_one_of_its_id(self, run: Callable[..., Any]) -> None:
+        def calling(name: str, **arguments: object) -> Any:  # noqa: ANN401 (LangChain's own type for it is another)
+            return tool_call(name=name, args=arguments, id="1")
+
+        broken: Any = {"name": "add", "args": "{", "id": "1", "error": None, "type": "invalid_tool_call"}
+        paris = calling("get_weather", city="Paris")
+        answers: list[BaseMessage] = [
+            AIMessage("", tool_calls=[paris, calling("add", a=1, b=2)], invalid_tool_calls=[broken]),
+            AIMessage("", tool_calls=[calling("add", a="x", b=1), calling("get_weather")]),
+            AIMessage("Done."),
+        ]
+        llm = FakeMessagesListChatModel(responses=answers)
+        messages = run(create_agent(llm, [get_weather, add], middleware=[Llama3ToolMiddleware()]))["messages"]
+        results = [message for message in messages if isinstance(message, ToolMessage)]
+        assert sorted(result.text.partition(",")[0] for result in results) == [
+            *("3", "The arguments do not fit", "The arguments do not fit"),
+            *("The call is malformed", "sunny in Paris"),
+        ]
+        assert len({result.tool_call_id for result in results[:3]}) == 3
+        assert len({result.tool_call_id for result in results[3:]}) == 2
 
     @in_every_way
     @pytest.mark.parametrize(
