@@ -91,7 +91,7 @@ class ArgumentValidator:
         try:
             from llama3_tools.arguments.standard import find_violations, validator_for  # noqa: PLC0415 (the extra)
         except ImportError as error:
-            if (error.name or "").partition(".")[0] not in ("jsonschema", "referencing"):
+            if (error.name or "").partition(".")[0] not in ("attrs", "jsonschema", "referencing"):
                 raise
             raise MissingExtraError(
                 "validate_arguments needs jsonschema 4.21 or newer: pip install 'llama3-tools[validation]'"

@@ -9,7 +9,7 @@ import pytest
 from llama3_tools import MissingExtraError, coerce_arguments, validate_arguments
 
 
-@pytest.mark.parametrize("missing", ["jsonschema", "jsonschema.protocols", "referencing"])
+@pytest.mark.parametrize("missing", ["attrs", "jsonschema", "jsonschema.protocols", "referencing"])
 def test_validation_names_the_extra_and_coercion_does_without(missing: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
