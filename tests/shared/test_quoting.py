@@ -57,7 +57,7 @@ TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
         *[f"Observation: {A}", f"(Observation:{A})", f"x\n\nObservation: x. {A}", f"Result of {'b' * 128}: {A}"],
         *[
             f"Result of b: {'x ' * 1100}{A}",
-            f"{'x' * 1995} Result of b: {A}",
+            *[f"{'x' * 1995} Result of b: {A}", f"{'x' * 1990}\nResult of b: {A}"],
             f"{'x' * 1850} Error of {'b' * 128}: {A}",
         ],
         # The line is long.
