@@ -14,17 +14,14 @@ from typing import NamedTuple
 from figures import OutputRatio
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
-from workloads import CALL, TYPICAL
+from workloads import CALL, LEAF, PROSE, TYPICAL
 
 __all__ = ["ratios"]
 
 _MEGABYTE = 1_000_000
-_LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
-_PROSE = "Prose without a brace in it. "
 _MARKDOWN = '# Title\n\n- **Bold** and `code`, a [link](https://example.org) [1]\n1. One <b>x</b> ("quoted")\n'
 _TOOLS = [{"name": name} for name in ("get_weather", "get_time", "search", "send_mail", "turn_on")]
 _DEEP = 60
-_CHUNK = 4
 _STREAMING_TARGET = 66.0
 """Which is 1.5 µs a character over the 22.5 ns that the loop takes for one on the machine of the documentation."""
 
@@ -42,7 +39,7 @@ class _Output(NamedTuple):
 def ratios(repeats: int) -> Iterator[OutputRatio]:
     """Measure the outputs that have a target, and harder ones of their kinds."""
     plain, declared = Extractor(), Extractor(tools=_TOOLS)
-    wide = _call(f"[{','.join([_LEAF] * (_MEGABYTE // (len(_LEAF) + 1)))}]")
+    wide = _call(f"[{','.join([LEAF] * (_MEGABYTE // (len(LEAF) + 1)))}]")
     nested = "[" * _DEEP + "1" + "]" * _DEEP
     deep = _call(f"[{','.join([nested] * (_MEGABYTE // (len(nested) + 1)))}]")
     outputs = (
@@ -53,8 +50,8 @@ def ratios(repeats: int) -> Iterator[OutputRatio]:
         _Output("a string of 100 KB, of escapes", plain, *_alone(_string("é", 100_000, escaped=True)), 1.5),
         _Output("1 MB of structure", plain, *_alone(wide), 1.3),
         _Output(f"1 MB of structure, {_DEEP} levels deep", plain, *_alone(deep), 1.3),
-        _Output("1 MB of prose", plain, _of(_PROSE, _MEGABYTE), [], 2.0),
-        _Output("1 MB of prose, with tools", declared, _of(_PROSE, _MEGABYTE), [], 2.0),
+        _Output("1 MB of prose", plain, _of(PROSE, _MEGABYTE), [], 2.0),
+        _Output("1 MB of prose, with tools", declared, _of(PROSE, _MEGABYTE), [], 2.0),
         _Output("1 MB of Markdown, with tools", declared, _of(_MARKDOWN, _MEGABYTE), [], None),
         _Output("1,000 calls", plain, "; ".join([CALL] * 1000), [CALL] * 1000, 3.0),
     )
@@ -90,7 +87,7 @@ def _whole(output: _Output, repeats: int) -> OutputRatio:
 
 
 def _streamed(repeats: int) -> OutputRatio:
-    chunks = chunks_of(TYPICAL, _CHUNK)
+    chunks = list(chunks_of(TYPICAL))
     seconds = best_of(partial(streamed, Extractor(), chunks), repeats)
     floor = best_of(partial(_append_and_search, chunks), repeats)
     return OutputRatio("a typical output, by 4 characters", seconds, floor, _STREAMING_TARGET, size=len(TYPICAL))

@@ -1,32 +1,28 @@
-"""What the benchmarks find out, in rows of tables."""
+"""What the benchmarks find out, as rows of tables."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
 __all__ = [
     "WHOLE",
+    "AdapterGrowth",
     "Growth",
     "OutputRatio",
     "Overhead",
     "Ratio",
     "Row",
-    "changes",
-    "figures_of",
     "growth_factor",
-    "table",
     "time_shown",
 ]
 
 WHOLE = 0
 """The length of chunks that stands for the whole output at once."""
 
-_FIRST_WIDTH, _WIDTH = 38, 9
-_NOISE = 0.1
 _COLUMNS = (WHOLE, 1, 4, 16, 4096)
 _SHOWN = (WHOLE, 4)
 """The lengths of chunks of which the growth is shown, and of which the time is, too."""
@@ -105,13 +101,16 @@ class Growth(Row):
         "by 4",
         "by 16",
         "by 4096",
-        "whole, a character",
-        "by 4, a character",
+        "late",
+        "each, whole",
+        "each, by 4",
     )
     sizes: Mapping[int, Sequence[int]]
     """The lengths in characters, for each length of chunks."""
     seconds: Mapping[int, Sequence[float]]
     """The times, in the same order."""
+    slowdown: float
+    """How many times as long a chunk takes late in a stream as early."""
 
     def factor(self, chunk: int) -> float:
         """By how much the time grew when the size doubled, the worse of twice; 2 is linear."""
@@ -119,13 +118,14 @@ class Growth(Row):
 
     @property
     def figures(self) -> Mapping[str, float]:
-        """The times of the longest outputs."""
-        return {"whole" if chunk == WHOLE else f"by {chunk}": times[-1] for chunk, times in self.seconds.items()}
+        """The times of the longest outputs, and how much longer chunks take late."""
+        times = {"whole" if chunk == WHOLE else f"by {chunk}": times[-1] for chunk, times in self.seconds.items()}
+        return {**times, "late": self.slowdown}
 
     def cells(self) -> Sequence[str]:
         """Give the growth for each length of chunks, and what a character took."""
         factors = (f"{self.factor(chunk):.2f}" if chunk in self.seconds else "" for chunk in _COLUMNS)
-        return (self.name, *factors, *(self._each(chunk) for chunk in _SHOWN))
+        return (self.name, *factors, f"{self.slowdown:.2f}", *(self._each(chunk) for chunk in _SHOWN))
 
     def _each(self, chunk: int) -> str:
         return time_shown(self.seconds[chunk][-1] / self.sizes[chunk][-1]) if chunk in self.seconds else ""
@@ -169,41 +169,28 @@ class Overhead(Row):
         return (self.name, *map(time_shown, times), self.per)
 
 
-def figures_of(measured: Mapping[str, Iterable[Row]]) -> dict[str, float]:
-    """Give the figures that another run is compared with, by the table, the row and what they are."""
-    return {
-        f"{name}: {row.name}, {figure}": value
-        for name, rows in measured.items()
-        for row in rows
-        for figure, value in row.figures.items()
-    }
+@dataclass(frozen=True, slots=True)
+class AdapterGrowth(Row):
+    """The times of a stream, of one twice and of one four times as long, by a framework with an adapter and without."""
 
+    headings: ClassVar[Sequence[str]] = ("", "chunks", "framework", "growth", "all", "growth")
+    chunks: Sequence[int]
+    """The chunks of each stream."""
+    framework: Sequence[float]
+    """The times without the adapter, in seconds."""
+    seconds: Sequence[float]
+    """The times with it."""
 
-def changes(new: Mapping[str, float], old: Mapping[str, float]) -> Iterator[str]:
-    """Tell which figures changed by more than a tenth, which is noise.
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """What the longest stream took."""
+        return {"all": self.seconds[-1]}
 
-    >>> list(changes({"a": 3.0, "b": 1.0}, {"a": 2.0, "b": 1.05}))
-    ['a: 2, now 3: +50%']
-    """
-    for name, figure in new.items():
-        if name in old and abs(change := figure / old[name] - 1) > _NOISE:
-            yield f"{name}: {old[name]:.3g}, now {figure:.3g}: {change:+.0%}"
-
-
-def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Give the lines of a table in Markdown, each as soon as it is measured."""
-    widths: list[int] = []
-    for row in rows:
-        if not widths:
-            widths = [_FIRST_WIDTH, *(max(_WIDTH, len(heading)) for heading in row.headings[1:])]
-            yield _line(row.headings, widths)
-            yield "|" + "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]) + "|"
-        yield _line(row.cells(), widths)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = zip(cells, widths, strict=True)
-    return "| " + " | ".join([f"{first[0]:{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]) + " |"
+    def cells(self) -> Sequence[str]:
+        """Give the times of the longest stream, and what they grew by."""
+        times = (self.framework, self.seconds)
+        grown = [(time_shown(one[-1]), f"{growth_factor(self.chunks, one):.2f}") for one in times]
+        return (self.name, f"{self.chunks[-1]:,}", *(cell for cells in grown for cell in cells))
 
 
 def time_shown(seconds: float) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from figures import WHOLE, Growth, Row, growth_factor
+from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
-from workloads import GROWING, Workload
+from workloads import Workload
 
 __all__ = ["MOST_GROWTH", "faster_than_linear", "grown"]
 
@@ -20,25 +21,36 @@ _SCALES = (1, 2, 4)
 """How many times the size is measured at, one after the other, as long as the growth seems not to be linear."""
 
 
-def grown(sizes: Mapping[int, int], repeats: int, named: str = "") -> Iterator[Growth]:
-    """Measure each kind of output, at a size for each length of chunks, at twice and at four times that size."""
-    for workload in (one for one in GROWING if named in one.name):
+def grown(workloads: Iterable[Workload], sizes: Mapping[int, int], late: int, repeats: int) -> Iterator[Growth]:
+    """Measure kinds of outputs.
+
+    Args:
+        workloads: the kinds.
+        sizes: for each length of chunks, the size of the shortest output; the others are twice and four times as long.
+        late: how many characters come before the chunks that are compared with early ones.
+        repeats: how many runs the best one is taken of.
+    """
+    for workload in workloads:
         measured = {chunk: _measure(workload, chunk, size, repeats) for chunk, size in sizes.items()}
         yield Growth(
             workload.name,
             {chunk: lengths for chunk, (lengths, _) in measured.items()},
             {chunk: times for chunk, (_, times) in measured.items()},
+            slowdown(workload, late),
         )
 
 
 def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
     """Name the outputs whose time grows faster than they do."""
     for row in rows:
-        factors = {chunk: row.factor(chunk) for chunk in row.seconds} if isinstance(row, Growth) else {}
-        for chunk, factor in factors.items():
+        if not isinstance(row, Growth):
+            continue
+        for chunk, factor in ((chunk, row.factor(chunk)) for chunk in row.seconds):
             if factor > MOST_GROWTH:
                 how = "whole" if chunk == WHOLE else f"in chunks of {chunk}"
                 yield f"{row.name!r}, {how}: {factor:.2f} times the time for twice the size"
+        if row.slowdown > MOST_SLOWDOWN:
+            yield f"{row.name!r}: late in a stream, a chunk takes {row.slowdown:.2f} times as long as early"
 
 
 def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:
@@ -75,4 +87,4 @@ def _measure_at(
 def _reading(extractor: Extractor, text: str, chunk: int) -> Callable[[], object]:
     if chunk == WHOLE:
         return partial(extractor.extract, text)
-    return partial(streamed, extractor, chunks_of(text, chunk))
+    return partial(streamed, extractor, list(chunks_of(text, chunk)))

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from llama_index.core.llms import ChatMessage, CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
+from llama_index.core.llms import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    CompletionResponseGen,
+    CustomLLM,
+    LLMMetadata,
+)
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser
 
-from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, Run, get_weather, read_all, require_one
+from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, UNLIMITED, Run, Stream, get_weather, read_all, require_one
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from workloads import TYPICAL
 
-__all__ = ["RUNS"]
+__all__ = ["RUNS", "STREAM"]
 
 
 class _Scripted(CustomLLM):
@@ -105,4 +112,17 @@ def _runs() -> list[Run]:
     ]
 
 
+def _stream() -> Stream:
+    def responses(chunks: Sequence[str]) -> Iterator[ChatResponse]:
+        return (ChatResponse(message=ChatMessage(role="assistant", content=""), delta=chunk) for chunk in chunks)
+
+    parser = Llama3JsonToolOutputParser([get_weather], limits=UNLIMITED)
+    return Stream(
+        "LlamaIndex: parser.stream",
+        lambda chunks: read_all(parser.stream(responses(chunks))),
+        lambda chunks: read_all(responses(chunks)),
+    )
+
+
 RUNS = _runs()
+STREAM = _stream()

@@ -5,20 +5,19 @@ from __future__ import annotations
 import gc
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from llama3_tools import Extractor, __version__
+from llama3_tools import Extraction, Extractor, __version__
 
-__all__ = ["best_of", "chunks_of", "machine", "streamed"]
+__all__ = ["CHUNK", "best_of", "chunks_of", "machine", "no_collector", "streamed"]
+
+CHUNK = 4
+"""The characters that a token has, more or less, where a stream has chunks of one length."""
 
 _SHORTEST = 0.002  # seconds: what takes less is repeated, as the clock is coarse
-_VERSIONS = (
-    *("langchain-core", "llama-index-core", "pydantic", "json-repair"),
-    *("agent-tool-parser", "llm-beacon", "smolagents", "llama-models", "llm-router-utils"),
-)
 
 
 def best_of(run: Callable[[], object], repeats: int) -> float:
@@ -27,28 +26,28 @@ def best_of(run: Callable[[], object], repeats: int) -> float:
     What makes another one slower is not the code.
     """
     number = _number_of_runs(run)
-    with _no_collector():
+    with no_collector():
         return min(_timed(run, number) for _ in range(repeats)) / number
 
 
-def chunks_of(text: str, length: int) -> list[str]:
+def chunks_of(text: str, length: int = CHUNK) -> Iterator[str]:
     """Cut an output into chunks of so many characters."""
-    return [text[start : start + length] for start in range(0, len(text), length)]
+    return (text[start : start + length] for start in range(0, len(text), length))
 
 
-def streamed(extractor: Extractor, chunks: list[str]) -> int:
-    """Read chunks as a client does that takes each event; give the number of calls."""
-    stream = extractor.stream()
+def streamed(extractor: Extractor, chunks: Iterable[str], *, keep_content: bool = True) -> Extraction:
+    """Read chunks as a client does that takes each event and forgets it."""
+    stream = extractor.stream(keep_content=keep_content)
     for chunk in chunks:
         stream.feed(chunk)
     stream.flush()
-    return len(stream.extraction.tool_calls)
+    return stream.extraction
 
 
-def machine() -> dict[str, str]:
-    """Give what the figures depend on: the machine, the interpreter and the versions."""
+def machine(packages: Iterable[str] = ()) -> dict[str, str]:
+    """Give what figures depend on: the machine, the interpreter, and the versions of packages that are installed."""
     installed = {one.name.lower().replace("_", "-"): one.version for one in metadata.distributions()}
-    versions = {name: installed[name] for name in _VERSIONS if name in installed}
+    versions = {name: installed[name] for name in packages if name in installed}
     this = {"processor": _processor(), "system": platform.system(), "Python": platform.python_version()}
     return {**this, "llama3-tools": __version__, **versions}
 
@@ -76,7 +75,8 @@ def _timed(run: Callable[[], object], number: int) -> float:
 
 
 @contextmanager
-def _no_collector() -> Iterator[None]:
+def no_collector() -> Iterator[None]:
+    """Keep the garbage collector out of what is measured."""
     gc.collect()
     gc.disable()
     try:

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from figures import Row
-from llama3_tools import Extraction, ExtractionStream
-from workloads import CALL, Workload
+from measuring import chunks_of, streamed
+from workloads import CALL, PROSE, Workload
 
 __all__ = ["STREAMS", "Memory", "memory_of_streams"]
 
-_CHUNK = 4
-_PROSE = "Prose without a brace in it. "
 _STRING = '{"name": "f", "parameters": {"text": "'
 _CODE = {"formats": ["json", "code"]}
 _THINKING = {"split_reasoning": True}
 STREAMS = (
-    (Workload("prose", _PROSE), len(CALL), True),
-    (Workload("prose that is not kept", _PROSE), len(CALL), False),
+    (Workload("prose", PROSE), len(CALL), True),
+    (Workload("prose that is not kept", PROSE), len(CALL), False),
     (Workload("white space", " ", after=f"x{CALL}"), None, True),
     (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None, True),
     (Workload("many calls", f"{CALL}; ", calls=1), len(CALL), True),
@@ -96,17 +94,9 @@ def _measure(workload: Workload, text: str, *, is_kept: bool) -> tuple[int, int,
     gc.collect()
     tracemalloc.start()
     try:
-        extraction = _read(extractor.stream(keep_content=is_kept), text)
+        extraction = streamed(extractor, chunks_of(text), keep_content=is_kept)
         gc.collect()
         result, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     return result, peak, len(extraction.tool_calls)
-
-
-def _read(stream: ExtractionStream, text: str) -> Extraction:
-    """Read a stream whose events are taken and forgotten."""
-    for start in range(0, len(text), _CHUNK):
-        stream.feed(text[start : start + _CHUNK])
-    stream.flush()
-    return stream.extraction

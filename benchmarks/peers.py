@@ -19,35 +19,39 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from figures import Row, time_shown
-from llama3_tools import Extractor, extract
-from measuring import best_of, chunks_of
-from workloads import CALL, TYPICAL
+from llama3_tools import Extraction, Extractor, extract
+from measuring import best_of, chunks_of, streamed
+from workloads import CALL, PROSE_WITH_BRACES, TYPICAL
 
-__all__ = ["Peer", "Read", "peers"]
+__all__ = ["OUTPUTS", "PACKAGES", "Peer", "Read", "peers"]
 
 _Found = tuple[Sequence[tuple[str, object]], str]
 """The names and arguments of the calls, and the text around them."""
 _Reader = Callable[[str], _Found]
+
+PACKAGES = (
+    *("agent-tool-parser", "llm-beacon", "llm-router-utils", "smolagents", "llama-models"),
+    *("llama-index-core", "langchain-core", "json-repair"),
+)
+"""What the peers are installed from, and llama3-tools beside."""
 
 _REPEATS = 3
 _STARTING = 30.0
 """Seconds that a peer has for being imported."""
 
 _STREAMED = "10 KB by 4 characters"
-_CHUNK = 4
 
 
 def _call_of(size: int) -> str:
     return f'{{"name": "f", "parameters": {{"text": "{"x" * size}"}}}}'
 
 
-_BRACES = "A set {x, y}, a list [1] and a (pair). " * 26_000
 OUTPUTS: dict[str, tuple[str, list[str]]] = {
     "typical": (TYPICAL, [CALL]),
     "a call alone": (CALL, [CALL]),
     "two calls": (f"Sure.\n{CALL}; {CALL}", [CALL, CALL]),
     "a string of 100 KB": (_call_of(100_000), [_call_of(100_000)]),
-    "1 MB of prose with braces": (f"{_BRACES}\n{CALL}", [CALL]),
+    "1 MB of prose with braces": (f"{PROSE_WITH_BRACES * 26_000}\n{CALL}", [CALL]),
     _STREAMED: (_call_of(10_000), [_call_of(10_000)]),
 }
 """The outputs, with the calls that are in them. The last one comes in chunks."""
@@ -148,24 +152,16 @@ def _call(value: Any) -> list[tuple[str, object]]:  # noqa: ANN401 - whatever it
 
 
 def _llama3_tools() -> _Reader:
-    def read(text: str) -> _Found:
-        extraction = extract(text)
-        return [(call.name, call.arguments) for call in extraction.tool_calls], extraction.content or ""
-
-    return read
+    return lambda text: _found(extract(text))
 
 
 def _llama3_tools_streaming() -> _Reader:
     extractor = Extractor()
+    return lambda text: _found(streamed(extractor, chunks_of(text)))
 
-    def read(text: str) -> _Found:
-        stream = extractor.stream()
-        for chunk in chunks_of(text, _CHUNK):
-            stream.feed(chunk)
-        stream.flush()
-        return [(call.name, call.arguments) for call in stream.extraction.tool_calls], stream.extraction.content or ""
 
-    return read
+def _found(extraction: Extraction) -> _Found:
+    return [(call.name, call.arguments) for call in extraction.tool_calls], extraction.content or ""
 
 
 def _agent_tool_parser() -> _Reader:
@@ -193,7 +189,7 @@ def _sglang_streaming() -> _Reader:
 
     def read(text: str) -> _Found:
         names, arguments, content, one = [], "", "", detector()
-        for chunk in chunks_of(text, _CHUNK):
+        for chunk in chunks_of(text):
             result = one.parse_streaming_increment(chunk, tools)
             content += result.normal_text
             names += [call.name for call in result.calls if call.name]

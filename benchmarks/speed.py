@@ -1,8 +1,8 @@
 """How fast outputs are read, and whether the time or the memory grows faster than they do.
 
-    python benchmarks/speed.py                              # all tables: about ten minutes
+    python benchmarks/speed.py                              # all tables: a quarter of an hour
     python benchmarks/speed.py --only targets imports       # some of them
-    python benchmarks/speed.py --quick                      # the growth alone, on short outputs
+    python benchmarks/speed.py --quick                      # the growth alone, on shorter outputs
     python benchmarks/speed.py --json new.json --compare old.json
     python benchmarks/speed.py --plot speed.svg             # needs matplotlib
 
@@ -15,22 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from adapters import adapters
+from adapters import adapters, growth_of_adapters
+from comparing import changes, figures_in, figures_of
 from extraction import ratios
-from figures import WHOLE, Growth, Ratio, Row, changes, figures_of, table
+from figures import WHOLE, Growth, Ratio, Row
 from growth import faster_than_linear, grown
 from imports import imports
 from measuring import machine
 from memory import memory_of_streams
-from peers import peers
-from workloads import GROWING
+from pages import filled, table
+from peers import PACKAGES, peers
+from workloads import GROWING, Workload
 
-__all__ = ["SECTIONS", "Effort", "main"]
+__all__ = ["Effort", "main"]
 
 _KIB = 1024
 
@@ -41,61 +44,88 @@ class Effort:
 
     growth: Mapping[int, int]
     """For each length of chunks, the characters of the shortest output."""
+    late: int
+    """How many characters come before a chunk that is late in its stream."""
     memory: int
     """The characters of streams whose memory is measured."""
+    chunks: int
+    """The chunks of the shortest stream that adapters read."""
     repeats: int
     """How many runs the best one is taken of."""
+    repeats_of_growth: int
+    """The same of the growth, which is measured again where it is not linear."""
     limit: float
     """The seconds that a peer has for an output."""
-    named: str = ""
-    """What the name of an output has to hold, for its growth to be measured."""
 
 
 _FULL = Effort(
     growth={WHOLE: 32 * _KIB, 1: 4 * _KIB, 4: 8 * _KIB, 16: 8 * _KIB, 4096: 16 * _KIB},
+    late=1024 * _KIB,
     memory=4_000_000,
+    chunks=10_000,
     repeats=5,
+    repeats_of_growth=3,
     limit=10,
 )
 _QUICK = Effort(
-    growth={WHOLE: 32 * _KIB, 1: 4 * _KIB, 16: 4 * _KIB},  # what is fast for a character shows in long outputs alone
+    growth={WHOLE: 32 * _KIB, 1: 4 * _KIB},  # what is fast for a character shows in long outputs alone
+    late=256 * _KIB,
     memory=40_000,
+    chunks=100,
     repeats=2,
+    repeats_of_growth=2,
     limit=1,
 )
+_FRAMEWORKS = ("langchain-core", "llama-index-core")
 
-SECTIONS: dict[str, Callable[[Effort], Iterable[Row]]] = {
-    "targets": lambda effort: ratios(effort.repeats),
-    "imports": lambda effort: imports(effort.repeats),
-    "adapters": lambda effort: adapters(effort.repeats),
-    "memory": lambda effort: memory_of_streams(effort.memory),
-    "growth": lambda effort: grown(effort.growth, min(effort.repeats, 3), effort.named),
-    "peers": lambda effort: peers(effort.limit),
-}
+
+class _Section(NamedTuple):
+    """A table."""
+
+    rows: Iterator[Row]
+    """What measures each row as it is asked for."""
+    packages: Sequence[str] = ()
+    """Whose versions matter to the figures."""
+
+
+def _sections(effort: Effort, workloads: Sequence[Workload]) -> dict[str, _Section]:
+    return {
+        "targets": _Section(ratios(effort.repeats)),
+        "imports": _Section(imports(effort.repeats), ("pydantic", *_FRAMEWORKS)),
+        "adapters": _Section(adapters(effort.repeats), _FRAMEWORKS),
+        "adapters-growth": _Section(growth_of_adapters(effort.chunks), _FRAMEWORKS),
+        "memory": _Section(memory_of_streams(effort.memory)),
+        "growth": _Section(grown(workloads, effort.growth, effort.late, effort.repeats_of_growth), ("json-repair",)),
+        "peers": _Section(peers(effort.limit), PACKAGES),
+    }
 
 
 def main(command_line: Sequence[str] | None = None) -> None:
     """Measure what the command line asks for, print the tables and write the files."""
     options = _options(command_line)
-    effort = replace(_QUICK if options.quick else _FULL, named=options.named)
-    names = options.only or (["growth"] if options.quick else SECTIONS)
-    if "growth" in names and not any(options.named in workload.name for workload in GROWING):
+    if options.page and (options.quick or options.named):
+        _fail("--page takes whole tables: not with --quick, nor with --named")
+    workloads = [workload for workload in GROWING if options.named in workload.name]
+    sections = _sections(_QUICK if options.quick else _FULL, workloads)
+    names = options.only or (["growth"] if options.quick else sections)
+    if "growth" in names and not workloads:
         _fail(f"--named {options.named!r} is in none of these: {', '.join(workload.name for workload in GROWING)}")
-    old = _figures_in(options.compare) if options.compare else {}
+    old = _old_figures(options.compare) if options.compare else {}
     measured: dict[str, list[Row]] = {}
-    tables = {"machine": [", ".join(f"{name} {version}" for name, version in machine().items())]}
-    print(*tables["machine"])
+    tables: dict[str, list[str]] = {}
     for name in names:
+        kept = measured.setdefault(name, [])
+        tables[name] = list(_printed(_measured(sections[name], kept)))
         print()
-        tables[name] = list(_printed(table(_kept(SECTIONS[name](effort), measured.setdefault(name, [])))))
     if options.compare:
         print(*changes(figures_of(measured), old), sep="\n")
     if options.json:
-        everything = {"machine": machine(), "figures": figures_of(measured)}
+        packages = dict.fromkeys(package for name in names for package in sections[name].packages)
+        everything = {"machine": machine(packages), "figures": figures_of(measured)}
         everything |= {name: [asdict(row) for row in rows] for name, rows in measured.items()}
         options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     if options.page:
-        options.page.write_text(_filled(options.page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), tables), encoding="utf-8")
     if options.plot:
         _plot(options.plot, measured)
     worse = [line for rows in measured.values() for line in faster_than_linear(rows)]
@@ -103,30 +133,29 @@ def main(command_line: Sequence[str] | None = None) -> None:
     sys.exit(1 if worse else 0)
 
 
-def _figures_in(path: Path) -> dict[str, float]:
+def _measured(section: _Section, kept: list[Row]) -> Iterator[str]:
+    """Give a table, with a line below that says when and on what it was measured."""
+    yield from table(_kept(section.rows, kept))
+    today = datetime.now(timezone.utc).date()
+    yield ""
+    yield f"Measured on {today}: " + ", ".join(
+        f"{name} {version}" for name, version in machine(section.packages).items()
+    )
+
+
+def _old_figures(path: Path) -> dict[str, float]:
     """Read the figures of another run, before any time is spent on this one."""
     try:
-        figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
-        return {name: float(figure) for name, figure in figures.items()}
+        return figures_in(path)
     except OSError as error:
         _fail(f"{path}: {error.strerror}")
-    except (AttributeError, LookupError, TypeError, ValueError):
-        _fail(f"{path} has no figures, as --json writes them")
+    except ValueError as error:
+        _fail(str(error))
 
 
 def _fail(message: str) -> NoReturn:
     print(f"speed.py: error: {message}", file=sys.stderr)
     sys.exit(2)
-
-
-def _filled(page: str, tables: Mapping[str, Sequence[str]]) -> str:
-    """Put tables into a page: each between `<!-- NAME -->` and `<!-- end -->`."""
-    for name, lines in tables.items():
-        begins, found, rest = page.partition(f"<!-- {name} -->\n")
-        _, _, ends = rest.partition("<!-- end -->")
-        if found:
-            page = "\n".join([begins + found, *lines, "", f"<!-- end -->{ends}"])
-    return page
 
 
 def _plot(path: Path, measured: Mapping[str, Iterable[Row]]) -> None:
@@ -137,9 +166,10 @@ def _plot(path: Path, measured: Mapping[str, Iterable[Row]]) -> None:
 
 
 def _options(command_line: Sequence[str] | None) -> argparse.Namespace:
+    tables = _sections(_QUICK, ())
     parser = argparse.ArgumentParser(description="How fast outputs are read, and whether the time grows with them.")
     parser.add_argument("--quick", action="store_true", help="short outputs, and without --only the growth alone")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="TABLE", help=", ".join(SECTIONS))
+    parser.add_argument("--only", nargs="+", choices=tables, metavar="TABLE", help=", ".join(tables))
     parser.add_argument("--named", default="", metavar="TEXT", help="growth: only of outputs with this in their name")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the versions")
     parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")

@@ -8,7 +8,7 @@ from typing import Any
 
 from llama3_tools import Extractor, Limits
 
-__all__ = ["CALL", "GROWING", "TYPICAL", "Workload"]
+__all__ = ["CALL", "GROWING", "LEAF", "PROSE", "PROSE_WITH_BRACES", "TYPICAL", "Workload"]
 
 _UNLIMITED = Limits(candidate=1_000_000_000, calls=1_000_000_000, rejections=1_000_000_000)
 """What is bounded cannot grow: the time has to be linear without."""
@@ -19,6 +19,11 @@ TYPICAL = (
     f"{CALL}\nI will tell you as soon as I know more about it."
 )
 """An output of 200 characters with one call in it."""
+
+# What more than one output is made of, again and again.
+PROSE = "Prose without a brace in it. "
+PROSE_WITH_BRACES = "A set {x, y}, a list [1] and a (pair). "
+LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
 
 _CITY = {"city": {"type": "string"}, "days": {"type": "integer"}}
 _TOOLS = [
@@ -52,24 +57,27 @@ class Workload:
 
     def make(self, size: int) -> str:
         """Make an output of about so many characters, times the scale."""
-        times = self._times(size)
+        times = self._times(size * self.scale)
         return self.before + self.unit * times + self.closing * times + self.after
+
+    def begin(self, size: int) -> str:
+        """Make what an output of so many characters or a little less begins with: it goes on with another unit."""
+        return self.before + self.unit * self._times(size)
 
     def calls_in(self, size: int) -> int:
         """Give the number of calls in the output that `make` makes."""
-        return self.calls * self._times(size) + self.calls_beside
+        return self.calls * self._times(size * self.scale) + self.calls_beside
 
     def extractor(self) -> Extractor:
         """Make the extractor that reads it."""
         return Extractor(limits=_UNLIMITED, **self.options)
 
     def _times(self, size: int) -> int:
-        return max(1, size * self.scale // len(self.unit + self.closing))
+        return max(1, size // len(self.unit + self.closing))
 
 
 _BREAK = f" so\n{CALL}"
 """Ends whatever is open: it would hold the call."""
-_LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
 _STRING = '{"name": "f", "parameters": {"text": "'
 _PYTHONIC = "[get_weather(city='"
 _BROKEN = '{"name": "get_weather", "parameters": {"city": \'Paris\', "days": 3,}}'
@@ -85,8 +93,8 @@ _INSIDE = {"starts_reasoning": True, **_THINKING}
 
 GROWING: tuple[Workload, ...] = (
     # Text.
-    Workload("prose", "Prose without a brace in it. "),
-    Workload("prose with braces", "A set {x, y}, a list [1] and a (pair). "),
+    Workload("prose", PROSE),
+    Workload("prose with braces", PROSE_WITH_BRACES),
     Workload("white space", " "),
     Workload("line breaks", "\n"),
     Workload("white space by the megabyte", " ", scale=8),
@@ -98,9 +106,9 @@ GROWING: tuple[Workload, ...] = (
     Workload("a long string of braces", "{}[]", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2),
     Workload(
         "wide arguments",
-        f"{_LEAF},",
+        f"{LEAF},",
         before='{"name": "f", "parameters": {"all": [',
-        after=f"{_LEAF}]}}}}\n{CALL}",
+        after=f"{LEAF}]}}}}\n{CALL}",
         calls_beside=2,
     ),
     Workload(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from adapters import adapters
+from adapters import adapters, growth_of_adapters
+from comparing import figures_of
 from extraction import ratios
-from figures import WHOLE, Growth, Row, figures_of, growth_factor, table
+from figures import WHOLE, Growth, Row, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
+from llama3_tools.source import Source
+from measuring import chunks_of, streamed
 from memory import STREAMS, memory_of_streams
+from pages import table
 from peers import OUTPUTS, peers
 from speed import main
 from workloads import GROWING, TYPICAL, Workload
@@ -34,12 +39,9 @@ def test_the_typical_output_is_as_long_as_it_says():
 @pytest.mark.parametrize("workload", GROWING, ids=[workload.name for workload in GROWING])
 def test_the_calls_that_are_in_an_output_are_found(workload: Workload):
     extractor, text = workload.extractor(), workload.make(SIZE)
-    stream = extractor.stream()
-    for start in range(0, len(text), 16):
-        stream.feed(text[start : start + 16])
-    stream.flush()
-    found = len(stream.extraction.tool_calls), len(extractor.extract(text).tool_calls)
-    assert found == (workload.calls_in(SIZE), workload.calls_in(SIZE))
+    in_chunks, whole = streamed(extractor, chunks_of(text, 16)), extractor.extract(text)
+    assert [len(one.tool_calls) for one in (in_chunks, whole)] == [workload.calls_in(SIZE)] * 2
+    assert text.startswith(workload.begin(SIZE * workload.scale))
 
 
 def test_no_two_outputs_have_one_name():
@@ -47,15 +49,11 @@ def test_no_two_outputs_have_one_name():
 
 
 def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    written, page = tmp_path / "speed.json", tmp_path / "speed.md"
-    page.write_text("Slow:\n<!-- memory -->\nOld.\n<!-- end -->\nNo more.\n", encoding="utf-8")
-    options = ["--quick", "--only", "targets", "memory", "--json", str(written), "--page", str(page)]
+    written = tmp_path / "speed.json"
     with pytest.raises(SystemExit) as stopped:
-        main(options)
+        main(["--quick", "--only", "targets", "memory", "--json", str(written)])
     assert stopped.value.code == 0
     printed = capsys.readouterr().out
-    table = printed[printed.index("| memory") :].strip()
-    assert page.read_text(encoding="utf-8") == f"Slow:\n<!-- memory -->\n\n{table}\n\n<!-- end -->\nNo more.\n"
     assert [row[0] for row in rows(printed.splitlines())] == [
         "",
         "a typical output",
@@ -79,6 +77,17 @@ def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, c
     assert len(figures["figures"]) == 12 + len(MEMORY)
 
 
+def test_a_page_gets_each_table_with_a_line_that_says_what_it_is_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = tmp_path / "speed.md"
+    before = "<!-- memory -->\nOld.\n<!-- end -->\nSlow:\n<!-- targets -->\n"
+    page.write_text(f"{before}Old.\n<!-- end -->\nNo more.\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["--only", "targets", "--page", str(page)])
+    printed = capsys.readouterr().out.strip()
+    assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
+    assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
+
+
 def test_it_tells_what_changed_since_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     old = tmp_path / "old.json"
     old.write_text(json.dumps({"figures": {"memory: prose, beside": 1, "memory: gone, beside": 1}}), encoding="utf-8")
@@ -97,6 +106,8 @@ def test_it_tells_what_changed_since_another_run(tmp_path: Path, capsys: pytest.
         (["--compare", "empty.json"], "empty.json has no figures, as --json writes them"),
         (["--only", "growth", "--named", "nothing"], "--named 'nothing' is in none of these: "),
         (["--quick", "--named", "nothing"], ", an array of calls, "),
+        (["--quick", "--page", "page.md"], "--page takes whole tables: not with --quick, nor with --named"),
+        (["--named", "calls", "--page", "page.md"], "--page takes whole tables: not with --quick, nor with --named"),
     ],
 )
 def test_what_is_not_there_is_told_of_before_anything_is_measured(
@@ -122,8 +133,8 @@ def test_it_draws_the_plot(tmp_path: Path):
 
 
 def test_growth_is_measured_whole_and_in_chunks():
-    (row,) = grown({WHOLE: SIZE, 4: SIZE}, 1, "an array of calls")
-    (workload,) = (one for one in GROWING if one.name == row.name)
+    (workload,) = (one for one in GROWING if one.name == "an array of calls")
+    (row,) = grown([workload], {WHOLE: SIZE, 4: SIZE}, 4 * SIZE, 1)
     lengths = [[len(workload.make(SIZE * scale * factor)) for factor in (1, 2, 4)] for scale in (1, 2, 4)]
     assert row.sizes.keys() == {WHOLE, 4}
     assert all(sizes in lengths for sizes in row.sizes.values())  # by chance, it may look faster than linear at first
@@ -131,6 +142,7 @@ def test_growth_is_measured_whole_and_in_chunks():
     assert figures_of({"growth": [row]}).keys() == {
         "growth: an array of calls, whole",
         "growth: an array of calls, by 4",
+        "growth: an array of calls, late",
     }
 
 
@@ -144,8 +156,25 @@ def test_growth_is_measured_whole_and_in_chunks():
     ],
 )
 def test_what_grows_faster_than_its_output_is_told(seconds: list[float], told: list[str]):
-    row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 1.0, 1.0], 4: seconds})
+    row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 1.0, 1.0], 4: seconds}, 1.2)
     assert list(faster_than_linear([row])) == told
+
+
+def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    class Copying(Source):
+        arrived = ""
+
+        def feed(self, chunk: str) -> None:
+            self.arrived = f"{self.arrived}{chunk}"  # copies it
+            super().feed(chunk)
+
+    monkeypatch.setattr("llama3_tools.stream.Source", Copying)
+    with pytest.raises(SystemExit) as stopped:
+        main(["--quick", "--named", "prose with braces"])
+    assert stopped.value.code == 1
+    assert "'prose with braces': late in a stream, a chunk takes " in capsys.readouterr().out
 
 
 def test_growth_is_of_the_lengths_that_there_were():
@@ -160,6 +189,15 @@ def test_what_the_adapters_add_is_measured_for_both_frameworks():
     measured: list[Row] = list(adapters(1))
     assert {row.name.partition(":")[0] for row in measured} == {"LangChain", "LlamaIndex"}
     assert {cell for cells in rows(list(table(measured)))[1:] for cell in cells[-1:]} == {"message", "chunk"}
+
+
+def test_the_growth_of_the_adapters_is_measured_for_both_frameworks():
+    assert [[*cells[:2]] for cells in rows(table(growth_of_adapters(10)))[1:]] == [
+        ["LangChain: parser.transform, text", "40"],
+        ["LangChain: parser.transform, calls", "40"],
+        ["LlamaIndex: parser.stream, text", "40"],
+        ["LlamaIndex: parser.stream, calls", "40"],
+    ]
 
 
 def test_imports_are_measured_against_pydantic_and_the_frameworks():
