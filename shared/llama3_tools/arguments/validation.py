@@ -210,7 +210,7 @@ def _detail(violation: Violation) -> str:
         return ""
     if violation.rule == "oneOf" and violation.message != TOO_LARGE:
         return "fits more than one of the alternatives"
-    return violation.message if violation.rule == "uniqueItems" else shortened(violation.message)
+    return violation.message  # which is of our own, and short
 
 
 def _properties(violation: Violation) -> Mapping[str, Any]:
