@@ -216,6 +216,7 @@ def test_a_call_behind_a_quotation_mark_waits_for_the_next_character():
         (f"<tool_response><tool_call>{A}</tool_call>", "", f"<tool_response><tool_call>{A}</tool_call>"),
         (f"It came in a `<tool_response>`. {A}", "a", "It came in a `<tool_response>`."),
         (f"<code>{A}</code> {B}", "b", f"<code>{A}</code>"),
+        (f"</code><code>{A}</code> {B}", "b", f"</code><code>{A}</code>"),
         (f"<pre class='json'>\n{A}\n</pre>\n{B}", "b", f"<pre class='json'>\n{A}\n</pre>"),
         (f"<code\nid=x>`{A}", "", f"<code\nid=x>`{A}"),
         (f"It goes into `<code>` or `<pre>`. {A}", "a", "It goes into `<code>` or `<pre>`."),

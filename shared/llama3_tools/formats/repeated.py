@@ -45,8 +45,7 @@ def _quotation(name: str, opening: Marker, closing: str, *, shared: int = 0) -> 
 
 def _element(name: str, tag: str) -> WireFormat:
     """Make the format of quotation in an HTML element, whose tags know no case."""
-    beginnings = Marker.of(tag).partial.removesuffix(r"\Z")
-    partial = rf"<(?i:{beginnings}|{tag}{_ATTRIBUTES})?\Z"
+    partial = rf"<(?i:{Marker.of(tag).partial}|{tag}{_ATTRIBUTES})?\Z"
     return _quotation(name, Marker(rf"<(?i:{tag}){_ATTRIBUTES}>", partial, ("<",)), rf"</(?i:{tag})\s{{0,8}}>")
 
 
