@@ -28,15 +28,19 @@ from typing import NamedTuple
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(_ROOT / folder) for folder in ("shared", "fuzz", "tests")]
 
+__all__ = ["NAMES", "Run", "main", "watch"]
+
 _CACHE = _ROOT / ".cache" / "fuzz"
 _FINDINGS = _CACHE / "findings"
-_NAMES = ("extract", "stream", "pythonic", "coercion", "response")
+NAMES = ("extract", "stream", "pythonic", "coercion", "response")
+"""The targets. They are not imported here: they are instrumented as they are imported where they are fuzzed."""
+
 _LONGEST_SECONDS = 10
 _EXECUTIONS = re.compile(r"number_of_executed_units:\s*(\d+)")
 _COVERAGE = re.compile(r"cov: (\d+)")
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """What became of one target."""
 
     executions: int
@@ -53,13 +57,13 @@ def main(command_line: Sequence[str] | None = None) -> int:
     """Fuzz, and print a line for each target; give the exit status."""
     parser = argparse.ArgumentParser(description="Fuzz the parts that read what a model writes.")
     parser.add_argument("--seconds", type=_seconds, default=60, help="how long each target runs (default: 60)")
-    parser.add_argument("--target", choices=_NAMES, action="append", help="only this one; may be given several times")
+    parser.add_argument("--target", choices=NAMES, action="append", help="only this one; may be given several times")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run a finding again, without the fuzzer")
-    parser.add_argument("--within", choices=_NAMES, help=argparse.SUPPRESS)
+    parser.add_argument("--within", choices=NAMES, help=argparse.SUPPRESS)
     options = parser.parse_args(command_line)
     if options.replay:
         name = (options.target or [options.replay.name.split("-")[0]])[0]
-        if name not in _NAMES:
+        if name not in NAMES:
             parser.error(f"{options.replay} is not named after a target: give --target, too")
         return _replay(options.replay, name)
     if options.within:
@@ -69,7 +73,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
             2, "The fuzzers need atheris, which has wheels for Linux and Python 3.11 to 3.13: pip install '.[fuzz]'\n"
         )
     print(f"Python {platform.python_version()}, atheris {version('atheris')}, {platform.machine()}")
-    runs = [_watch(name, options.seconds) for name in options.target or _NAMES]
+    runs = [watch(name, options.seconds) for name in options.target or NAMES]
     findings = [finding for run in runs for finding in run.findings]
     failed = any(run.log for run in runs)
     print(f"{sum(run.executions for run in runs):,} executions, {len(findings)} findings")
@@ -84,18 +88,20 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
-def _watch(name: str, seconds: int) -> _Run:
+def watch(name: str, seconds: int) -> Run:
     """Fuzz one target in a process of its own, as a finding ends it."""
-    _FINDINGS.mkdir(parents=True, exist_ok=True)
+    corpus = _CACHE / name
+    for folder in (_FINDINGS, corpus):
+        folder.mkdir(parents=True, exist_ok=True)
     before, started = set(_FINDINGS.iterdir()), time.monotonic()
     line = [sys.executable, __file__, "--within", name, "--seconds", str(seconds)]
     done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False, cwd=_ROOT)  # noqa: S603 - ourselves
     executed = _EXECUTIONS.search(done.stderr)
     covered = _COVERAGE.findall(done.stderr)
-    run = _Run(
+    run = Run(
         executions=int(executed[1]) if executed else 0,
         seconds=time.monotonic() - started,
-        inputs=len(list((_CACHE / name).iterdir())),
+        inputs=len(list(corpus.iterdir())),
         coverage=int(covered[-1]) if covered else 0,
         findings=sorted(set(_FINDINGS.iterdir()) - before),
         log=(done.stdout + done.stderr)[-4000:] if done.returncode else "",
@@ -119,7 +125,6 @@ def _fuzz(name: str, seconds: int) -> None:
         from targets import TARGETS  # noqa: PLC0415 - the same
 
     target, corpus = TARGETS[name], _CACHE / name
-    corpus.mkdir(parents=True, exist_ok=True)
     for data in target.first_inputs():
         (corpus / hashlib.sha256(data).hexdigest()[:40]).write_bytes(data)
 

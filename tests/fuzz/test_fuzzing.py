@@ -13,6 +13,10 @@ from editing import LONGEST_INPUT, bytes_of, text_of
 from targets import TARGETS
 
 
+def test_the_targets_have_the_names_that_one_can_ask_for():
+    assert tuple(TARGETS) == run.NAMES
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_holds_holds_of_each_seed(target: str):
     seeds = TARGETS[target].first_inputs()
@@ -69,6 +73,17 @@ def test_what_cannot_be_run_is_refused(line: list[str], message: str, capsys: py
     with pytest.raises(SystemExit):
         run.main(line)
     assert message in capsys.readouterr().err
+
+
+def test_a_target_that_cannot_even_begin_leaves_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(run, "_CACHE", tmp_path)
+    monkeypatch.setattr(run, "_FINDINGS", tmp_path / "findings")
+    ended = run.watch("gone", 1)
+    assert (ended.executions, ended.inputs, ended.findings) == (0, 0, [])
+    assert "invalid choice: 'gone'" in ended.log
+    assert "It ended with status 2:" in capsys.readouterr().out
 
 
 def test_without_the_fuzzer_one_line_says_what_it_needs(
