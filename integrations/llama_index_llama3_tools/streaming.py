@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta
+from llama3_tools.growing_text import GrowingText
 from llama_index_llama3_tools.messages import (
     AnyResponse,
     CallParts,
@@ -71,16 +72,18 @@ class ResponseStream:
         self._last = as_chat_response(response)
         self.has_reasoning = self.has_reasoning or has_reasoning(self._last)
         before, new = self._read, self._source.of(self._last)
-        if not self._native and has_native_calls(self._last.message):
+        is_anew = not self._native and has_native_calls(self._last.message)
+        if is_anew:
             self._end_calls(self.output[: -len(new) or None])
         if self._native and not self._reader.splits_reasoning:
             held = self._read.text[len(before.text) :]
             return self._last.model_copy(update={"delta": held + new})
-        if new:
-            self._take(self._begin().feed(new))
+        fresh = self._take(self._begin().feed(new)) if new else _Read()
+        if is_anew:
+            fresh = _Read(*map(_beyond, self._read, before))
         text, reasoning = self._read
         self._given = assistant_message(text, self._calls, reasoning=reasoning, like=self._last.message)
-        return self._changed(self._last, self._given, before)
+        return self._changed(self._last, self._given, fresh)
 
     def flush(self) -> list[ChatResponse]:
         """End the turn: one more response where something was held back, or where the whole reads otherwise.
@@ -90,20 +93,20 @@ class ResponseStream:
         """
         if self._native and not self._reader.splits_reasoning:
             return []
-        stream, before = self._begin(), self._read
-        self._take(stream.flush())
+        stream = self._begin()
+        fresh = self._take(stream.flush())
         if self._last is None or self._given is None:
             return []
         extraction = stream.extraction
         if self._only_first:
             extraction = replace(extraction, tool_calls=extraction.tool_calls[:1])
         message = promote_message(self._last.message, extraction)
-        if self._read == before and message == self._given:
+        if not any(fresh) and message == self._given:
             return []
         # What belongs to a delta belongs to one response alone.
         kwargs = without_thinking_delta(self._last.additional_kwargs)
         last = self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs})
-        return [self._changed(last, message, before)]
+        return [self._changed(last, message, fresh)]
 
     def _begin(self) -> ExtractionStream:
         """Begin to read with the first text: what the server sends before it tells how."""
@@ -121,25 +124,31 @@ class ResponseStream:
             self._take(self._begin().flush())
             self._native = True
 
-    def _take(self, events: Iterable[Event]) -> None:
-        """Note what has become certain."""
-        text, reasoning = self._read
+    def _take(self, events: Iterable[Event]) -> _Read:
+        """Note what has become certain, and give what is new of it.
+
+        What has been read so far is copied for it, as the response's message holds all of it.
+        """
+        texts: list[str] = []
+        thoughts: list[str] = []
         for event in events:
             if isinstance(event, TextDelta):
-                text += event.text
+                texts.append(event.text)
             elif isinstance(event, ReasoningDelta):
-                reasoning += event.text
+                thoughts.append(event.text)
             elif not (self._only_first and self._calls.blocks):
                 self._calls.add(event.tool_call)
-        self._read = _Read(text, reasoning)
+        fresh = _Read("".join(texts), "".join(thoughts))
+        self._read = _Read(self._read.text + fresh.text, self._read.reasoning + fresh.reasoning)
+        return fresh
 
-    def _changed(self, response: ChatResponse, message: ChatMessage, before: _Read) -> ChatResponse:
-        """Give a response with another message, and with what is new since `before`."""
-        changes = {"delta": _beyond(self._read.text, before.text), "message": message}
-        thought = _beyond(self._read.reasoning, before.reasoning)
-        if thought:
-            blank = "\n\n" if self.has_reasoning and not before.reasoning else ""
-            changes["additional_kwargs"] = with_thinking_delta(response.additional_kwargs, blank + thought)
+    def _changed(self, response: ChatResponse, message: ChatMessage, fresh: _Read) -> ChatResponse:
+        """Give a response with another message, and with what is new in it."""
+        changes = {"delta": fresh.text, "message": message}
+        if fresh.reasoning:
+            is_first = fresh.reasoning == self._read.reasoning
+            blank = "\n\n" if self.has_reasoning and is_first else ""
+            changes["additional_kwargs"] = with_thinking_delta(response.additional_kwargs, blank + fresh.reasoning)
         return response.model_copy(update=changes)
 
 
@@ -164,22 +173,37 @@ class NewText:
     """
 
     def __init__(self) -> None:
-        self.output = ""
-        """The text so far."""
+        self._seen = ""
+        self._pieces = GrowingText()
+        self._length = 0
         self._has_deltas = False
+
+    @property
+    def output(self) -> str:
+        """The text so far."""
+        if self._pieces:
+            self._seen += self._pieces.joined()
+            self._pieces = GrowingText()
+        return self._seen
 
     def of(self, response: ChatResponse) -> str:
         """Give what a response adds."""
-        new = response.delta or self._beyond_seen(response)
         self._has_deltas = self._has_deltas or response.delta is not None
-        self.output += new
-        return new
+        return self._add(response.delta) if response.delta else self._of_content(response.message.content or "")
 
-    def _beyond_seen(self, response: ChatResponse) -> str:
-        content = response.message.content or ""
-        if content.startswith(self.output):
-            return content[len(self.output) :]
-        return "" if self._has_deltas or response.delta is not None else content
+    def _of_content(self, content: str) -> str:
+        if self._has_deltas and len(content) <= self._length:
+            return ""
+        if len(content) >= self._length and content.startswith(self.output):
+            new = content[self._length :]
+            self._seen, self._length = content, len(content)
+            return new
+        return "" if self._has_deltas else self._add(content)
+
+    def _add(self, new: str) -> str:
+        self._pieces.add(new)
+        self._length += len(new)
+        return new
 
 
 class Turn(Protocol[_Given_contra, _Shown_co]):
