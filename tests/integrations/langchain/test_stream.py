@@ -23,6 +23,11 @@ from integrations.langchain.scripted import (
     summed,
 )
 from langchain_llama3_tools import Llama3JsonToolOutputParser
+from langchain_llama3_tools.chunks import MessageChunks
+from langchain_llama3_tools.invalid import InvalidCalls
+from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.reading import Extractors
+from steps import steps_of
 
 OUTPUTS = {
     "empty": "",
@@ -151,6 +156,28 @@ def test_text_and_calls_keep_their_order() -> None:
         ("", 0),
     ]
     assert [chunk.response_metadata for chunk in out] == [{"model_name": "llama"}, {}, {}, {}, {}, {}]
+
+
+@pytest.mark.parametrize("piece", [f"Hi {CALL}; ", CUT_OFF, "<think>Hm.</think> ", "{x", "a "])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
+    """LangChain's own, which sums the chunks up, does not; so this is without it."""
+
+    def work(times: int) -> int:
+        ids = counted_ids()
+        extractors = Extractors(Llama3JsonToolOutputParser(split_reasoning=True), tools=None)
+        chunks = MessageChunks(extractors, InvalidCalls("collect", ids), NativeCalls(ids))
+
+        def feed(given: list[AIMessageChunk]) -> None:
+            for chunk in given:
+                list(chunks.feed(chunk))
+            list(chunks.flush())
+
+        given = SHAPES[shape]([(piece * times)[at : at + 8] for at in range(0, len(piece) * times, 8)])
+        return steps_of(lambda: feed(given))
+
+    work(3)
+    assert work(200) < 5 * work(50) + 500
 
 
 def test_without_any_input_there_is_no_output() -> None:
