@@ -385,7 +385,7 @@ PROBLEMS = [
         "11: cases[0].expect: expected a list of calls (where none is expected, none), got an empty list",
     ),
     ("name: !!bool abc", "1: not YAML: 'abc' is no bool that can be read"),
-    ("name: !!float abc", "1: not YAML: 'abc' is no float that can be read"),
+    ("name: a\ncases: !!float abc", "2: not YAML: 'abc' is no float that can be read"),
     (f"name: {'9' * 5000}", f"1: not YAML: '{'9' * 100}… (5000 characters)' is no int that can be read"),
     (
         "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
