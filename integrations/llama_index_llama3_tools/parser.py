@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -35,7 +36,7 @@ from llama_index_llama3_tools.output import Llama3ToolOutput, failed_tool_calls
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from llama_index_llama3_tools.reading import Reading
 from llama_index_llama3_tools.reasoning import has_reasoning
-from llama_index_llama3_tools.streaming import ResponseStream, astream_responses, stream_responses
+from llama_index_llama3_tools.streaming import HeldStream, ResponseStream, astream_responses, stream_responses
 from llama_index_llama3_tools.strict import StrictFormat
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
 
@@ -277,25 +278,28 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         return self._on_unknown_tool == "call" or tools is None or name in tools
 
     def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
-        turn = ResponseStream(self._reader)
-        promoted = stream_responses(responses, turn)
         if self._strict:  # the last character may break the format
-            held = list(promoted)
-            self._check_turn(turn)
-            yield from held
+            held = HeldStream(self._reader)
+            deque(stream_responses(responses, held), maxlen=0)
+            self._check_turn(held.turn)
+            yield from held.shown()
             return
-        yield from promoted
+        turn = ResponseStream(self._reader)
+        yield from stream_responses(responses, turn)
         self._check_turn(turn)
 
     async def _astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
+        if self._strict:
+            held = HeldStream(self._reader)
+            async with aclosing(astream_responses(responses, held)) as coming:
+                async for _ in coming:
+                    pass
+            self._check_turn(held.turn)
+            for response in held.shown():
+                yield response
+            return
         turn = ResponseStream(self._reader)
         async with aclosing(astream_responses(responses, turn)) as promoted:
-            if self._strict:
-                held = [response async for response in promoted]
-                self._check_turn(turn)
-                for response in held:
-                    yield response
-                return
             async for response in promoted:
                 yield response
         self._check_turn(turn)

@@ -22,7 +22,7 @@ from llama_index_llama3_tools.messages import (
 from llama_index_llama3_tools.reading import TextReader
 from llama_index_llama3_tools.reasoning import has_reasoning, with_thinking_delta, without_thinking_delta
 
-__all__ = ["NewText", "ResponseStream", "astream_responses", "stream_responses"]
+__all__ = ["HeldStream", "NewText", "ResponseStream", "astream_responses", "stream_responses"]
 
 _Given_contra = TypeVar("_Given_contra", contravariant=True)
 _Shown_co = TypeVar("_Shown_co", covariant=True)
@@ -150,6 +150,44 @@ class ResponseStream:
             blank = "\n\n" if self.has_reasoning and is_first else ""
             changes["additional_kwargs"] = with_thinking_delta(response.additional_kwargs, blank + fresh.reasoning)
         return response.model_copy(update=changes)
+
+
+class HeldStream:
+    """A streamed turn that is shown once all of it is known to be right.
+
+    The responses are held back as they came, without the text that each of them repeats: those that are shown hold the
+    text so far, and all of them at once would take memory that grows with its square.
+
+    Args:
+        reader: chooses what finds the calls.
+    """
+
+    def __init__(self, reader: TextReader) -> None:
+        self._reader = reader
+        self._source = NewText()
+        self._held: list[ChatResponse] = []
+        self._native = False
+        self.turn = ResponseStream(reader)
+        """All of the turn, read."""
+
+    def feed(self, response: AnyResponse) -> None:
+        """Take the next response; see `ResponseStream.feed`."""
+        self.turn.feed(response)
+        chat = as_chat_response(response)
+        message = chat.message
+        self._native = self._native or has_native_calls(message)
+        if not self._native:
+            message = assistant_message("", (), like=message)
+        self._held.append(chat.model_copy(update={"message": message, "delta": self._source.of(chat)}))
+
+    def flush(self) -> list[None]:
+        """End the turn."""
+        self.turn.flush()
+        return []
+
+    def shown(self) -> Generator[ChatResponse, None, None]:
+        """Give what a `ResponseStream` makes of the turn."""
+        return stream_responses(self._held, ResponseStream(self._reader))
 
 
 class _Read(NamedTuple):

@@ -11,7 +11,9 @@ from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBloc
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, MockLLM, TextBlock
 
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from llama3_tools.growing_text import GrowingText
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
+from llama_index_llama3_tools.streaming import NewText
 
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
@@ -362,3 +364,24 @@ async def test_a_stream_need_not_be_a_generator() -> None:
 
     [response] = [response async for response in Llama3JsonToolOutputParser().astream(Once())]
     assert len(calls_in(response.message)) == 1
+
+
+def test_the_text_so_far_is_that_of_the_last_content_or_joined_when_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    joined: list[str] = []
+    join = GrowingText.joined
+
+    def counted(text: GrowingText) -> str:
+        joined.append(join(text))
+        return joined[-1]
+
+    monkeypatch.setattr(GrowingText, "joined", counted)
+    by_delta, by_content, content = NewText(), NewText(), ""
+    for piece in ["He", "", "llo", "!"] * 10:
+        content += piece
+        assert by_delta.of(ChatResponse(message=ChatMessage(content=""), delta=piece)) == piece
+        assert by_content.of(ChatResponse(message=ChatMessage(content=content))) == piece
+        assert by_content.output is content
+    assert joined == []
+    assert (by_delta.output, by_delta.output, joined) == (content, content, [content])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,6 +126,29 @@ async def test_asynchronous_streams_are_held_back_too() -> None:
     broken = PARSER.astream(await ScriptedLLM(chunks=[*ONE, " Done."]).astream_complete("Weather?"))
     with pytest.raises(StrictResponseError, match="text_after"):
         await anext(broken)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("before", "piece"),
+    [("<think>", "some prose "), ('</think>{"message": "Hi", "tool_call": null}', "some prose ")],
+    ids=["thoughts", "prose behind the object"],
+)
+def test_what_is_held_back_takes_memory_as_it_is_long(before: str, piece: str, style: Style) -> None:
+    parser = Llama3JsonToolOutputParser(strict=True, split_reasoning=True, starts_reasoning=True)
+
+    def memory(count: int) -> int:
+        responses = ScriptedLLM(chunks=[before, *[piece * 20] * count], style=style).stream_complete("Weather?")
+        tracemalloc.start()
+        with contextlib.suppress(StrictResponseError):
+            next(parser.stream(responses))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    memory(3)
+    assert memory(400) < 3 * memory(200)
 
 
 def test_a_response_with_calls_of_the_server_comes_back_as_it_is() -> None:
