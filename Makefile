@@ -58,10 +58,10 @@ fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TA
 mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="json_scan --again --jobs 4")
 	$(PY) mutation/mutate.py $(ARGS)
 
-bench: $(VENV)/.bench ## Measure how fast outputs are read, ten minutes (ARGS="--json new.json --compare old.json", "--only targets")
+bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--json new.json --compare old.json", "--only targets")
 	$(PY) benchmarks/speed.py $(ARGS)
 
-bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output; fails if so
+bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output, two minutes; fails if so
 	$(PY) benchmarks/speed.py --quick $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails

@@ -23,7 +23,7 @@ _MARKDOWN = '# Title\n\n- **Bold** and `code`, a [link](https://example.org) [1]
 _TOOLS = [{"name": name} for name in ("get_weather", "get_time", "search", "send_mail", "turn_on")]
 _DEEP = 60
 _STREAMING_TARGET = 66.0
-"""Which is 1.5 µs a character over the 22.5 ns that the loop takes for one on the machine of the documentation."""
+"""Which is 1.5 µs a character over 22.5 ns, about what the loop takes for one on the machine of the documentation."""
 
 
 class _Output(NamedTuple):

@@ -23,6 +23,7 @@ from peers import OUTPUTS, peers
 from speed import main
 from workloads import GROWING, TYPICAL, Workload
 
+ROOT = Path(__file__).parents[2]
 SIZE = 4096
 MEMORY = [workload.name for workload, *_ in STREAMS]
 
@@ -130,6 +131,13 @@ def test_it_draws_the_plot(tmp_path: Path):
     with pytest.raises(SystemExit):
         main(["--quick", "--only", "targets", "growth", "--named", "an array of calls", "--plot", str(drawn)])
     assert "a typical output" in drawn.read_text(encoding="utf-8")
+
+
+def test_the_readme_says_of_the_typical_output_what_the_page_does():
+    times = {cells[0]: cells[2] for cells in rows((ROOT / "docs" / "speed.md").read_text("utf-8").splitlines())}
+    whole, streamed = (float(times[f"a typical output{how}"][: -len(" µs")]) for how in ("", ", by 4 characters"))
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert f"takes {whole:.0f} µs; as a stream, it takes {streamed / len(TYPICAL):.1f} µs a character." in readme
 
 
 def test_growth_is_measured_whole_and_in_chunks():
