@@ -26,8 +26,6 @@ WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "
 
 _OF_A_VALUE = ("$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type")
 """What a parameter that is declared at all has one of."""
-_OF_A_TOOL = frozenset({"deprecated", "description", "examples", "title", "type"})
-"""Keywords that a tool dict may have as well; the type of Anthropic's is "custom"."""
 _KEYWORDS = frozenset(
     (
         *(*WITH_ONE, *WITH_SEVERAL, *WITH_NAMED, *_OF_A_VALUE),
@@ -39,6 +37,8 @@ _KEYWORDS = frozenset(
     )
 )
 """Those of any draft, but for three of old ones that hold no object: `disallow`, `divisibleBy` and `id`."""
+_OF_A_SCHEMA = _KEYWORDS - {"deprecated", "description", "examples", "title", "type"}
+"""Those that a tool dict has not as well; the type of Anthropic's is "custom"."""
 
 _MAX_DEPTH = 256
 _TOO_DEEP = f"it is nested deeper than {_MAX_DEPTH} levels"  # which could not be copied, were the stack rather full
@@ -97,10 +97,9 @@ def _schema_key(tool: Mapping[str, Any]) -> str | None:
     key = next((key for key in SCHEMA_KEYS if isinstance(holder.get(key), Mapping)), None)
     if tool.get("type") == "function":
         return key or SCHEMA_KEYS[0]
-    is_schema = _is_type(tool.get("type")) or any(
-        name in _KEYWORDS - _OF_A_TOOL or str(name).startswith("$") for name in tool
-    )
-    return None if is_schema or not isinstance(holder.get("name"), str) else key
+    if key is None or not isinstance(holder.get("name"), str) or _is_type(tool.get("type")):
+        return None
+    return None if any(name in _OF_A_SCHEMA or str(name).startswith("$") for name in tool) else key
 
 
 def _json_flaw(schema: Mapping[str, Any]) -> str | None:
