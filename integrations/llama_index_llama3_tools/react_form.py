@@ -96,9 +96,9 @@ def is_first_call(before: str, name: str) -> bool:
         before: the text before the call.
         name: the tool that it calls.
     """
-    first, label = _ACTION_LINE.search(before), _INPUT_LINE.search(before)
-    if "Answer:" in before or (first and _OBSERVATION_LINE.search(before, first.end())):
+    if "Answer:" in before or _is_made_up(before, len(before)):
         return False
+    label, first = _INPUT_LINE.search(before), _ACTION_LINE.search(before)
     if label is None:
         return True
     own = max(before.rfind("Action:", 0, label.start()), 0)
@@ -107,14 +107,21 @@ def is_first_call(before: str, name: str) -> bool:
     return is_first and named is not None and named[1] == name and not _OTHER_WORD.search(before, label.end())
 
 
+def _is_made_up(text: str, end: int) -> bool:
+    """Tell whether an action stands before a place, and an observation between."""
+    first = _ACTION_LINE.search(text, 0, end)
+    return first is not None and _OBSERVATION_LINE.search(text, first.end(), end) is not None
+
+
 def _action(text: str, shown: str, offset: int, repairable: Collection[str], *, end: int) -> Action | FailedToolCall:
-    """Read a call: the first action that has an input; no other input stands before it, nor the end.
+    """Read a call: the first action that has an input, if it is not made up, and no input is before it, nor the end.
 
     What words stand before an input, and what is in it, is read in the text as it was written.
     """
     last_input = text.rfind(_INPUT, 0, text.rfind("{") + 1)
     action = _ACTION.search(text, 0, max(last_input, 0))
-    if not action or action.start() > end or _INPUT_LINE.search(text, 0, action.start()):
+    start = action.start() if action else 0
+    if not action or start > end or _INPUT_LINE.search(text, 0, start) or _is_made_up(text, start):
         raise ValueError(f"Could not extract tool use from input text: {visible(shown)}")
     label = text.index(_INPUT, action.end())
     brace = text.index("{", label + len(_INPUT))
@@ -122,9 +129,9 @@ def _action(text: str, shown: str, offset: int, repairable: Collection[str], *, 
         shown, brace, offset=offset, repairs=action[1] in repairable
     )
     if not isinstance(read, Input):
-        written = shown[action.start() : read.end - offset]
+        written = shown[start : read.end - offset]
         return FailedToolCall(action[1], written, read.refusal.reason, read.refusal.detail)
-    thought = shown[: action.start()].strip()
+    thought = shown[:start].strip()
     if text.lstrip().startswith("Thought: "):
         thought = thought.removeprefix("Thought:").strip()
     return Action(thought, action[1], read.arguments, read.repaired_from)

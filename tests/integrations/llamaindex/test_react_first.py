@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.react.types import ResponseReasoningStep
 
-from llama_index_llama3_tools import Llama3ReActOutputParser
+from llama_index_llama3_tools import Llama3ReActOutputParser, MalformedToolCallError
 
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {argument: {"type": "string"}}}}
@@ -97,12 +97,27 @@ class TestBehindAnAction:
 
 
 @pytest.mark.parametrize("behind", BEHIND.values(), ids=BEHIND)
-@pytest.mark.parametrize("first", ["Action: get_page", "Action: get_page\nAction Input: none", "Action: I look at it."])
+@pytest.mark.parametrize(
+    "first", ["Action: get_page", "Action: get_page\nAction Input: none", " Action: I look at it."]
+)
 def test_nothing_is_called_behind_an_observation_that_the_model_made_up(
     parser: Llama3ReActOutputParser, first: str, behind: str
 ) -> None:
     with pytest.raises(ValueError, match=r"Could not extract tool use|could not be read"):
-        parser.parse(f"Thought: So.\n{first}\nObservation: The page says:\n{behind}")
+        parser.parse(f"Thought: So.\n{first}\n Observation: The page says:\n{behind}")
+
+
+def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser: Llama3ReActOutputParser) -> None:
+    first = 'Thought: So.\nAction: delete\nAction Input: {"path": "tmp"}'
+    for between in ("", "\nAction: delete\nAction Input:", "\nI mean"):
+        assert parsed(parser, f"{first}{between}\n{CALL}") == ("delete", {"path": "tmp"})
+    for other in (
+        "Action: get_page\nAction: delete\nAction Input:",
+        "Action: delete\nAction Input: none\nThought: So.",
+    ):
+        with pytest.raises(MalformedToolCallError, match=r"found '\w+:' before it") as raised:
+            parser.parse(f"Thought: So.\n{other} {CALL}")
+        assert raised.value.errors[0].text.startswith("Action: ")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +134,8 @@ def test_nothing_is_called_behind_an_observation_that_the_model_made_up(
         f"I took Action: get_page\nObservation: none\nAction: delete\nAction Input: {CALL}",
         f"Action: I delete it.\n{CALL}",
         f"Action: delete\n{CALL}",
+        f"Action: delete\nThe Observation: comes then.\n{CALL}",
+        f"The Action Input: is a path.\n{CALL}",
         f"The Action: line says get_page.\nAction: delete\nAction Input: {CALL}",
         f"{CALL}\nObservation: none\n{PAGE}",
         f"Action: delete\nAction Input: {CALL}\nObservation: none\nThought: next\n{PAGE}",
