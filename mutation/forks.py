@@ -1,4 +1,8 @@
-"""A plugin of pytest's: for each mutant, it runs the tests that reach it, in a fork of the process that has them."""
+"""A plugin of pytest's: for each mutant, it runs the tests that reach it, in a fork of the process that has them.
+
+Some code has run before a fork can change it, as it runs when it is imported, or what it gives is kept. A mutant that
+survives in a fork is therefore tested once more, in a process of its own, which is this file as a program.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import takewhile, zip_longest
 from typing import Literal, NamedTuple, TypeAlias
@@ -25,11 +29,13 @@ from mutmut.state import state
 
 __all__ = ["Fate", "Forks", "Mutant"]
 
-Fate: TypeAlias = Literal["killed", "timeout", "survived", "untested"]
+Fate: TypeAlias = Literal["killed", "timeout", "survived"]
 
 _MOST_BYTES = 4 << 30
 _PATIENCE = 20
 """How many times longer than without a mutant a test may take, and five seconds more."""
+_LONGEST = 60
+"""How many seconds a test may take in a process of its own."""
 
 
 class Mutant(NamedTuple):
@@ -68,10 +74,13 @@ class _Reach(NamedTuple):
 class Forks:
     """Finds the fate of mutants. What is imported, and what is set up for that, is so once for all of them."""
 
-    def __init__(self, mutants: Sequence[Mutant], jobs: int, seconds: float) -> None:
+    def __init__(self, mutants: Sequence[Mutant], known: Container[str], jobs: int, seconds: float) -> None:
         self.fates: dict[Mutant, Fate] = {}
         """What became of each mutant so far."""
+        self.left_out: set[str] = set()
+        """The tests that the command line leaves out."""
         self._mutants = mutants
+        self._known = known
         self._jobs = jobs
         self._seconds = seconds
         self._items: Sequence[pytest.Item] = ()
@@ -88,15 +97,19 @@ class Forks:
         """Remember that a test has failed."""
         self._has_failed |= report.failed
 
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Remember what is left out."""
+        self.left_out.update(item.nodeid for item in items)
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Find out which tests reach which function, then test the mutants.
 
         Raises:
-            Session.Interrupted: a test could not be imported.
+            Session.Interrupted: a test could not be imported, or fails in a process of its own alone.
         """
         if session.testsfailed:
             raise session.Interrupted("not all tests could be collected")
-        self._items = [item for item in session.items if not _is_random(item) and "__mutmut_" not in item.nodeid]
+        self._items = [*filter(_is_asked, session.items)]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
         tests = _by_function(self._items, self._reaches)
@@ -108,11 +121,12 @@ class Forks:
                 reaching.sort(key=lambda test: -self._kills[test])
                 self._running[_fork(partial(self._test, mutant, reaching))] = mutant
             else:
-                self.fates[mutant] = "untested"
+                self.fates[mutant] = "survived"
             if done % 100 == 0:
                 print(f"{done} of {len(self._mutants)} mutants", flush=True)
-        while self._running:
-            self._wait()
+        self._wait_for_all()
+        if left := [one for one in self._mutants if self.fates[one] == "survived" and str(one) not in self._known]:
+            self._test_apart(left, session)
         return True
 
     def _measure(self) -> list[_Reach]:
@@ -147,10 +161,29 @@ class Forks:
                 return 1
         return 0
 
+    def _test_apart(self, mutants: Sequence[Mutant], session: pytest.Session) -> None:
+        print(f"{len(mutants)} of them once more, in a process of its own each", flush=True)
+        failing = (item.nodeid for item, reach in zip(self._items, self._reaches, strict=True) if not reach.passes)
+        command = [sys.executable, __file__, str(self._seconds), *session.config.invocation_params.args]
+        command += (f"--deselect={test}" for test in failing)
+        if os.waitpid(_start(command, ""), 0)[1]:
+            raise session.Interrupted("without a mutant, tests fail in a process of their own")
+        for done, mutant in enumerate(mutants, 1):
+            if len(self._running) == self._jobs:
+                self._wait()
+            self._running[_start(command, mutant.name)] = mutant
+            if done % 10 == 0:
+                print(f"{done} of {len(mutants)} of these", flush=True)
+        self._wait_for_all()
+
     def _passes(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         self._has_failed = False
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return not self._has_failed
+
+    def _wait_for_all(self) -> None:
+        while self._running:
+            self._wait()
 
     def _wait(self) -> None:
         pid, status = os.wait()
@@ -160,20 +193,49 @@ class Forks:
             self._kills[struct.unpack("i", self._killer)[0]] += 1
 
 
-def _is_random(item: pytest.Item) -> bool:
-    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+class _Apart:
+    """Runs tests in a process of its own: as many as there is time for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = 0.0
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put one case of each test first, then another."""
+        asked = [*filter(_is_asked, items)]
+        items[:] = [item for _, _, item in sorted(zip(_turns(asked), range(len(asked)), asked, strict=True))]
+        self._end = time.process_time() + self._seconds
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> bool | None:
+        """Leave out a test that there is no time for, and end one that does not end."""
+        signal.setitimer(signal.ITIMER_REAL, _LONGEST)
+        return True if time.process_time() > self._end else None
+
+
+def _is_asked(item: pytest.Item) -> bool:
+    """Whether a test is neither random nor the example of a mutant."""
+    is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return not is_random and "__mutmut_" not in item.nodeid
+
+
+def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
+    """Count for each item those of the same test before it."""
+    turns: Counter[str] = Counter()
+    found = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        found.append(turns[test])
+        turns[test] += 1
+    return found
 
 
 def _by_function(items: Sequence[pytest.Item], reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
     """Give the tests that reach a function: one case of each test, then another; first those that reach little else."""
-    turns: Counter[str] = Counter()
-    order = []
-    for index, (item, reach) in enumerate(zip(items, reaches, strict=True)):
-        test = item.nodeid.partition("[")[0]
-        order.append((turns[test], len(reach.functions), index))
-        turns[test] += 1
+    turns = _turns(items)
     tests = defaultdict(list)
-    for _, _, index in sorted(order):
+    for index in sorted(range(len(items)), key=lambda index: (turns[index], len(reaches[index].functions))):
         for function in reaches[index].functions if reaches[index].passes else ():
             tests[function].append(index)
     return tests
@@ -192,3 +254,21 @@ def _fork(run: Callable[[], int]) -> int:
         code = run()
     finally:
         os._exit(code)
+
+
+def _start(command: list[str], mutant: str) -> int:
+    """Start a program that has a mutant from the beginning and prints nothing; give its process."""
+    nowhere = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+    environment = {**os.environ, "MUTANT_UNDER_TEST": mutant}
+    return os.posix_spawn(command[0], command, environment, file_actions=nowhere)
+
+
+def main(seconds: str, *command_line: str) -> int:
+    """Run the tests of a command line until one fails; the environment names the mutant. Give the exit status."""
+    sys.setrecursionlimit(2 * sys.getrecursionlimit())
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    return 2 if pytest.main([*command_line, "--exitfirst"], plugins=[_Apart(float(seconds))]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

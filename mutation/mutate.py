@@ -33,14 +33,14 @@ _SURVIVORS = _ROOT / "mutation" / "survivors.txt"
 _BUILD = _ROOT / ".cache" / "mutation"
 _LAST = _BUILD / "survivors.txt"
 
-# What measures time or memory, and what starts threads, processes or a browser, would take all the time and notice
-# little more.
+_OF_SHARED = "tests/shared"
+# What measures time or memory, and what starts threads, a browser or pytest, would take all the time and notice little
+# more.
 _LEFT_OUT = (
     "test_growth.py",
     "test_sharing.py",
     "acceptance/test_pytest_plugin.py",
     "arguments/test_benchmark.py",
-    "cli/test_processes.py",
 )
 _TOO_LONG = (
     "arguments/test_limits.py::test_a_coercer_keeps_little_of_what_names_ask_for",
@@ -56,10 +56,10 @@ _TOO_LONG = (
     "test_repair.py::test_the_work_grows_as_the_output_does",
 )
 
-_TESTS = ("tests/shared", str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
+_TESTS = (_OF_SHARED, str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
 _PYTEST = (
-    *(f"--ignore=tests/shared/{path}" for path in _LEFT_OUT),
-    *(f"--deselect=tests/shared/{test}" for test in _TOO_LONG),
+    *(f"--ignore={_OF_SHARED}/{path}" for path in _LEFT_OUT),
+    *(f"--deselect={_OF_SHARED}/{test}" for test in _TOO_LONG),
     "-mnot browser",
     *("--quiet", "--no-header", "--no-summary", "--capture=no"),
     *("-ppytest_asyncio.plugin", "-ppytest_cov.plugin", "-ppytest_socket", "-p_hypothesis_pytestplugin"),
@@ -86,6 +86,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     options = parser.parse_args(command_line)
     os.chdir(_ROOT)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the fewer, the sooner a test is run
+    os.environ["PYTHONPATH"] = str(_BUILD)  # for the processes that tests start
     survived = set(_LAST.read_text(encoding="utf-8").splitlines()) if options.again else None
     modules = {_module_of(path): path for path in sorted(_PACKAGE.rglob("*.py"))}
     if unknown := [name for name in options.modules if name not in modules]:
@@ -93,24 +94,30 @@ def main(command_line: Sequence[str] | None = None) -> int:
     paths = [modules[name] for name in options.modules] or [*modules.values()]
     written = list(_write(paths))
     mutants = [mutant for mutant in written if survived is None or str(mutant) in survived]
-    forks = Forks(mutants, options.jobs, options.seconds)
-    pytest.main([*_PYTEST, *(options.tests or _TESTS)], plugins=[forks])
     known = _known(_SURVIVORS.read_text(encoding="utf-8"))
+    forks = Forks(mutants, known, options.jobs, options.seconds)
+    pytest.main([*_PYTEST, *(options.tests or _TESTS)], plugins=[forks])
     for line in _stale(known, set(map(str, written)), set(options.modules or modules)):
         print(f"{_SURVIVORS.name} lists what is no mutant any more: {line}")
+    for test in () if options.tests else _unknown_tests(forks.left_out):
+        print(f"{Path(__file__).name} leaves out what is no test any more: {test}")
     return _report(forks.fates, known) if forks.fates else 2
 
 
 def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
-    """Copy the package, put all mutants of some modules into it, and give their names."""
+    """Copy the package, put all mutants of some modules into it, and give their names, repeated ones with a number."""
     shutil.rmtree(_BUILD / _PACKAGE.name, ignore_errors=True)
     shutil.copytree(_PACKAGE, _BUILD / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in paths:
         relative = path.relative_to(_PACKAGE.parent)
         mutated = mutate_file_contents(str(path), path.read_text(encoding="utf-8"))
         (_BUILD / relative).write_text(mutated.code, encoding="utf-8")
+        seen: Counter[str] = Counter()
         for name in mutated.mutant_names:
-            yield Mutant(get_mutant_name(relative, name), _change(mutated, name))
+            mutant = Mutant(get_mutant_name(relative, name), _change(mutated, name))
+            seen[str(mutant)] += 1
+            repeated = seen[str(mutant)] > 1
+            yield mutant._replace(change=f"{mutant.change} ({seen[str(mutant)]})") if repeated else mutant
 
 
 def _change(mutated: MutatedFile, name: str) -> str:
@@ -147,20 +154,26 @@ def _stale(known: Iterable[str], mutants: Container[str], modules: Container[str
             yield line
 
 
+def _unknown_tests(left_out: Iterable[str]) -> Iterator[str]:
+    """Give those of the tests to leave out that are not among those left out."""
+    yield from (path for path in _LEFT_OUT if not (_ROOT / _OF_SHARED / path).is_file())
+    yield from (test for test in _TOO_LONG if not any(one.startswith(f"{_OF_SHARED}/{test}") for one in left_out))
+
+
 def _module_of(path: Path) -> str:
     parts = path.relative_to(_PACKAGE).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
 
 
 def _report(fates: Mapping[Mutant, Fate], known: Container[str]) -> int:
-    columns = ("killed", "timeout", "known", "survived", "untested")
+    columns = ("killed", "timeout", "known", "survived")
     counts: dict[str, Counter[str]] = {}
     survivors = []
     for mutant, fate in fates.items():
-        is_alive = fate in {"survived", "untested"}
-        if is_alive and str(mutant) not in known:
+        is_known = fate == "survived" and str(mutant) in known
+        if fate == "survived" and not is_known:
             survivors.append(str(mutant))
-        counts.setdefault(mutant.module, Counter())["known" if is_alive and str(mutant) in known else fate] += 1
+        counts.setdefault(mutant.module, Counter())["known" if is_known else fate] += 1
     _LAST.write_text("\n".join(survivors), encoding="utf-8")
     print("", *survivors, sep="\n")
     print(f"\n{'module':40}" + "".join(f"{column:>10}" for column in columns))
