@@ -92,7 +92,7 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
 
 def _schema_key(tool: Mapping[str, Any]) -> str | None:
     """Tell under which key a tool dict has the schema of its arguments; `None`: it is none."""
-    function = tool.get("function", tool)
+    function = tool.get("function")
     holder = function if isinstance(function, Mapping) else tool
     key = next((key for key in SCHEMA_KEYS if isinstance(holder.get(key), Mapping)), None)
     if tool.get("type") == "function":
