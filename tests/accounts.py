@@ -21,8 +21,8 @@ _START, _PROSE, _CALL, _SPENT, _CALL_OR_END, _CALL_DUE = range(6)
 takes along; where nothing but a call or the end may follow, as a token vanished; or nothing but a call."""
 
 _CLOSINGS = {
-    **{f"<{name}>": f"</{name}>" for name in ("tool", "tool-use", "tool_call", "tools", "function")},
-    **{f"<{name}>": f"</{name}>" for name in ("functioncall", "function_call")},
+    **{f"<{name}>": f"</{name}>" for name in ("tool", "TOOL", "tool-use", "tools", "function")},
+    **{f"<{name}>": f"</{name}>" for name in ("tool_call", "TOOLCALL", "functioncall", "function_call")},
     "<functioncall ": ">",
     "<functioncall\n": ">",
     "<|python_start|>": "<|python_end|>",

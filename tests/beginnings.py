@@ -11,7 +11,7 @@ from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
 __all__ = ["calls_come_when_they_are_complete"]
 
-_OPENING = r"<(?:tool(?:_call|s|-use)?|function(?:_?call)?)>|<functioncall\s|<\|python_start\|>"
+_OPENING = r"<(?:tool(?:_?call|s|-use)?|function(?:_?call)?)>|<functioncall\s|<\|python_start\|>"
 _CLOSING = r"</[a-z_-]+>|<\|python_end\|>|(?<=[}\]\s])>"
 _FENCE = r"(?:`{3,}(?!`)|~{3,}(?!~))(?:[ \t]*\w+)?(?:[ \t{][^\r\n]*(?=[\r\n]))?"
 _ENVELOPE = r"\{[^{}<]*tool_calls?[\"']?\s*:[\s\[\],]*\}?"

@@ -59,6 +59,8 @@ _WRAPPERS = (
     "</tool>",
     "<tool_call>",
     "</tool_call>",
+    "<TOOLCALL>",
+    "</TOOLCALL>",
     "<tools>",
     "</tools>",
     "<functioncall>",

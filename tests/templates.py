@@ -281,6 +281,8 @@ FORMS = (
         for tag in ("tools", "functioncall", "function_call")
     ),
     Form("functioncall", _object(_hermes), delimiters=(), around=("<functioncall ", ">")),
+    # Llama-Nemotron (Nvidia).
+    Form("nemotron", _object(_hermes), delimiters=_ITEMS, around=("<TOOLCALL>[", "]</TOOLCALL>")),
     # What the 8B writes around them.
     Form("fence", _object(_named), around=("\n```json\n", "\n```\n")),
 )

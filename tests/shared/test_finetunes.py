@@ -19,6 +19,8 @@ TAGS = [
     ("functioncall", "<function_call>", "</function_call>"),
     ("function", "<function>", "</function>"),
     ("tool", "<tool-use>", "</tool-use>"),
+    ("tool", "<TOOL>", "</TOOL>"),
+    ("tool_call", "<TOOLCALL>", "</TOOLCALL>"),
 ]
 """The formats, and how they begin and end."""
 
@@ -95,6 +97,7 @@ def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: st
         (f"Write {opening} first.", "", []),
         (f'{opening}{{"a": 1}}{closing}', "", ["not_a_call"]),
         (f'{opening}{{"name": "a", "arguments": {{oops}}}}{closing}', "", ["malformed"]),
+        (f"{opening}{{'name': 'a', 'arguments': {{}}}}{closing}", "", ["malformed"]),
         (f"{opening}{SCHEMA}{closing}", "", ["schema_echo"]),
         (f"{opening}[{SCHEMA}, {SCHEMA}]{closing}", "", ["schema_echo"]),
         (f"{opening}{SCHEMA}\n{SCHEMA}{closing}", "", ["schema_echo"] * 2),
@@ -130,8 +133,9 @@ def test_a_tag_names_a_declared_tool_or_stays_text(name: str, opening: str, clos
 @over_tags
 def test_tags_in_fences_vanish_with_them_and_other_languages_are_quotation(name: str, opening: str, closing: str):
     text = f"```json\n{opening}{A}{closing}\n```"
-    extraction = extract_in_every_chunking(f"{text} and <tool_call>{opening}{B}{closing}</tool_call>")
-    assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", "fence"), ("b", "tool_call")], name
+    outer = "tools" if name == "tool_call" else "tool_call"
+    extraction = extract_in_every_chunking(f"{text} and <{outer}>{opening}{B}{closing}</{outer}>")
+    assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", "fence"), ("b", outer)]
     assert extraction.content == "and"
     quoted = f"```xml\n{opening}{A}{closing}\n```"
     assert extract_in_every_chunking(quoted).content == quoted
@@ -141,7 +145,7 @@ def test_tags_in_fences_vanish_with_them_and_other_languages_are_quotation(name:
 @over_tags
 def test_a_tag_is_read_alone_where_it_is_asked_for_by_name(name: str, opening: str, closing: str):
     others = "".join(f"{start}{B}{end}\n" for other, start, end in TAGS if other != name)
-    text = f"{opening}{A}{closing} {B} {others}<tool_call>{B}</tool_call>"
+    text = f"{opening}{A}{closing} {B} {others}"
     extraction = extract_in_every_chunking(text, formats=[name])
     assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", name)]
     assert (

@@ -155,8 +155,10 @@ def _tag(
     return WireFormat(name, Marker.any_of(map(Marker.of, closings)), read)
 
 
-TOOL = _tag("tool", ("<tool>", "</tool>"), ("<tool-use>", "</tool-use>"))  # the latter: groq/groq-typescript issue 103
-TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"))
+# <TOOL> stands in the outputs of Hermes 2 Theta that are named below, <tool-use> in groq/groq-typescript, issue 103.
+TOOL = _tag("tool", ("<tool>", "</tool>"), ("<TOOL>", "</TOOL>"), ("<tool-use>", "</tool-use>"))
+# <TOOLCALL> is that of Nvidia's Llama-Nemotron: `nemotron_deci` in ai-dynamo/dynamo, lib/parsers.
+TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
 PYTHON_START = _tag("python_start", ("<|python_start|>", "<|python_end|>"), dissolved=IsToken)
 
 # Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write it around calls, too.
