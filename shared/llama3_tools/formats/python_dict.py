@@ -16,7 +16,7 @@ _NAME = re.compile(rf"\{{{_SPACE}'(?:name|function)'{_SPACE}:{_SPACE}'([^'\\\n]{
 _MAY_BE_NAME = re.compile(
     rf"\{{{_SPACE}(?:'(?:\w{{0,8}}|(?:name|function)'{_SPACE}(?::{_SPACE}(?:'[^'\\\n]{{0,64}})?)?))?\Z"
 )
-_TAG_BEFORE = re.compile(r"<(?:tool_call|TOOLCALL|tools?|TOOL|tool-use|function|function_?call)[> ]\s*\Z")
+_TAG_BEFORE = re.compile(r"<(?:tool_call|TOOLCALL|tools?|TOOL|tool-use|function|function_?call)[>\s]\s*\Z")
 
 
 def read_python_dict(source: Source, start: int, calls: CallReader) -> Reading[Rejection | None]:
