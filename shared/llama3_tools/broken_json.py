@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from llama3_tools.json_text import MAX_DEPTH
+from llama3_tools.json_depth import MAX_DEPTH
 from llama3_tools.json_writing import write_string
 from llama3_tools.python_scalars import is_unicode
 from llama3_tools.source import Reading, Source

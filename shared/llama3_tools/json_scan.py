@@ -13,7 +13,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from llama3_tools.json_text import MAX_DEPTH, JsonObject, parse_object, skip_json_space
+from llama3_tools.json_depth import MAX_DEPTH
+from llama3_tools.json_text import JsonObject, parse_object, skip_json_space
 from llama3_tools.python_scalars import is_unicode
 from llama3_tools.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason

@@ -13,22 +13,18 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
+from llama3_tools.json_depth import MAX_DEPTH, depth_is_within
+
 __all__ = [
-    "MAX_DEPTH",
     "JsonMember",
     "JsonObject",
     "decode_checked",
     "decode_object",
-    "depth_is_within",
     "key_twice",
     "parse_object",
     "parse_objects",
-    "same_json",
     "skip_json_space",
 ]
-
-MAX_DEPTH = 128
-"""How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
 
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 _SIMPLE_KEY = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
@@ -36,12 +32,6 @@ _KEY_OR_BRACKET = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"([ \t\n\r]*:)?|[{}\[\]]
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _COMMA_OR_BRACE = re.compile(r"[ \t\n\r]*([,}])")
 _COMMA_OR_BRACKET = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
-
-_AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
-_OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
-
-_WIDE = 4
-_FEW = 16
 
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 
@@ -147,37 +137,6 @@ def parse_objects(text: str, start: int, *, checked: bool) -> list[JsonObject] |
             return parsed
         pos = separator.end()
     return parsed if not parsed and text.startswith("]", pos) else None
-
-
-def same_json(one: object, other: object, *, by_value: bool = False) -> bool:
-    """Tell whether two decoded values are the same JSON: unlike in Python, `true` is not `1`.
-
-    >>> same_json({"a": 1}, {"a": True})
-    False
-    >>> same_json(1, 1.0), same_json(1, 1.0, by_value=True)
-    (False, True)
-
-    Args:
-        one: a value.
-        other: another.
-        by_value: whether numbers are the same if their values are, as JSON Schema has it.
-    """
-    pairs = [(one, other)]  # without recursion, as Python's limit counts the caller's frames too
-    while pairs:
-        first, second = pairs.pop()
-        if type(first) is not type(second) and not (by_value and bool not in (type(first), type(second))):
-            return False
-        if isinstance(first, dict) and isinstance(second, dict):
-            if first.keys() != second.keys():
-                return False
-            pairs += [(value, second[key]) for key, value in first.items()]
-        elif isinstance(first, list) and isinstance(second, list):
-            if len(first) != len(second):
-                return False
-            pairs += zip(first, second, strict=True)
-        elif first != second:
-            return False
-    return True
 
 
 def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
@@ -311,54 +270,3 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
         parent.append(value)
     pos = skip_json_space(text, pos)
     return skip_json_space(text, pos + 1) if text[pos] == "," else pos
-
-
-def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[str, Any] | None = None) -> bool:
-    """Tell whether strict JSON has at most so many levels of objects and arrays; its value, if known, may tell at once.
-
-    >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
-    (True, False)
-    """
-    if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
-        return True
-    plain = text[start:end]
-    if value is not None and _is_flat(plain, value, levels):  # the brackets are in its strings
-        return True
-    some = levels + 1  # to count them all would take long
-    if len(plain.split("{", some)) + len(plain.split("[", some)) - 2 <= levels:
-        return True
-    written = plain.encode("ascii", "replace")
-    if b"\\" in written:
-        written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
-    if b'"' in brackets:  # of strings that hold some
-        brackets = b"".join(brackets.split(b'"')[::2])
-    removed = 0
-    while brackets and removed < _WIDE:  # each time, the innermost ones go: in C, and with them most of what is wide
-        brackets = brackets.replace(b"()", b"")
-        removed += 1
-    return _depth(brackets) + removed <= levels
-
-
-def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
-    """Tell whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
-
-    A string takes as many characters as it has, and one more for each escape, whose backslash tells; some take more.
-    What is left over is too short for so many brackets.
-    """
-    if len(value) >= _FEW or any(isinstance(one, (dict, list)) for one in value.values()):
-        return False
-    strings = [*value, *(one for one in value.values() if isinstance(one, str))]
-    escapes = text.count("\\") - sum(string.count("\\") for string in strings if "\\" in string)
-    return len(text) - sum(map(len, strings)) - escapes < 2 * levels
-
-
-def _depth(brackets: bytes) -> int:
-    """Give the depth of balanced parentheses, a step for each run of them."""
-    depth = deepest = 0
-    for run in brackets.replace(b")(", b") (").split():
-        opened = run.count(b"(")
-        depth += opened
-        deepest = max(deepest, depth)
-        depth -= len(run) - opened
-    return deepest

@@ -1,0 +1,67 @@
+"""How deep JSON is nested, counted in C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["MAX_DEPTH", "depth_is_within"]
+
+MAX_DEPTH = 128
+"""How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
+
+_AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
+_OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
+
+_WIDE = 4
+_FEW = 16
+
+
+def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[str, Any] | None = None) -> bool:
+    """Tell whether strict JSON has at most so many levels of objects and arrays; its value, if known, may tell at once.
+
+    >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
+    (True, False)
+    """
+    if text.find("{", start + 1, end) < 0 and text.find("[", start + 1, end) < 0:
+        return True
+    plain = text[start:end]
+    if value is not None and _is_flat(plain, value, levels):  # the brackets are in its strings
+        return True
+    some = levels + 1  # to count them all would take long
+    if len(plain.split("{", some)) + len(plain.split("[", some)) - 2 <= levels:
+        return True
+    written = plain.encode("ascii", "replace")
+    if b"\\" in written:
+        written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
+    if b'"' in brackets:  # of strings that hold some
+        brackets = b"".join(brackets.split(b'"')[::2])
+    removed = 0
+    while brackets and removed < _WIDE:  # each time, the innermost ones go: in C, and with them most of what is wide
+        brackets = brackets.replace(b"()", b"")
+        removed += 1
+    return _depth(brackets) + removed <= levels
+
+
+def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
+    """Tell whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
+
+    A string takes as many characters as it has, and one more for each escape, whose backslash tells; some take more.
+    What is left over is too short for so many brackets.
+    """
+    if len(value) >= _FEW or any(isinstance(one, (dict, list)) for one in value.values()):
+        return False
+    strings = [*value, *(one for one in value.values() if isinstance(one, str))]
+    escapes = text.count("\\") - sum(string.count("\\") for string in strings if "\\" in string)
+    return len(text) - sum(map(len, strings)) - escapes < 2 * levels
+
+
+def _depth(brackets: bytes) -> int:
+    """Give the depth of balanced parentheses, a step for each run of them."""
+    depth = deepest = 0
+    for run in brackets.replace(b")(", b") (").split():
+        opened = run.count(b"(")
+        depth += opened
+        deepest = max(deepest, depth)
+        depth -= len(run) - opened
+    return deepest
