@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from llama3_tools import Tool
 from llama3_tools.acceptance.asking import fingerprint
 from llama3_tools.acceptance.records import Record, Run
 from llama3_tools.acceptance.results import Results, judge_records
-from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, Suite
+from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, Reading, Suite
 
-__all__ = ["DIM", "KITCHEN", "SUITE", "SUITE_YAML", "judged"]
+__all__ = ["DIM", "KITCHEN", "MENDED", "SUITE", "SUITE_YAML", "judged"]
 
 _SCHEMA = {
     "type": "object",
@@ -60,10 +61,16 @@ cases:
 
 KITCHEN = '{"name": "set_light", "parameters": {"room": "kitchen"}}'
 DIM = '{"name": "set_light", "parameters": {"room": "hall", "level": "20"}}'
+MENDED = KITCHEN.replace('"name"', "'name'")
+"""A call that is one where calls are repaired."""
 
 
 def judged(
-    outputs: Mapping[str, str | list[object]], *, errors: Mapping[str, str] | None = None, repeats: int = 1
+    outputs: Mapping[str, str | list[object]],
+    *,
+    errors: Mapping[str, str] | None = None,
+    repeats: int = 1,
+    reading: Reading = Reading(),  # noqa: B008 - a frozen value
 ) -> Results:
     """Judge outputs by case; a list holds the repeats of a case."""
     records = [
@@ -75,4 +82,4 @@ def judged(
     run = Run(
         "Home", fingerprint(SUITE), "llama3.1", "http://127.0.0.1:8080/v1", {"temperature": 0}, "2026-01-02T03:04:05Z"
     )
-    return judge_records(SUITE, run, records, repeats=repeats)
+    return judge_records(replace(SUITE, reading=reading), run, records, repeats=repeats)

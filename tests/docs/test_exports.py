@@ -69,6 +69,7 @@ EXPORTS = {
         "Judgements",
         "Policies",
         "Prompt",
+        "Reading",
         "Suite",
         "SuiteCase",
         "SuiteError",

@@ -17,6 +17,7 @@ from llama3_tools.acceptance.values import (
     Judgements,
     Policies,
     Prompt,
+    Reading,
     Suite,
     Verdict,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Judgements",
     "Policies",
     "Prompt",
+    "Reading",
     "Suite",
     "SuiteCase",
     "SuiteError",

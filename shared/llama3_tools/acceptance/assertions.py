@@ -10,7 +10,16 @@ from llama3_tools.acceptance.asking import ask
 from llama3_tools.acceptance.judging import judge
 from llama3_tools.acceptance.rendering import few, shown_expected, shown_found
 from llama3_tools.acceptance.responses import read_response
-from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, FoundCall, Judgements, Policies, Suite
+from llama3_tools.acceptance.values import (
+    ArgumentRule,
+    Case,
+    ExpectedCall,
+    FoundCall,
+    Judgements,
+    Policies,
+    Reading,
+    Suite,
+)
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
 from llama3_tools.visible import visible
@@ -64,7 +73,8 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     tools: Iterable[ToolLike] = (),
     ordered: bool = False,
     coerced: bool = False,
-    policies: Policies = Policies(),  # noqa: B008 - a frozen value
+    reading: Reading = Reading(),  # noqa: B008 - a frozen value
+    policies: Policies = Policies(),  # noqa: B008 - the same
 ) -> tuple[FoundCall, ...]:
     """Assert that a response calls what is expected, and nothing else.
 
@@ -87,6 +97,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
         tools: the declared tools. A call of any other is then unknown; without them, every name may be called.
         ordered: whether several calls have to come in the order in which they are expected.
         coerced: whether the arguments may be coerced to the types that their tool declares.
+        reading: how calls are looked for in text. To repair them, there have to be `tools`.
         policies: what is let pass. Only with a policy of your own can words stand in for a call here.
 
     Returns:
@@ -95,6 +106,8 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     Raises:
         AssertionError: with the reason, what was expected, and what was found.
         TypeError: `response` is of no kind that can be read, or there are `arguments` without the name of a tool.
+        ValueError: `reading` repairs, and there are no `tools`.
+        MissingExtraError: `reading` repairs, which needs the extra `repair`.
     """
     __tracebackhide__ = True
     if arguments is not None and not isinstance(expected, str):
@@ -104,7 +117,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
         expected = ExpectedCall(expected, rules, mode="partial" if arguments is None else "exact")
     calls = [expected] if isinstance(expected, ExpectedCall) else list(expected or ())
     case = Case("assert_tool_call", "", (tuple(calls),), ordered=ordered)
-    suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies)
+    suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies, reading=reading)
     judgements = SuiteCase(case, suite).check(response, coerced=coerced)
     return judgements.of(coerced=coerced).calls
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
-from llama3_tools.acceptance.values import Verdict
+from llama3_tools.acceptance.values import Suite, Verdict
+from llama3_tools.extractor import Extractor
 from llama3_tools.json_scan import scan_value
 from llama3_tools.source import Source, run_to_end
 from llama3_tools.values import Extraction, Rejection, RejectionReason
 
-__all__ = ["Attempt", "find_attempts", "json_in", "without_thoughts"]
+__all__ = ["Attempt", "find_attempts", "json_in"]
 
-_THOUGHTS = re.compile(r"(?<!`)<think>.*?(?:</think>|\Z)", re.DOTALL)
 _FENCE = re.compile(r"(`{3,})([\w+#.-]*)(.*?)(?:\1|\Z)", re.DOTALL)
 _CALL_LANGUAGES = ("", "json", "tool_call", "python")
 _INLINE_CODE = re.compile(r"(``?)[^`\n]*\1")
@@ -37,42 +39,62 @@ class Attempt(NamedTuple):
     """What the model wrote, in whole or from there on."""
 
 
-def find_attempts(text: str, extraction: Extraction, tools: Sequence[str]) -> list[Attempt]:
-    """Give the calls that were meant: those that the extraction rejected; else one that it saw as prose.
+def find_attempts(text: str, extraction: Extraction, suite: Suite) -> list[Attempt]:
+    """Give the calls that were meant: those that the extraction rejected, or did not look for; else one seen as prose.
 
-    >>> from llama3_tools import extract
-    >>> text = "{'name': 'clock', 'parameters': {}}"
-    >>> find_attempts(text, extract(text), ["clock"])[0].why
+    >>> from llama3_tools import Tool
+    >>> suite = Suite("Clocks", (Tool("clock"),), ())
+    >>> text = "clock(17*23)"
+    >>> find_attempts(text, suite.extractor.extract(text), suite)[0].why
     'a call in a form that does not exist'
-    >>> find_attempts("A {clock} hangs here.", extract("A {clock} hangs here."), ["clock"])
+    >>> find_attempts("A {clock} hangs here.", suite.extractor.extract("A {clock} hangs here."), suite)
     []
 
     Args:
         text: the model's output.
-        extraction: what was extracted from it.
-        tools: the names of the declared tools.
+        extraction: what the suite's extractor made of it.
+        suite: has the declared tools, and says how text is read.
     """
-    rejected = [rejection for rejection in extraction.rejections if _is_attempt(rejection, text, tools)]
-    if rejected:
-        return [
-            Attempt(
-                Verdict.TRUNCATED if rejection.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED,
-                rejection.detail,
-                text[slice(*rejection.span)],
-            )
-            for rejection in rejected
-        ]
-    start = _seen_as_prose(text, extraction, tools)
-    return [] if start is None else [start]
+    tools = [tool.name for tool in suite.tools]
+    found = [
+        Attempt(
+            Verdict.TRUNCATED if rejection.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED,
+            rejection.detail,
+            text[slice(*rejection.span)],
+        )
+        for rejection in extraction.rejections
+        if _is_attempt(rejection, text, tools)
+    ]
+    usual = _as_usual(text, extraction, suite)
+    read = {call.span for call in extraction.tool_calls}
+    found += [
+        Attempt(Verdict.MALFORMED, f"the form {call.format} is not read", text[slice(*call.span)])
+        for call in usual.tool_calls
+        if call.span not in read
+    ]
+    if found:
+        return found
+    end = max((end for _, end in read), default=0)
+    seen = _seen_as_prose(usual.content or "", _behind_calls(text, end, suite), tools)
+    return [] if seen is None else [seen]
 
 
-def without_thoughts(text: str) -> str:
-    """Give a text without what the model thought between `<think>` and `</think>`.
+def _as_usual(text: str, extraction: Extraction, suite: Suite) -> Extraction:
+    """Give what is extracted where no form is left out: a call in one that is left out is no answer in words."""
+    if suite.reading.formats is None:
+        return extraction
+    return replace(suite, reading=replace(suite.reading, formats=None)).extractor.extract(text)
 
-    >>> without_thoughts("<think>Hm.</think>Hello!")
-    'Hello!'
-    """
-    return _THOUGHTS.sub("", text)
+
+def _behind_calls(text: str, end: int, suite: Suite) -> str:
+    """Give the text behind the last call as it was written, without what was thought there."""
+    starts = suite.reading.starts_reasoning and not end
+    return _of_reasoning(starts=starts).extract(text[end:]).content or ""
+
+
+@cache
+def _of_reasoning(*, starts: bool) -> Extractor:
+    return Extractor(formats="none", split_reasoning=True, starts_reasoning=starts)
 
 
 def json_in(text: str) -> Iterator[str]:
@@ -116,13 +138,12 @@ def _begins_call(written: str, tools: Sequence[str]) -> bool:
     return key in _KEYS and (name is None or not tools or any(tool.startswith(name[1]) for tool in tools))
 
 
-def _seen_as_prose(text: str, extraction: Extraction, tools: Sequence[str]) -> Attempt | None:
+def _seen_as_prose(content: str, behind_calls: str, tools: Sequence[str]) -> Attempt | None:
     """Find a call in a form that does not exist, in what is neither quotation nor thoughts."""
-    behind_calls = without_thoughts(text[max((call.span[1] for call in extraction.tool_calls), default=0) :])
     for tag in _TAG.finditer(behind_calls):
         if _CODE.match(behind_calls, tag.end()):
             return Attempt(Verdict.MALFORMED, "no call behind <|python_tag|>", behind_calls[tag.start() :])
-    words = _unquoted(without_thoughts(extraction.content or "")).strip()
+    words = _unquoted(content).strip()
     form = _forms(tools).search(words) or _whole(tools).match(words)
     if form is None:
         return None

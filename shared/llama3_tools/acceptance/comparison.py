@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from llama3_tools.acceptance.records import RecordsError, to_json
 from llama3_tools.acceptance.report_json import REPORT_VERSION
 from llama3_tools.acceptance.scores import Score
-from llama3_tools.acceptance.values import Verdict, repeat_name
+from llama3_tools.acceptance.values import Reading, Verdict, repeat_name
 from llama3_tools.values import shortened
 
 __all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
@@ -121,9 +121,9 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
 
 
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a run was made with, flat: also what it sent, and its policies."""
-    run = report["run"]
-    return {"suite": run["suite"], "model": run["model"], **run["settings"], **report["policies"]}
+    """Give what a run was made with, flat: also what it sent, how text was read, and its policies."""
+    run, reading = report["run"], report.get("reading", asdict(Reading()))  # at first, reports did not tell
+    return {"suite": run["suite"], "model": run["model"], **run["settings"], **reading, **report["policies"]}
 
 
 def _value(described: Mapping[str, Any], name: str) -> str:

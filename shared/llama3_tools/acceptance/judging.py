@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from llama3_tools.acceptance.attempts import Attempt, find_attempts, json_in, without_thoughts
+from llama3_tools.acceptance.attempts import Attempt, find_attempts, json_in
 from llama3_tools.acceptance.matching import Difference, calls_differences, list_remarks
-from llama3_tools.acceptance.rendering import few, shown_call
+from llama3_tools.acceptance.rendering import few, mended_remarks, shown_call
 from llama3_tools.acceptance.responses import Answer, read_response
 from llama3_tools.acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
 from llama3_tools.arguments import coerce_arguments
@@ -32,12 +32,13 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     Args:
         case: what was asked and what is expected.
         response: what came, of any kind that `read_response` takes.
-        suite: the tools and the policies; its `extractor` looks for calls in text.
+        suite: the tools, the policies, and how text is read.
 
     Raises:
         TypeError: `response` is of no kind that can be read.
     """
     answer = read_response(response)
+    suite = suite.behind_reasoning(answer.reasoning)
     extraction = suite.extractor.extract(answer.text)
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
@@ -59,7 +60,10 @@ class _Judging:
         """Give the calls to judge: the server's own; where there are none, those in the text."""
         if self.answer.calls:
             return self.answer.calls, "native"
-        found = tuple(FoundCall(call.name, call.arguments, call.arguments_json) for call in self.extraction.tool_calls)
+        found = tuple(
+            FoundCall(call.name, call.arguments, call.arguments_json, call.deviations, call.repaired_from)
+            for call in self.extraction.tool_calls
+        )
         return found, "text" if found else "none"
 
     def judge(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
@@ -71,7 +75,8 @@ class _Judging:
         )
         if not faults:
             return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
-        return Judgement(faults[0].verdict, few([fault.detail for fault in faults]), calls, source)
+        details = [few([fault.detail for fault in faults]), few(mended_remarks(calls))]
+        return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
     def _json_in_text(self, source: Source) -> list[Difference]:
         """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
@@ -127,7 +132,7 @@ class _Judging:
         unread = self._unread()
         if unread:
             return unread
-        words = without_thoughts(self.extraction.content or "").strip()
+        words = (self.extraction.content or "").strip()
         if self._may_answer_directly():
             return [] if words else [Difference(Verdict.NO_RESPONSE, f"neither text nor a call{self._why_empty()}")]
         if not words:
@@ -147,7 +152,7 @@ class _Judging:
         return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
 
     def _attempts(self) -> list[Attempt]:
-        return find_attempts(self.answer.text, self.extraction, [tool.name for tool in self.suite.tools])
+        return find_attempts(self.answer.text, self.extraction, self.suite)
 
     def _unread(self) -> list[Difference]:
         """Give the calls that were meant, as faults."""
@@ -166,11 +171,11 @@ class _Judging:
     def _remark(self, calls: tuple[FoundCall, ...]) -> str:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
-        remarks = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
-        return few([*remarks, *(f"beside it, {fault.detail}" for fault in self._unread())])
+        lists = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
+        return few([*mended_remarks(calls), *lists, *(f"beside it, {fault.detail}" for fault in self._unread())])
 
     def _why_empty(self) -> str:
-        if self.answer.reasoning or (self.extraction.content or "").strip():
+        if self.answer.reasoning or self.extraction.reasoning:
             return ", only reasoning"
         return f" (finish_reason {self.answer.finish_reason})" if self.answer.finish_reason else ""
 

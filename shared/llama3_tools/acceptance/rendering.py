@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from llama3_tools.acceptance.values import ArgumentRule, ExpectedCall, FoundCall
+from llama3_tools.acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading
 from llama3_tools.values import shortened
 
-__all__ = ["few", "shown_around", "shown_call", "shown_expected", "shown_found", "shown_json", "shown_rule"]
+__all__ = [
+    "few",
+    "mended_remarks",
+    "shown_around",
+    "shown_call",
+    "shown_expected",
+    "shown_found",
+    "shown_json",
+    "shown_reading",
+    "shown_rule",
+]
 
 _FEW = 8
 _MOST = 40
@@ -25,6 +35,34 @@ def few(parts: Sequence[str], separator: str = "; ") -> str:
     """
     more = len(parts) - _FEW
     return separator.join([*islice(parts, _FEW), *([f"and {more} more"] if more > 0 else [])])
+
+
+def mended_remarks(calls: Iterable[FoundCall]) -> list[str]:
+    """Name the calls that are calls only because text was read leniently, or repaired, and say what was mended.
+
+    >>> mended_remarks([FoundCall("clock", {}, "{}", repaired_from="{'name': 'clock', 'parameters': {}}")])
+    ["clock was repaired from {'name': 'clock', 'parameters': {}}"]
+    """
+    return list(dict.fromkeys(remark for call in calls for remark in _mended(call)))
+
+
+def _mended(call: FoundCall) -> Iterator[str]:
+    if call.deviations:
+        yield f"{shortened(call.name)} was read leniently: {few(call.deviations, ', ')}"
+    if call.repaired_from is not None:
+        yield f"{shortened(call.name)} was repaired from {shortened(call.repaired_from)}"
+
+
+def shown_reading(reading: Reading) -> str:
+    """Say how text was read.
+
+    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], lenient=True, starts_reasoning=True))
+    ('strictly', 'leniently, beginning inside reasoning; no calls but json, pythonic')
+    """
+    manner = "leniently" if reading.lenient else "" if reading.repair else "strictly"
+    begins = "beginning inside reasoning" if reading.starts_reasoning else ""
+    forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
+    return ", ".join(filter(None, [manner, "with repairs" if reading.repair else "", begins])) + forms
 
 
 def shown_json(value: object) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 
+from llama3_tools.acceptance.rendering import shown_reading
 from llama3_tools.acceptance.report_result import html_legend, html_result
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import Row, Score, Scores, score
 from llama3_tools.acceptance.values import Policies, Verdict
-from llama3_tools.pieces import PieceExtractor
 from llama3_tools.visible import visible
 
 __all__ = ["report_html"]
@@ -31,7 +31,6 @@ def report_html(results: Results) -> str:
     style, script = (files(__package__).joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     suite, scores = results.suite, score(results)
     cases = {case.id: case for case in suite.cases}
-    extractor = PieceExtractor(tools=suite.tools or None, on_unknown_tool="call")
     title = _text(suite.name)
     return "\n".join(
         (
@@ -42,14 +41,14 @@ def report_html(results: Results) -> str:
             f"<title>{title}: acceptance report</title>\n<style>{style}</style>\n</head>\n<body>",
             f"<header>\n<h1>{title}</h1>\n{_about(results)}\n</header>\n<main>",
             '<section class="scores" aria-label="Scores">',
-            _headline("As the model wrote it", scores.overall.parsed),
-            _headline("After coercion", scores.overall.coerced),
+            _headline("As the model wrote it", scores.overall.parsed, scores.mended.parsed),
+            _headline("After coercion", scores.overall.coerced, scores.mended.coerced),
             "</section>",
             *_tables(scores),
             _filters(results),
             f'<p class="legend">{html_legend()}</p>',
             '<section id="results" aria-label="Responses">',
-            *(html_result(result, cases[result.case_id], extractor) for result in results.results),
+            *(html_result(result, cases[result.case_id], suite) for result in results.results),
             "</section>\n</main>",
             f"<script>{script}</script>\n</body>\n</html>\n",
         )
@@ -73,6 +72,7 @@ def _about(results: Results) -> str:
         "endpoint": run.base_url,
         "asked": run.started,
         "sent": settings,
+        "read": shown_reading(results.suite.reading),
         "let pass": _lenience(results.suite.policies),
         "missing": f"{results.missing} responses: the run is not complete" if results.missing else "",
     }
@@ -92,11 +92,12 @@ def _lenience(policies: Policies) -> str:
     return "; ".join(filter(None, lenient)) or "nothing"
 
 
-def _headline(name: str, score: Score) -> str:
+def _headline(name: str, score: Score, mended: Score) -> str:
     low, high = (edge * 100 for edge in score.interval)
+    of_them = f", {mended.count} of them read leniently or repaired" if mended.count else ""
     return (
         f'<div class="score"><h2>{name}</h2><p class="share">{score.share * 100:.0f}<small> %</small></p>{_bar(score)}'
-        f"<p>{score.count} of {score.total} passed; 95 % interval {low:.0f} to {high:.0f} %</p></div>"
+        f"<p>{score.count} of {score.total} passed{of_them}; 95 % interval {low:.0f} to {high:.0f} %</p></div>"
     )
 
 

@@ -23,10 +23,12 @@ def report_json(results: Results) -> dict[str, Any]:
     return {
         "llama3_tools_report": REPORT_VERSION,
         "run": asdict(results.run),
+        "reading": asdict(results.suite.reading),
         "policies": _policies(results.suite.policies),
         "missing": results.missing,
         "scores": {
             "overall": _row(scores.overall),
+            "mended": _row(scores.mended),
             "by_tool": [_row(row) for row in scores.by_tool],
             "by_tag": [_row(row) for row in scores.by_tag],
             "by_reason": [_row(row) for row in scores.by_reason],
@@ -55,6 +57,7 @@ def _result(result: CaseResult, case: Case) -> dict[str, Any]:
         "tool": case.tool,
         "tags": case.tags,
         "output": result.output,
+        "reasoning": result.reasoning,
         "parsed": _judgement(result.parsed),
         "coerced": _judgement(result.coerced),
         "latency": result.latency,
@@ -78,4 +81,6 @@ def _call(call: FoundCall) -> dict[str, Any]:
         json.dumps(arguments)
     except (ValueError, TypeError, RecursionError):  # an integer of thousands of digits, or what a framework made of it
         arguments = None
-    return {"name": call.name, "arguments": arguments, "written": call.arguments_json}
+    found = {"name": call.name, "arguments": arguments, "written": call.arguments_json}
+    mended = {"deviations": call.deviations, "repaired_from": call.repaired_from}
+    return found | {name: told for name, told in mended.items() if told}

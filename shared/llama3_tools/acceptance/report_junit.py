@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from llama3_tools.acceptance.rendering import few
+from llama3_tools.acceptance.rendering import few, shown_reading
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import NO_TOOL
 from llama3_tools.acceptance.values import Case, CaseResult, Judgement, Verdict
@@ -38,7 +38,13 @@ def report_junit(results: Results, *, coerced: bool = False) -> bytes:
         suite.set("timestamp", visible(results.run.started).removesuffix("Z"))
     properties = ET.SubElement(suite, "properties")
     run = results.run
-    for key, value in {"model": run.model, "base_url": run.base_url, "missing": results.missing}.items():
+    facts = {
+        "model": run.model,
+        "base_url": run.base_url,
+        "read": shown_reading(results.suite.reading),
+        "missing": results.missing,
+    }
+    for key, value in facts.items():
         ET.SubElement(properties, "property", {"name": key, "value": visible(str(value))})
     suite.extend(tests)
     root = ET.Element("testsuites", {"name": name, **{key: counts[key] for key in counts if key != "skipped"}})
@@ -57,6 +63,9 @@ def _test(results: Results, result: CaseResult, case: Case, coerced: bool, sever
             "time": _seconds(result.latency),
         },
     )
+    if judgement.passed and judgement.detail:
+        remark = {"name": "remark", "value": visible(judgement.detail)}
+        ET.SubElement(ET.SubElement(test, "properties"), "property", remark)
     if not judgement.passed:
         kind = "error" if result.error is not None else "failure"
         message = visible(judgement.detail)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import escape
 
 from llama3_tools.acceptance.rendering import few, shown_expected, shown_json
-from llama3_tools.acceptance.values import Case, CaseResult, FoundCall, Judgement
-from llama3_tools.pieces import Piece, PieceExtractor, PieceKind, Pieces
+from llama3_tools.acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
+from llama3_tools.pieces import Piece, PieceKind, Pieces
 from llama3_tools.visible import visible
 
 __all__ = ["html_legend", "html_result"]
@@ -25,13 +25,13 @@ def html_legend() -> str:
     return " ".join(f'<span class="{kind.value}">{title}</span>' for kind, title in _TITLES.items())
 
 
-def html_result(result: CaseResult, case: Case, extractor: PieceExtractor) -> str:
+def html_result(result: CaseResult, case: Case, suite: Suite) -> str:
     """Give one response as a part of the page that can be opened.
 
     Args:
         result: the response.
         case: its case.
-        extractor: cuts the output into pieces.
+        suite: its suite, whose extractor cuts the output into pieces.
     """
     parsed, coerced = result.parsed, result.coerced
     chips = _chip(parsed, "as written")
@@ -41,7 +41,7 @@ def html_result(result: CaseResult, case: Case, extractor: PieceExtractor) -> st
         f'<details class="result" data-parsed="{parsed.verdict}" data-coerced="{coerced.verdict}">\n<summary>'
         f'<span class="verdicts">{chips}</span>'
         f'<span class="case">{_text(result.name)}</span> <span class="command">{_text(case.command)}</span></summary>\n'
-        f'<div class="inside">\n{"".join(_parts(result, case, extractor))}</div>\n</details>'
+        f'<div class="inside">\n{"".join(_parts(result, case, suite))}</div>\n</details>'
     )
 
 
@@ -50,7 +50,7 @@ def _chip(judgement: Judgement, title: str) -> str:
     return f'<span class="verdict {grade}" title="{title}">{judgement.verdict}</span>'
 
 
-def _parts(result: CaseResult, case: Case, extractor: PieceExtractor) -> Iterator[str]:
+def _parts(result: CaseResult, case: Case, suite: Suite) -> Iterator[str]:
     yield f"<dl>{_fact('expected', _expected(case))}"
     yield _fact("as written", _detail(result.parsed))
     if result.coerced != result.parsed:
@@ -58,7 +58,7 @@ def _parts(result: CaseResult, case: Case, extractor: PieceExtractor) -> Iterato
     yield "</dl>\n"
     if result.error is not None:
         return
-    whole = extractor.pieces(result.output)
+    whole = suite.behind_reasoning(result.reasoning).extractor.pieces(result.output)
     yield "<h3>Output</h3>\n" + _output(whole)
     if result.native_calls:
         yield f"<h3>Calls that the server sent</h3>\n<ul>{''.join(map(_call, result.native_calls))}</ul>\n"

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from llama3_tools.acceptance.rendering import shown_json
 from llama3_tools.acceptance.values import FoundCall
+from llama3_tools.coerced import COERCED_ARGUMENTS
 from llama3_tools.errors import a_type
 
 __all__ = ["Answer", "read_response"]
@@ -33,7 +35,7 @@ class Answer:
     finish_reason: str | None = field(default=None, kw_only=True)
     """Why the server stopped, in its own word."""
     reasoning: str | None = field(default=None, kw_only=True)
-    """What the model thought, where the server keeps that apart."""
+    """What the model thought, where the server, or an adapter, keeps that apart."""
 
 
 def read_response(response: object) -> Answer:
@@ -43,8 +45,9 @@ def read_response(response: object) -> Answer:
     'Hello!'
     >>> function = {"name": "clock", "arguments": "{}"}
     >>> message = {"content": None, "tool_calls": [{"type": "function", "function": function}]}
-    >>> read_response({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).calls
-    (FoundCall(name='clock', arguments={}, arguments_json='{}'),)
+    >>> (call,) = read_response({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).calls
+    >>> call.name, call.arguments
+    ('clock', {})
 
     Args:
         response: a chat completion, a completion or a message of OpenAI's (a dict or the client's object), a response
@@ -73,11 +76,13 @@ def read_response(response: object) -> Answer:
         raise TypeError(f"expected {_EXPECTED}, got {found}")
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
+    told = _told(metadata, kwargs, _part(message, "extraction"))
     return Answer(
         _text(text),
-        tuple(map(_found, calls)),
+        tuple(_found(call, told) for call in calls),
         finish_reason=_str(_part(choice, "finish_reason") or _first(metadata, "finish_reason", "done_reason")),
-        reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content")),
+        reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content"))
+        or _thoughts([*_list(_part(message, "content")), *_list(_part(message, "blocks"))]),
     )
 
 
@@ -102,10 +107,17 @@ def _read_items(items: Iterable[object]) -> Answer:
     items = list(items)
     calls = [item for item in items if _part(item, "type") == "function_call"]
     messages = [item for item in items if _part(item, "type") == "message"]
-    return Answer("".join(_text(_part(item, "content")) for item in messages), tuple(map(_found, calls)))
+    text = "".join(_text(_part(item, "content")) for item in messages)
+    return Answer(text, tuple(map(_found, calls)), reasoning=_thoughts(items))
 
 
-def _found(call: object) -> FoundCall:
+def _told(metadata: object, kwargs: object, extraction: object) -> dict[str, object]:
+    """Give what an adapter tells of calls that are not as the model wrote them, by their ids."""
+    told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(extraction, "tool_calls")
+    return {id_: one for one in _list(told) if (id_ := _str(_part(one, "id")))}
+
+
+def _found(call: object, told: Mapping[str, object] = MappingProxyType({})) -> FoundCall:
     function = _part(call, "function")
     if function is None or isinstance(function, str):
         function = call
@@ -113,7 +125,13 @@ def _found(call: object) -> FoundCall:
     written = _first(function, "arguments", "args", "tool_kwargs")
     if not written and _part(call, "type") == "invalid_tool_call":
         return FoundCall(str(name or ""), None)
-    return FoundCall(str(name or ""), *_arguments(written))
+    about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")) or "")
+    return FoundCall(
+        str(name or ""),
+        *_arguments(_str(_first(about, "written", "arguments_json")) or written),
+        tuple(map(str, _list(_part(about, "deviations")))),
+        _str(_part(about, "repaired_from")),
+    )
 
 
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
@@ -140,6 +158,17 @@ def _text(content: object) -> str:
         for block in _list(content)
         if isinstance(block, str) or _part(block, "type") in ("text", "output_text", "refusal")
     )
+
+
+def _thoughts(blocks: Iterable[object]) -> str | None:
+    """Join what was thought, out of the blocks of a message or the items of a response."""
+    thoughts = [
+        _first(block, "reasoning", "thinking", "content")
+        for block in blocks
+        if _first(block, "type", "block_type") in ("reasoning", "thinking")
+    ]
+    texts = [_str(one) or "".join(_str(_part(part, "text")) or "" for part in _list(one)) for one in thoughts]
+    return "\n\n".join(filter(None, texts)) or None
 
 
 def _str(value: object) -> str | None:

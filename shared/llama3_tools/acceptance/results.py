@@ -86,4 +86,5 @@ def _result(
         latency=record.latency,
         usage=record.usage,
         error=error,
+        reasoning=answer.reasoning,
     )

@@ -86,6 +86,8 @@ class Scores:
 
     overall: Row
     """How many passed."""
+    mended: Row
+    """How many of those that passed hold a call that was read leniently, or repaired."""
     by_tool: tuple[Row, ...]
     """How many passed, by the tool that the case expects."""
     by_tag: tuple[Row, ...]
@@ -109,10 +111,13 @@ def score(results: Results) -> Scores:
         rows = (passed(name, (one for one in found if name in names_of(cases[one.case_id]))) for name in names)
         return tuple(row for row in rows if row.parsed.total)
 
+    passes = [[one for both in found if (one := both.judgement(coerced=coerced)).passed] for coerced in _BOTH]
+    mended = Row("mended", *(Score(sum(one.is_mended for one in passing), len(passing)) for passing in passes))
     counts = [Counter(one.judgement(coerced=coerced).verdict for one in found) for coerced in _BOTH]
     reasons = (Row(verdict.value, *(Score(count[verdict], len(found)) for count in counts)) for verdict in Verdict)
     return Scores(
         passed("all", found),
+        mended,
         grouped(lambda case: [case.tool or NO_TOOL]),
         grouped(lambda case: case.tags),
         tuple(row for row in reasons if row.parsed.count or row.coerced.count),

@@ -1,4 +1,4 @@
-"""A suite out of its file: tools, prompt, policies, and the cases."""
+"""A suite out of its file: tools, prompt, reading, policies, and the cases."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from llama3_tools.acceptance.suite_cases import CaseReader, read_messages
 from llama3_tools.acceptance.suite_file import SuiteError, read_suite_file
 from llama3_tools.acceptance.suite_node import Node
 from llama3_tools.acceptance.suite_tools import SuiteTools
-from llama3_tools.acceptance.suite_words import KEYS, PROMPT_FORMATS, TOOLS_IN
-from llama3_tools.acceptance.values import Case, Policies, Prompt, Suite
+from llama3_tools.acceptance.suite_words import FORMATS, KEYS, PROMPT_FORMATS, TOOLS_IN
+from llama3_tools.acceptance.values import Case, Policies, Prompt, Reading, Suite
+from llama3_tools.formats import FormatName
 
 __all__ = ["SuiteError", "load_suite"]
 
@@ -22,7 +23,7 @@ def load_suite(path: str | Path) -> Suite:
         path: a YAML file, or a JSON file if its name ends in `.json`, in UTF-8.
 
     Raises:
-        MissingExtraError: PyYAML is not installed.
+        MissingExtraError: PyYAML is not installed, or what its `reading.repair` needs.
         OSError: the file cannot be opened.
         SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
             `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.
@@ -35,12 +36,13 @@ def load_suite(path: str | Path) -> Suite:
         members.problems.extend(tools.problems)
     name = members.read("name", Node.text, path.stem)
     prompt = members.read("prompt", _read_prompt, Prompt())
+    reading = members.read("reading", _read_reading, Reading())
     policies = members.read("policies", lambda node: _read_policies(node, tools), Policies())
     reader = CaseReader(tools)
     reader = members.read("match", reader.matching, reader)
     cases = members.read("cases", lambda node: _read_cases(node, reader), ())
     members.check()
-    return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path)
+    return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path, reading=reading)
 
 
 def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
@@ -68,6 +70,27 @@ def _read_prompt(node: Node) -> Prompt:
     )
     members.check()
     return prompt
+
+
+def _read_reading(node: Node) -> Reading:
+    members = node.members(KEYS["reading"])
+    reading = Reading(
+        formats=members.read("formats", _read_formats, None),
+        lenient=members.read("lenient", Node.flag, default=False),
+        repair=members.read("repair", Node.flag, default=False),
+        starts_reasoning=members.read("starts_reasoning", Node.flag, default=False),
+    )
+    members.check()
+    return reading
+
+
+def _read_formats(node: Node) -> FormatName | list[FormatName]:
+    def read(item: Node) -> FormatName:
+        return item.one_of(FORMATS)
+
+    if isinstance(node.value, str):
+        return read(node)
+    return node.each(read, "a form of calls, or a list of them", at_least=1)
 
 
 def _read_policies(node: Node, tools: SuiteTools) -> Policies:

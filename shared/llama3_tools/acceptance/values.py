@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from llama3_tools.extractor import Extractor
+from llama3_tools.errors import require_bool
+from llama3_tools.formats import Formats, require_formats
+from llama3_tools.pieces import PieceExtractor
 from llama3_tools.tools import Tool
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Mode",
     "Policies",
     "Prompt",
+    "Reading",
     "Source",
     "Suite",
     "Verdict",
@@ -180,6 +183,34 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """How calls are looked for in text: with the options of the `Extractor`, or the adapter, that an agent reads with.
+
+    >>> Reading("pythonic", lenient=True)
+    Reading(formats=('pythonic',), lenient=True, repair=False, starts_reasoning=False)
+    """
+
+    formats: Formats = None
+    """The forms of calls to read, by name, or `"all"`. `None`: those that an `Extractor` reads by itself."""
+    lenient: bool = False
+    """Whether variants that no manual has are read, too."""
+    repair: bool = False
+    """Whether a malformed call of a declared tool is repaired where it is closed (extra `repair`)."""
+    starts_reasoning: bool = False
+    """Whether the text begins inside reasoning, as the prompt ends with `<think>`. Not so where that came apart."""
+
+    def __post_init__(self) -> None:
+        """Check the options, and name the forms one by one.
+
+        Raises:
+            TypeError: `formats` is no list of names, or what is true or false is neither.
+            ValueError: `formats` names none that there is.
+        """
+        require_bool(lenient=self.lenient, repair=self.repair, starts_reasoning=self.starts_reasoning)
+        object.__setattr__(self, "formats", require_formats(self.formats))
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """How a suite's commands are put to the model."""
 
@@ -205,17 +236,32 @@ class Suite:
     """The cases, in the order of the file."""
     policies: Policies = Policies()
     """What is let pass."""
+    reading: Reading = field(default=Reading(), kw_only=True)
+    """How calls are looked for in text."""
     prompt: Prompt = Prompt()
     """How the commands are put to the model."""
     path: Path | None = None
     """The file that it was read from."""
-    extractor: Extractor = field(init=False, repr=False, compare=False)
-    """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words."""
+    extractor: PieceExtractor = field(init=False, repr=False, compare=False)
+    """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words. What was
+    thought is split off."""
 
     def __post_init__(self) -> None:
-        """Make the extractor, once for all cases."""
-        extractor = Extractor(tools=self.tools or None, on_unknown_tool="call")
+        """Make the extractor, once for all cases.
+
+        Raises:
+            ValueError: `reading.repair` has no tools to go by.
+            MissingExtraError: `reading.repair` needs the extra of that name.
+        """
+        options = {**asdict(self.reading), "split_reasoning": True}
+        extractor = PieceExtractor(tools=self.tools or None, on_unknown_tool="call", **options)
         object.__setattr__(self, "extractor", extractor)
+
+    def behind_reasoning(self, reasoning: str | None) -> Suite:
+        """Give the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""
+        if reasoning is None or not self.reading.starts_reasoning:
+            return self
+        return replace(self, reading=replace(self.reading, starts_reasoning=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +274,15 @@ class FoundCall:
     """The arguments; `None` where a server sent text for them that is no JSON object."""
     arguments_json: str = ""
     """The arguments as the model wrote them, or as the framework has them."""
+    deviations: tuple[str, ...] = ()
+    """How it differs from the documented forms, where text is read leniently: one sentence each."""
+    repaired_from: str | None = None
+    """The malformed text that it was repaired from; `None` for a call that needed no repair."""
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether it is a call only because text was read leniently, or repaired."""
+        return bool(self.deviations) or self.repaired_from is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +302,11 @@ class Judgement:
     def passed(self) -> bool:
         """Whether the verdict is `PASSED`."""
         return self.verdict is Verdict.PASSED
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether a call is one only because text was read leniently, or repaired."""
+        return any(call.is_mended for call in self.calls)
 
 
 class Judgements(NamedTuple):
@@ -284,6 +344,8 @@ class CaseResult:
     """Tokens, as the server counted them."""
     error: str | None = None
     """Why there was no response."""
+    reasoning: str | None = None
+    """What the model thought, where the server keeps that apart."""
 
     @property
     def name(self) -> str:

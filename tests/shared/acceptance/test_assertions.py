@@ -7,7 +7,16 @@ import re
 import pytest
 
 from llama3_tools import Tool
-from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Policies, Suite, SuiteCase, assert_tool_call
+from llama3_tools.acceptance import (
+    ArgumentRule,
+    Case,
+    ExpectedCall,
+    Policies,
+    Reading,
+    Suite,
+    SuiteCase,
+    assert_tool_call,
+)
 from response_kinds import KINDS, Kind
 
 PARIS = ("get_weather", {"city": "Paris"})
@@ -47,6 +56,19 @@ def test_policies_can_be_given():
     response = '{"name": "get_weather", "parameters": {}}'
     with pytest.raises(AssertionError, match="call_in_text"):
         assert_tool_call(response, "get_weather", policies=Policies(text_calls=False))
+
+
+def test_so_can_how_text_is_read():
+    response = "{'name': 'timer', 'parameters': {}}"
+    (call,) = assert_tool_call(response, "timer", tools=TOOLS, reading=Reading(repair=True))
+    assert call.repaired_from == response
+    with pytest.raises(AssertionError, match="malformed"):
+        assert_tool_call(response, "timer", tools=TOOLS)
+    with pytest.raises(AssertionError) as caught:
+        assert_tool_call(response, None, tools=TOOLS, reading=Reading(repair=True))
+    assert str(caught.value).splitlines()[0].endswith(f"was not expected; timer was repaired from {response}")
+    with pytest.raises(ValueError, match="give tools, too"):
+        assert_tool_call(response, "timer", reading=Reading(repair=True))
 
 
 def test_an_empty_output_is_not_shown():

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ import pytest
 from llama3_tools.acceptance.records import Record, Run
 from llama3_tools.acceptance.report_html import report_html
 from llama3_tools.acceptance.results import judge_records
-from llama3_tools.acceptance.values import Policies
-from runs import DIM, KITCHEN, SUITE, judged
+from llama3_tools.acceptance.values import Policies, Reading
+from runs import DIM, KITCHEN, MENDED, SUITE, judged
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -121,6 +122,25 @@ def test_the_page_says_what_was_let_pass(policies: Policies, text: str) -> None:
     results = judged(OUTPUTS)
     page = Page(report_html(replace(results, suite=replace(results.suite, policies=policies))))
     assert text in page.texts
+
+
+def test_the_page_says_how_text_was_read_and_how_much_was_mended() -> None:
+    outputs = {"kitchen": MENDED, "dim": DIM, "joke": "Knock, knock."}
+    page = Page(report_html(judged(outputs, reading=Reading("json", repair=True))))
+    assert "with repairs; no calls but json" in page.texts
+    assert "2 of 3 passed, 1 of them read leniently or repaired; 95 % interval 21 to 94 %" in page.texts
+    assert f": set_light was repaired from {MENDED}" in page.texts
+    assert ("class", "call") in page.attributes
+    assert not [text for text in Page(report_html(judged(OUTPUTS))).texts if "repaired" in text]
+
+
+def test_the_page_reads_each_output_as_it_was_judged() -> None:
+    thought = f"I could {KITCHEN}.</think>"
+    outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
+    html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
+    assert "<dt>read</dt><dd>strictly, beginning inside reasoning</dd>" in html
+    assert html.count('class="call" title="tool call 1"') == 2
+    assert f'<pre class="output" tabindex="0">I could {escape(KITCHEN)}.&lt;/think&gt;<span class="call"' in html
 
 
 def test_the_page_is_written_as_it_stands_in_a_file() -> None:

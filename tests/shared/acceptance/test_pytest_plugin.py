@@ -59,6 +59,13 @@ def test_a_failure_is_told_in_words_and_without_the_kits_own_code(session: pytes
     result.stdout.no_fnmatch_line("*raise AssertionError*")
 
 
+def test_text_is_read_as_the_suite_says(session: pytest.Pytester):
+    session.makepyfile(TEST.replace('{"name": "clock", "parameters": {}}', "<function(clock)>{}</function>"))
+    for reading, passed in (("{}", 0), ("{lenient: true}", 1)):
+        (session.path / "commands.yaml").write_text(f"{SUITE}reading: {reading}\n", "utf-8")
+        run(session, "--llama3-suite", "commands.yaml", "-k", "time").assert_outcomes(passed=passed, failed=1 - passed)
+
+
 def test_what_is_shown_commands_no_terminal(session: pytest.Pytester):
     (session.path / "commands.yaml").write_text(SUITE.replace("Five minutes!", '"\\e[2J"'), "utf-8")
     session.makepyfile(TEST.replace('"timer"', '"timer\\\\u001b[2J\\u202e"'))

@@ -18,7 +18,8 @@ from llama3_tools.acceptance.report_json import report_json
 from llama3_tools.acceptance.report_junit import report_junit
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import Score
-from runs import DIM, KITCHEN, judged
+from llama3_tools.acceptance.values import Reading
+from runs import DIM, KITCHEN, MENDED, judged
 
 MIXED = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}
 HOSTILE = {"kitchen": 'a\x00\x1b[2J\ud800\ufffe]]></system-out>{"name": "set_light", "parameters": {"room": "\x07'}
@@ -32,6 +33,7 @@ def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa
 def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
     assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (1, "llama3.1", 0)
+    assert report["reading"] == {"formats": None, "lenient": False, "repair": False, "starts_reasoning": False}
     assert report["policies"] == {
         "text_calls": True,
         "direct_answers": ["answer_question", "calculate", "tell_joke"],
@@ -46,7 +48,7 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     ]
     assert (overall["parsed"]["share"], overall["coerced"]["share"]) == (0.5, 0.75)
     assert overall["parsed"]["interval"] == pytest.approx([0.15, 0.85], abs=5e-3)
-    assert {by: [row["name"] for row in rows] for by, rows in report["scores"].items() if by != "overall"} == {
+    assert {by: [row["name"] for row in rows] for by, rows in report["scores"].items() if by[:3] == "by_"} == {
         "by_tool": ["set_light", "tell_joke", "(no call)"],
         "by_tag": ["numbers"],
         "by_reason": ["passed", "no_response", "wrong_type"],
@@ -79,6 +81,36 @@ def test_a_number_too_long_for_python_stays_as_it_was_written() -> None:
     assert call == {"name": "set_light", "arguments": None, "written": f'{{"room": {digits}}}'}
 
 
+def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
+    misspelt = '<function(set_light)>{"room": "kitchen"}</function>'
+    reading = Reading(["json", "function"], lenient=True, repair=True)
+    report = reported({"kitchen": [MENDED, misspelt, KITCHEN]}, repeats=3, reading=reading)
+    assert report["reading"] == {
+        "formats": ["json", "function"],
+        "lenient": True,
+        "repair": True,
+        "starts_reasoning": False,
+    }
+    assert (report["scores"]["mended"]["parsed"]["count"], report["scores"]["mended"]["parsed"]["total"]) == (2, 3)
+    calls = [one["parsed"]["calls"][0] for one in report["results"]]
+    told = [{name: call.get(name) for name in ("deviations", "repaired_from")} for call in calls]
+    assert told == [
+        {"deviations": None, "repaired_from": MENDED},
+        {"deviations": ["the tag is written <function(NAME)>{…}"], "repaired_from": None},
+        {"deviations": None, "repaired_from": None},
+    ]
+    assert [one["parsed"]["detail"] for one in report["results"]] == [
+        f"set_light was repaired from {MENDED}",
+        "set_light was read leniently: the tag is written <function(NAME)>{…}",
+        "",
+    ]
+
+
+def test_a_report_keeps_what_came_apart_as_reasoning() -> None:
+    thought, plain = reported({"hello": [{"content": "Hello!", "reasoning": "Hm."}, "Hello!"]}, repeats=2)["results"]
+    assert (thought["reasoning"], plain["reasoning"]) == ("Hm.", None)
+
+
 def junit(results: Results, *, coerced: bool = False) -> ET.Element:
     (suite,) = ET.fromstring(report_junit(results, coerced=coerced))  # noqa: S314 - written a line above
     return suite
@@ -91,6 +123,7 @@ JUNIT = f"""\
     <properties>
       <property name="model" value="llama3.1" />
       <property name="base_url" value="http://127.0.0.1:8080/v1" />
+      <property name="read" value="strictly" />
       <property name="missing" value="0" />
     </properties>
     <testcase name="kitchen" classname="Home.set_light" time="0.500">
@@ -109,6 +142,9 @@ calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
       <system-out>{DIM}</system-out>
     </testcase>
     <testcase name="joke" classname="Home.tell_joke" time="0.500">
+      <properties>
+        <property name="remark" value="answered in words, in place of tell_joke" />
+      </properties>
       <system-out>Knock, knock.</system-out>
     </testcase>
     <testcase name="hello" classname="Home.(no call)" time="0.000">
@@ -125,6 +161,16 @@ def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
     assert report_junit(results).decode() == JUNIT
     assert junit(results, coerced=True).get("failures") == "1"
+
+
+def test_junit_says_what_was_mended() -> None:
+    suite = junit(judged({"kitchen": MENDED, "hello": "Hello!"}, reading=Reading(repair=True)))
+    assert {one.get("name"): one.get("value") for one in suite.find("properties") or ()}["read"] == "with repairs"
+    kitchen, hello = suite.findall("testcase")
+    assert [one.attrib for one in kitchen.iter("property")] == [
+        {"name": "remark", "value": f"set_light was repaired from {MENDED}"}
+    ]
+    assert hello.find("properties") is None
 
 
 def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
@@ -167,6 +213,7 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
     after = deepcopy(before)
     after["run"].update(suite="House", model="llama3.2", settings={"seed": 7}, fingerprint="0")
     after["policies"]["strict"] = True
+    after["reading"].update(formats=["json"], repair=True)
     path = tmp_path / "a.json"
     path.write_text(to_json(before), "utf-8")
     assert read_report(path) == before
@@ -175,10 +222,14 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
         'suite: "Home" → "House"',
         'model: "llama3.1" → "llama3.2"',
         "temperature: 0 → none",
+        'formats: null → ["json"]',
+        "repair: false → true",
         "strict: false → true",
         "seed: none → 7",
         "the suite asks something else now: its tools, prompt or commands have changed",
     )
+    del before["reading"]  # as in reports that did not tell yet
+    assert differences(before, reported(MIXED)) == ()
 
 
 WRONG = 'set_light: room is "hall", expected "kitchen"'

@@ -6,7 +6,8 @@ import pytest
 
 from llama3_tools.acceptance.records import RecordsError
 from llama3_tools.acceptance.scores import Row, Score, score, wilson
-from runs import DIM, KITCHEN, judged
+from llama3_tools.acceptance.values import Reading
+from runs import DIM, KITCHEN, MENDED, judged
 
 # Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3.
 NEWCOMBE = [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
@@ -42,6 +43,13 @@ def test_what_was_written_and_what_came_of_coercion_are_scored_apart() -> None:
         Row("unexpected_call", Score(1, 4), Score(1, 4)),
         Row("wrong_type", Score(1, 4), Score(0, 4)),
     )
+
+
+def test_what_passed_because_it_was_mended_is_counted() -> None:
+    outputs = {"kitchen": MENDED, "dim": DIM.replace("'", '"'), "joke": "Knock, knock.", "hello": MENDED}
+    assert score(judged(outputs, reading=Reading(repair=True))).mended == Row("mended", Score(1, 2), Score(1, 3))
+    dim = {"kitchen": KITCHEN, "dim": DIM.replace('"name"', "'name'")}
+    assert score(judged(dim, reading=Reading(repair=True))).mended == Row("mended", Score(0, 1), Score(1, 2))
 
 
 def test_a_reason_that_only_coercion_brought_has_a_row() -> None:

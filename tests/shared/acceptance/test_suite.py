@@ -13,9 +13,19 @@ import jsonschema
 import pytest
 
 from llama3_tools import MissingExtraError, Tool
-from llama3_tools.acceptance import ArgumentRule, Case, ExpectedCall, Policies, Prompt, Suite, SuiteError, load_suite
+from llama3_tools.acceptance import (
+    ArgumentRule,
+    Case,
+    ExpectedCall,
+    Policies,
+    Prompt,
+    Reading,
+    Suite,
+    SuiteError,
+    load_suite,
+)
 from llama3_tools.acceptance.suite_file import read_suite_file
-from llama3_tools.acceptance.suite_words import EQUALITIES, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
+from llama3_tools.acceptance.suite_words import EQUALITIES, FORMATS, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
 
 ROOT = Path(__file__).parents[3]
 SCHEMA: dict[str, Any] = json.loads((ROOT / "shared/llama3_tools/acceptance/suite.schema.json").read_text("utf-8"))
@@ -36,6 +46,7 @@ EVERYTHING = f"""\
 name: Home
 {TOOLS}
 prompt: {{system: You are a house., format: function, tools_in: system, examples: [{{role: user, content: Hi}}]}}
+reading: {{formats: [json, pythonic], lenient: true, repair: true, starts_reasoning: true}}
 policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, strict: true}}
 match: {{equal: folded, tolerance: 2, unordered: true, mode: partial, ignore: [area]}}
 cases:
@@ -107,13 +118,14 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
                 direct_answer=True,
                 history=({"role": "user", "content": "Hello!"},),
                 tags=("light",),
-                line=16,
+                line=17,
             ),
-            Case("Hello!", "Hello!", line=35),
+            Case("Hello!", "Hello!", line=36),
         ),
         Policies(text_calls=False, direct_answers=frozenset({"clock"}), stringified_lists=False, strict=True),
         Prompt("You are a house.", "function", "system", ({"role": "user", "content": "Hi"},)),
         tmp_path / "commands.yaml",
+        reading=Reading(("json", "pythonic"), lenient=True, repair=True, starts_reasoning=True),
     )
     assert [tool.name for tool in suite.tools] == ["set_light", "clock"]
     assert [case.tool for case in suite.cases] == ["set_light", None]
@@ -121,7 +133,7 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
 
 def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
     suite = load(SMALLEST, tmp_path)
-    assert (suite.name, suite.policies, suite.prompt) == ("commands", Policies(), Prompt())
+    assert (suite.name, suite.policies, suite.reading, suite.prompt) == ("commands", Policies(), Reading(), Prompt())
     assert suite.extractor.extract('{"name": "rm", "parameters": {}}').tools_called
 
 
@@ -158,6 +170,25 @@ def test_without_its_library_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 def test_a_prompt_may_say_only_how_the_tools_are_put(tmp_path: Path):
     assert load(f"{SMALLEST}prompt: {{format: native}}\n", tmp_path).prompt == Prompt(format="native")
     assert load(f"{SMALLEST}prompt: {{tools_in: system}}\n", tmp_path).prompt == Prompt(tools_in="system")
+
+
+@pytest.mark.parametrize("option", ["lenient", "repair", "starts_reasoning"])
+def test_a_reading_may_say_one_thing(tmp_path: Path, option: str):
+    suite = load(f"{SMALLEST}reading: {{{option}: true}}\n", tmp_path)
+    assert suite.reading == Reading(**{option: True})
+
+
+@pytest.mark.parametrize(("written", "formats"), [("json", ("json",)), ("[json, tool]", ("json", "tool"))])
+def test_one_form_of_calls_or_several_are_read(tmp_path: Path, written: str, formats: tuple[str, ...]):
+    suite = load(f"{SMALLEST}reading: {{formats: {written}}}\n", tmp_path)
+    assert suite.reading == Reading(formats)
+    assert not suite.extractor.extract("<function=clock>{}</function>").tools_called
+
+
+def test_what_repairs_need_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
+        load(f"{SMALLEST}reading: {{repair: true}}\n", tmp_path)
 
 
 @pytest.mark.parametrize("written", ["true", "false"])
@@ -219,7 +250,13 @@ def test_a_bare_word_is_what_it_is_in_yaml_1_2(tmp_path: Path):
 
 
 PROBLEMS = [
-    ("", "1: expected an object with the keys $schema, name, tools, prompt, policies, match, cases, got nothing"),
+    (
+        "",
+        (
+            "1: expected an object with the keys "
+            "$schema, name, tools, prompt, reading, policies, match, cases, got nothing"
+        ),
+    ),
     ("cases: [{command: Hi, expect: {tool: clock}}]", "1: tools is missing"),
     ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
     ("a: 1\na: 2", "2: a: written twice, first in line 1"),
@@ -239,7 +276,7 @@ PROBLEMS = [
         f"{SMALLEST}polices: {{}}\n",
         (
             "12: polices: there is no such key; did you mean 'policies'?; "
-            "there are $schema, name, tools, prompt, policies, match, cases"
+            "there are $schema, name, tools, prompt, reading, policies, match, cases"
         ),
     ),
     (f"{SMALLEST}name: ' '\n", "12: name: expected text, got ' '"),
@@ -398,6 +435,36 @@ PROBLEMS = [
         f"{SMALLEST}prompt: {{format: xml}}",
         "12: prompt.format: expected json or function or pythonic or native, got 'xml'",
     ),
+    (
+        f"{SMALLEST}reading: {{formts: json}}",
+        (
+            "12: reading.formts: there is no such key; did you mean 'formats'?; "
+            "there are formats, lenient, repair, starts_reasoning"
+        ),
+    ),
+    (
+        f"{SMALLEST}reading: {{formats: [json, pythnic]}}",
+        (
+            "12: reading.formats[1]: expected json or tool_call or tool or tools or function or functioncall or "
+            "pythonic or code or all or none, got 'pythnic'; did you mean 'pythonic'?"
+        ),
+    ),
+    (
+        f"{SMALLEST}reading: {{formats: xml}}",
+        (
+            "12: reading.formats: expected json or tool_call or tool or tools or function or functioncall or "
+            "pythonic or code or all or none, got 'xml'"
+        ),
+    ),
+    (
+        f"{SMALLEST}reading: {{formats: []}}",
+        "12: reading.formats: expected a form of calls, or a list of them, got an empty list",
+    ),
+    (f"{SMALLEST}reading: {{lenient: 1}}", "12: reading.lenient: expected true or false, got 1"),
+    (
+        f"{SMALLEST}reading: json",
+        "12: reading: expected an object with the keys formats, lenient, repair, starts_reasoning, got 'json'",
+    ),
     (f"{SMALLEST}match: {{equal: same}}", "12: match.equal: expected exact or folded, got 'same'"),
     (
         f"{SMALLEST}policies: {{direct_answers: 7}}",
@@ -443,6 +510,7 @@ tools:
 - {name: f, parameters: 7}
 - {name: g, parameters: {properties: {a: {type: integer}, b: {}}}}
 prompt: {format: xml, tools_in: me}
+reading: {formats: xml, repair: 1, starts_reasoning: 2}
 policies: {strict: 1, text_calls: 2}
 match: {equal: same, mode: some}
 cases:
@@ -456,6 +524,9 @@ cases:
         "tools[0]",
         "prompt.format",
         "prompt.tools_in",
+        "reading.formats",
+        "reading.repair",
+        "reading.starts_reasoning",
         "policies.text_calls",
         "policies.strict",
         "match.equal",
@@ -541,6 +612,7 @@ def test_the_schema_has_the_same_keys_and_words():
     prompt = words["prompt"]["properties"]
     assert tuple(words["equal"]["enum"]) == EQUALITIES
     assert tuple(words["mode"]["enum"]) == MODES
+    assert tuple(words["form"]["enum"]) == FORMATS
     assert tuple(prompt["format"]["enum"]) == PROMPT_FORMATS
     assert tuple(prompt["tools_in"]["enum"]) == TOOLS_IN
     assert tuple(words["messages"]["items"]["properties"]["role"]["enum"]) == ROLES
