@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from llama3_tools.cli.json_input import read_json
+from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 
 __all__ = ["accept"]
@@ -110,6 +111,7 @@ def _leave_out(why: str, options: list[str]) -> None:
     metavar="FORMAT",
     help="How the tools are shown, in place of the suite's: json, function, …; native sends them in `tools`.",
 )
+@reading_options
 @click.option("--no-text-calls", is_flag=True, help="A call in the text is a failure.")
 @click.option("--no-direct-answers", is_flag=True, help="An answer in words never stands in for a call.")
 @click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list is not compared as that list.")

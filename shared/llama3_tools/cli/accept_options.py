@@ -11,8 +11,9 @@ import click
 from llama3_tools.acceptance.comparison import Judged
 from llama3_tools.acceptance.suite import load_suite
 from llama3_tools.acceptance.suite_words import PROMPT_FORMATS
-from llama3_tools.acceptance.values import Suite
+from llama3_tools.acceptance.values import Reading, Suite
 from llama3_tools.cli.status import CannotRunError
+from llama3_tools.formats import FormatName
 
 __all__ = ["Options", "check_files", "read_suite"]
 
@@ -34,6 +35,10 @@ class Options:
     max_tokens: int
     extra_body: dict[str, Any]
     prompt_format: str | None
+    formats: tuple[FormatName, ...]
+    lenient: bool
+    repair: bool
+    starts_reasoning: bool
     no_text_calls: bool
     no_direct_answers: bool
     no_stringified_lists: bool
@@ -48,8 +53,14 @@ class Options:
 
 
 def read_suite(options: Options) -> Suite:
-    """Read the suite, with the policies and the prompt that the command line asks for."""
+    """Read the suite, with the prompt, the reading and the policies that the command line asks for."""
     suite = load_suite(options.suite_file)
+    reading = Reading(
+        options.formats or suite.reading.formats,
+        lenient=options.lenient or suite.reading.lenient,
+        repair=options.repair or suite.reading.repair,
+        starts_reasoning=options.starts_reasoning or suite.reading.starts_reasoning,
+    )
     policies = suite.policies
     if options.no_text_calls:
         policies = replace(policies, text_calls=False)
@@ -66,7 +77,7 @@ def read_suite(options: Options) -> Suite:
                 f"--prompt-format is one of {', '.join(PROMPT_FORMATS)}, not {options.prompt_format!r}"
             )
         prompt = replace(prompt, format=options.prompt_format)
-    return replace(suite, policies=policies, prompt=prompt)
+    return replace(suite, reading=reading, policies=policies, prompt=prompt)
 
 
 def check_files(options: Options) -> None:

@@ -7,11 +7,11 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
 
 import click
 
 from llama3_tools.cli.json_input import read_json
+from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_pieces
 from llama3_tools.errors import MissingExtraError, ToolDefinitionError
@@ -41,17 +41,8 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
     show_default=True,
     help="What becomes of a call of a tool that --tools does not declare.",
 )
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(get_args(FormatName)),
-    multiple=True,
-    help="Read only this form of calls; may be given several times.",
-)
-@click.option("--lenient", is_flag=True, help="Read variants that no manual has, too.")
-@click.option("--repair", is_flag=True, help="Repair malformed calls of the --tools (extra `repair`).")
+@reading_options
 @click.option("--split-reasoning", is_flag=True, help="Give <think>…</think> apart from the content.")
-@click.option("--starts-reasoning", is_flag=True, help="The output begins inside <think>: the prompt has opened it.")
 @click.option("--show", is_flag=True, help="Print each output in colour, with the reason for each rejection.")
 @color_option
 def extract(  # noqa: PLR0913 (an option each)
@@ -62,8 +53,8 @@ def extract(  # noqa: PLR0913 (an option each)
     formats: tuple[FormatName, ...],
     lenient: bool,
     repair: bool,
-    split_reasoning: bool,
     starts_reasoning: bool,
+    split_reasoning: bool,
     show: bool,
     color: ColorChoice,
 ) -> None:

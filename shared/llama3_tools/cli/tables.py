@@ -37,6 +37,7 @@ def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
     for table in (*tables, _table("by reason", scores.by_reason)):
         screen.print()
         screen.print(table)
+    _print_mended(screen, scores.mended)
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
@@ -66,6 +67,14 @@ def _cells(row: Row) -> list[Text]:
 
 def _score(score: Score) -> tuple[Text, Text]:
     return Text(f"{score.count}/{score.total}"), Text(str(score))
+
+
+def _print_mended(screen: Console, mended: Row) -> None:
+    """Say how many of those that passed would not have, had text been read strictly."""
+    if mended.parsed.count or mended.coerced.count:
+        parsed, coerced = (f"{one.count} of {one.total}" for one in (mended.parsed, mended.coerced))
+        told = f"read leniently or repaired, of those that passed: {parsed}; after coercion {coerced}"
+        screen.print(Text(f"\n{told}", "yellow"), soft_wrap=True)
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:

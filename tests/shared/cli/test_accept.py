@@ -13,7 +13,7 @@ from click.testing import Result
 from commands import ANSWERS, URL, accept, answering, ask, refused, words
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json, api
-from runs import KITCHEN, SUITE_YAML
+from runs import DIM, KITCHEN, MENDED, SUITE_YAML
 
 
 def test_a_run_prints_scores_by_tool_and_by_reason_and_what_failed(suite: str) -> None:
@@ -70,6 +70,64 @@ def test_each_policy_can_be_turned_off(tmp_path: Path, option: str, case: str, o
         return int(json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]["count"])
 
     assert (passed(), passed(option)) == (1, 0)
+
+
+MISSPELT = '<function(set_light)>{"room": "kitchen"}</function>'
+READINGS = [
+    ("{}", "--lenient", MISSPELT, (0, 1)),
+    ("{}", "--repair", MENDED, (0, 1)),
+    ("{}", "--starts-reasoning", f"I could {DIM}.</think>{KITCHEN}", (0, 1)),
+    ("{}", "--format=tool_call", KITCHEN, (1, 0)),
+    ("{formats: [tool_call, pythonic]}", "--format=json", KITCHEN, (0, 1)),
+    ("{formats: tool_call, repair: true}", "--format=json", MENDED, (0, 1)),
+    ("{repair: true, starts_reasoning: true}", "--lenient", f"Hm.</think>{MENDED}", (1, 1)),
+    ("{lenient: true}", "--repair", MISSPELT, (1, 1)),
+]
+
+
+@pytest.mark.parametrize(("reading", "option", "output", "expected"), READINGS)
+def test_text_is_read_as_the_suite_and_the_command_line_say(
+    tmp_path: Path, reading: str, option: str, output: str, expected: tuple[int, int]
+) -> None:
+    suite, outputs, report = (tmp_path / name for name in ("home.yaml", "outputs.jsonl", "report.json"))
+    suite.write_text(f"{SUITE_YAML}reading: {reading}\n", "utf-8")
+    outputs.write_text(json.dumps({"case": "kitchen", "output": output}), "utf-8")
+
+    def passed(*options: str) -> int:
+        accept(suite, "--replay", outputs, "--json", report, *options)
+        return int(json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]["count"])
+
+    assert (passed(), passed(option)) == expected
+
+
+def test_several_forms_of_calls_may_be_read(suite: str, outputs: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    accept(suite, "--replay", outputs, "--json", report, "--format", "json", "--format", "pythonic")
+    assert json.loads(report.read_text("utf-8"))["reading"]["formats"] == ["json", "pythonic"]
+
+
+def test_what_passed_because_it_was_mended_is_said(suite: str, outputs: Path) -> None:
+    told = "read leniently or repaired, of those that passed"
+    assert told not in accept(suite, "--replay", outputs, "--repair").stdout
+    outputs.write_text(outputs.read_text("utf-8").replace('\\"name\\"', "'name'"), "utf-8")
+    shown = words(accept(suite, "--replay", outputs, "--repair").stdout)
+    assert f"{told}: 1 of 3; after coercion 2 of 4" in shown
+
+
+def test_a_run_may_be_resumed_and_read_in_another_way(suite: str, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with answering(MENDED, *ANSWERS[1:]) as server:
+        assert "all 2/4" in words(ask(server, suite, "--results", results).stdout)
+        asked = len(server.requests)
+        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume", "--repair").stdout)
+        assert len(server.requests) == asked
+
+
+def test_repairs_name_their_extra(suite: str, outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs, "--repair")
+    Path(suite).write_text(f"{SUITE_YAML}reading: {{repair: true}}\n", "utf-8")
+    assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs)
 
 
 def test_the_prompt_format_is_that_of_the_command_line(suite: str) -> None:

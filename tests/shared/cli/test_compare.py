@@ -71,12 +71,14 @@ def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> No
     other = changed(
         reports[0],
         run={**report["run"], "fingerprint": "0", "model": "llama\x1b", "settings": {"temperature": 1}},
+        reading={**report["reading"], "lenient": True},
         policies={**report["policies"], "strict": True},
     )
-    assert accept("--compare", reports[0], other).stdout.splitlines()[:5] == [
+    assert accept("--compare", reports[0], other).stdout.splitlines()[:6] == [
         'model: "llama" → "llama\\u001b"',
         "temperature: 0.0 → 1",
         "max_tokens: 1024 → none",
+        "lenient: false → true",
         "strict: false → true",
         "the suite asks something else now: its tools, prompt or commands have changed",
     ]
@@ -94,6 +96,7 @@ def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> No
         {"run": 7},
         {"run": {"suite": "", "fingerprint": "", "model": "", "settings": 7}},
         {"policies": None},
+        {"reading": None},
     ],
 )
 def test_a_broken_report_is_named(reports: tuple[Path, Path], changes: dict[str, object]) -> None:
