@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 from generated_calls import ANY, ANY_NAME, IDENTIFIERS, NAMES, Carries, GeneratedCall, any_string
-from llama3_tools import PromptFormat, render_tool_call
+from llama3_tools import PromptFormat, render_tool_call, render_tool_calls
 
 __all__ = ["FORMS", "Form"]
 
@@ -38,6 +38,12 @@ class Form:
     """What stands at the start and at the end of the output."""
     undeclared: Mapping[str, Any] | None = field(default_factory=dict)
     """The options with which an extractor reads it without declared tools; `None`: it is not read then."""
+    write_all: Callable[[Sequence[GeneratedCall]], str] | None = None
+    """Writes all calls of a block, with what stands between them."""
+
+    def block(self, calls: Sequence[GeneratedCall], delimiter: str) -> str:
+        """Write the calls of a block."""
+        return self.write_all(calls) if self.write_all else delimiter.join(map(self.write, calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,9 @@ def _rendered(prompt_format: PromptFormat, style: _Style | None = None) -> Write
     )
 
 
+_rendered_together = partial(render_tool_calls, prompt_format="pythonic")
+
+
 def _named(call: GeneratedCall) -> dict[str, Any]:
     return {"name": call.name, "parameters": call.arguments}
 
@@ -183,6 +192,10 @@ FORMS = (
     Form("rendered json", _rendered("json")),
     Form("rendered function", _rendered("function")),
     Form("rendered pythonic", _rendered("pythonic"), around=_SPACE, undeclared=None),
+    *(
+        Form(name, _rendered("pythonic"), carries, around=_SPACE, undeclared=None, write_all=_rendered_together)
+        for name, carries in (("rendered pythonic list", _PYTHON_NAMES), ("rendered pythonic list or not", ANY))
+    ),
     Form("rendered pythonic line", _rendered("pythonic"), around=_LINE, undeclared=_PYTHONIC),
     Form("rendered json of text", _rendered("json", _INDENTED)),
     Form("rendered function of text", _rendered("function", _COMPACT)),

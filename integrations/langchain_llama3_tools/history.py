@@ -28,7 +28,7 @@ from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.invalid import collected_text
 from langchain_llama3_tools.messages import preserved_fields
 from langchain_llama3_tools.options import require_choice
-from llama3_tools import PromptFormat, render_tool_call, render_tool_result
+from llama3_tools import PromptFormat, render_tool_call, render_tool_calls, render_tool_result
 
 __all__ = ["ToolRole", "flatten_tool_messages"]
 
@@ -130,8 +130,9 @@ def _flattened(message: AIMessage, prompt_format: PromptFormat) -> AIMessage:
 
 
 def _written_calls(message: AIMessage, prompt_format: PromptFormat) -> Iterator[str]:
-    for call in message.tool_calls:
-        yield render_tool_call(call["name"] or "unknown", call["args"], prompt_format=prompt_format)
+    calls = ((call["name"] or "unknown", call["args"]) for call in message.tool_calls)
+    if message.tool_calls:
+        yield render_tool_calls(calls, prompt_format=prompt_format)
     text = str(message.text)
     for invalid in message.invalid_tool_calls:
         written = _written_invalid(invalid, prompt_format)

@@ -123,7 +123,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             coerce_arguments: whether arguments are made to fit the schemas of their tools, as in `Llama3ToolModel`, and
                 a call whose arguments do not fit all the same, and are refused by its tool, is sent back to the model;
                 not where the agent's model is a `Llama3ToolModel` without it.
-            formats: the forms of calls to read beside that of the prompt, as there.
+            formats: the forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read.
             lenient: whether variants that no manual has are read, too, as there.
             repair: whether a malformed call is repaired where it is closed (extra `repair`), as there, before the model
                 is asked to.

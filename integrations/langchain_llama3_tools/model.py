@@ -122,7 +122,7 @@ class Llama3ToolModel(BaseChatModel):
     coerce_arguments: bool = True
     """Whether arguments are made to fit the schemas of their tools, as in `Llama3JsonToolOutputParser`."""
     formats: tuple[FormatName, ...] | None = None
-    """The forms of calls to read beside that of the prompt, as there."""
+    """The forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read."""
     lenient: bool = False
     """Whether variants that no manual has are read, too, as there."""
     repair: bool = False

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from llama3_tools import PromptFormat, render_tool_call, render_tool_result
+from llama3_tools import PromptFormat, render_tool_calls, render_tool_result
 from llama_index_llama3_tools.arguments import misfits_told, with_misfits
 from llama_index_llama3_tools.messages import assistant_message, checked_messages
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
@@ -101,8 +101,8 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
     plain.additional_kwargs.pop("tool_call_id", None)
     if not calls:
         return plain
-    written = "; ".join(
-        render_tool_call(call.name or "unknown", call.arguments, prompt_format=prompt_format) for call in calls
+    written = render_tool_calls(
+        ((call.name or "unknown", call.arguments) for call in calls), prompt_format=prompt_format
     )
     return assistant_message(" ".join(filter(None, [message.content, written])), (), like=plain)
 

@@ -79,7 +79,8 @@ class Llama3ToolLLM(ToolLLMOptions):
         coerce_arguments: whether arguments are made to fit the schemas of their tools, without guessing; those of calls
             that the server found, too. The message's `additional_kwargs["coerced_arguments"]` says what was changed
             and what does not fit, and so is the model told with the tool's result.
-        formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it.
+        formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it;
+            `"none"`: no call is read.
         lenient: whether variants that no manual has are read, too. `additional_kwargs["coerced_arguments"]` says which.
         repair: whether malformed calls are repaired where they are closed (extra `repair`). The same place says what
             the model wrote.

@@ -118,7 +118,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             `"text"`, and no step.
         coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
-        formats: the forms of calls to read, by name, or `"all"`; `None`: all that is said above.
+        formats: the forms of calls to read, by name, or `"all"`; `None`: all that is said above; `"none"`: none of them.
+            Steps in LlamaIndex's form are read in any case.
         lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
         repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). A step's
             `repaired_from` is what the model wrote.

@@ -26,6 +26,7 @@ from llama3_tools.prompts import (
     ToolChoice,
     render_response_prompt,
     render_tool_call,
+    render_tool_calls,
     render_tool_prompt,
     render_tool_result,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "parse_response",
     "render_response_prompt",
     "render_tool_call",
+    "render_tool_calls",
     "render_tool_prompt",
     "render_tool_result",
     "response_json_schema",

@@ -23,6 +23,7 @@ __all__ = [
     "formats_asked_for",
     "render_response_prompt",
     "render_tool_call",
+    "render_tool_calls",
     "render_tool_prompt",
     "render_tool_result",
 ]
@@ -177,6 +178,40 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "{key}": {written}}}'
 
 
+def render_tool_calls(
+    calls: Iterable[tuple[str, Mapping[str, Any] | str]], *, prompt_format: PromptFormat = "json"
+) -> str:
+    """Render the calls of one message as the model would have written them.
+
+    Pythonic ones are one list, where each of them can be written so. Others have `; ` between them.
+
+    >>> render_tool_calls([("now", {}), ("get_weather", {"city": "Paris"})], prompt_format="pythonic")
+    "[now(), get_weather(city='Paris')]"
+    >>> render_tool_calls([("now", {}), ("now", {"zone": "UTC"})])
+    '{"name": "now", "parameters": {}}; {"name": "now", "parameters": {"zone": "UTC"}}'
+
+    Args:
+        calls: the name and the arguments of each, as `render_tool_call` takes them.
+        prompt_format: the form in which to write.
+
+    Raises:
+        TypeError: `calls` are no pairs, a name is no `str`, or arguments are neither a mapping nor one.
+        ValueError: a name is empty, or `prompt_format` none of the formats.
+    """
+    _require_format(prompt_format)
+    written, are_items = [], prompt_format == "pythonic"
+    for call in calls:
+        match call:
+            case (name, arguments):
+                pass
+            case _:
+                raise TypeError(f"render_tool_calls takes pairs of a name and arguments, got {type(call).__name__}")
+        one = render_tool_call(name, arguments, prompt_format=prompt_format)
+        are_items = are_items and one.startswith("[") and parse_whole(_written(arguments)) is not None
+        written.append(one)
+    return f"[{', '.join(one[1:-1] for one in written)}]" if written and are_items else "; ".join(written)
+
+
 def render_tool_result(
     name: str | None, result: str, *, arguments: Mapping[str, Any] | str | None = None, is_error: bool = False
 ) -> str:
@@ -227,12 +262,12 @@ def formats_asked_for(
 ) -> Formats:
     """Give what to read where a model was asked for a form: that form for any name, and what else is to be read.
 
-    >>> formats_asked_for("json", ["tool_call"])
-    ('tool_call', 'json')
+    >>> formats_asked_for("json", ["tool_call"]), formats_asked_for("json", "none")
+    (('tool_call', 'json'), ('none',))
 
     Args:
         prompt_format: the form that was asked for.
-        formats: what else is to be read, by name, or `"all"`. `None`: what is always read.
+        formats: what else is to be read, by name, or `"all"`; `"none"`: nothing. `None`: what is always read.
         tools: the names of the tools, where calls of others go through, too: then code is asked for only if
             `code_interpreter` is one of them.
 
@@ -245,7 +280,8 @@ def formats_asked_for(
             return None
         asks_for_code = tools is None or "code_interpreter" in tools
         return tuple(name for name in require_formats("all") or () if name != "code" or asks_for_code)
-    return (*(require_formats(formats) or ()), prompt_format)
+    named = require_formats(formats) or ()
+    return named if named == ("none",) else (*named, prompt_format)
 
 
 def _in_python(written: str) -> str | None:

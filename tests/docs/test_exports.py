@@ -53,6 +53,7 @@ EXPORTS = {
         "parse_response",
         "render_response_prompt",
         "render_tool_call",
+        "render_tool_calls",
         "render_tool_prompt",
         "render_tool_result",
         "response_json_schema",

@@ -18,6 +18,7 @@ from llama3_tools import (
     declare_tools,
     extract,
     render_tool_call,
+    render_tool_calls,
     render_tool_prompt,
     render_tool_result,
 )
@@ -46,6 +47,8 @@ def shown_tools(prompt: str) -> list[Any]:
         ("pythonic", None, ["f", "code_interpreter"], FORMAT_NAMES),
         ("pythonic", None, ["f"], FORMAT_NAMES - {"code"}),
         ("pythonic", ["json"], ["f"], {"json", "pythonic"}),
+        *((prompt_format, ["none", "json"], None, {"json", prompt_format}) for prompt_format in FORMATS),
+        *((prompt_format, "none", None, {"none"}) for prompt_format in FORMATS),
     ],
 )
 def test_what_was_asked_for_is_read(prompt_format: PromptFormat, formats: Formats, tools: Any, read: Any):  # noqa: ANN401
@@ -248,6 +251,49 @@ def test_what_a_form_has_no_place_for_is_written_as_json_and_read(
     tool = Tool(name, parameters={"type": "object", "properties": {"city": {}, "n": {}}})
     (call,) = extract(written, tools=[tool]).tool_calls
     assert (call.name, call.arguments) == (name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("prompt_format", "calls", "written"),
+    [
+        ("json", [], ""),
+        ("pythonic", [], ""),
+        (
+            "json",
+            [("f", {}), ("g", {"a": 1})],
+            '{"name": "f", "parameters": {}}; {"name": "g", "parameters": {"a": 1}}',
+        ),
+        ("function", [("f", {}), ("f", {})], "<function=f>{}</function>; <function=f>{}</function>"),
+        ("pythonic", [("f", {"a": "x"})], "[f(a='x')]"),
+        ("pythonic", [("f", {"a": "x"}), ("g", {}), ("f", '{"b": null}')], "[f(a='x'), g(), f(b=None)]"),
+        ("pythonic", [("f", {"a": 1}), ("two words", {})], '[f(a=1)]; {"name": "two words", "parameters": {}}'),
+        ("pythonic", [("f", {"a-b": 1}), ("g", {})], '{"name": "f", "parameters": {"a-b": 1}}; [g()]'),
+        # What is malformed would break the others.
+        ("pythonic", [("f", {"a": 1}), ("g", '{"b": ')], '[f(a=1)]; [g({"b": )]'),
+    ],
+)
+def test_calls_of_one_message_stand_side_by_side_and_pythonic_ones_in_one_list(
+    prompt_format: PromptFormat, calls: list[tuple[str, Any]], written: str
+):
+    assert render_tool_calls(iter(calls), prompt_format=prompt_format) == written
+
+
+@pytest.mark.parametrize(
+    ("calls", "error", "message"),
+    [
+        (["fg"], TypeError, "render_tool_calls takes pairs of a name and arguments, got str"),
+        ([{"name": "f", "args": {}}], TypeError, "render_tool_calls takes pairs of a name and arguments, got dict"),
+        ([("f", {}, 1)], TypeError, "render_tool_calls takes pairs of a name and arguments, got tuple"),
+        ([("f", None)], TypeError, "render_tool_call takes arguments as a mapping or as text, got NoneType"),
+        ([("", {})], ValueError, "render_tool_call takes the tool's name, and it is empty"),
+    ],
+)
+def test_what_are_no_calls_is_not_rendered(calls: Any, error: type[Exception], message: str):  # noqa: ANN401 (as users give them)
+    with pytest.raises(error) as raised:
+        render_tool_calls(calls)
+    assert str(raised.value) == message
+    with pytest.raises(ValueError, match="prompt_format is one of"):
+        render_tool_calls([], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
 
 
 def test_what_looks_like_a_schema_however_it_is_spelled_reads_back():

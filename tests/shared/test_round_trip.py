@@ -47,13 +47,13 @@ def output(form: Form, calls: list[GeneratedCall], seeded: random.Random) -> Out
     """Write calls in one block or more, with prose before, between and behind."""
     prose = [seeded.choice(PROSE)]
     pieces = [form.edges[0], prose[0], seeded.choice(GAPS)]
-    rest = [form.write(call) for call in calls]
+    rest = calls
     while rest:
         size = seeded.randint(1, len(rest)) if form.delimiters else 1
         block, rest = rest[:size], rest[size:]
         delimiter = seeded.choice(form.delimiters or ("",))
         prose.append(seeded.choice(PROSE))
-        pieces += [form.around[0], delimiter.join(block), form.around[1]]
+        pieces += [form.around[0], form.block(block, delimiter), form.around[1]]
         pieces += [seeded.choice(GAPS), prose[-1], seeded.choice(GAPS)]
     return Output("".join([*pieces[:-1], form.edges[1]]), calls, " ".join(filter(None, prose)) or None)
 

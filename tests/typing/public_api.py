@@ -36,6 +36,7 @@ from llama3_tools import (
     extract,
     new_call_id,
     render_tool_call,
+    render_tool_calls,
     render_tool_prompt,
     render_tool_result,
     validate_arguments,
@@ -99,6 +100,7 @@ def the_ways_to_declare_a_tool() -> Extractor:
 def the_prompts_of_an_agent(call: ToolCall, tool: ToolLike, choice: ToolChoice, prompt_format: PromptFormat) -> str:
     assert_type(render_tool_prompt([tool], prompt_format=prompt_format, tool_choice=choice), str)
     assert_type(render_tool_call(call.name, call.arguments, prompt_format=prompt_format), str)
+    assert_type(render_tool_calls([(call.name, call.arguments)], prompt_format=prompt_format), str)
     return render_tool_result(call.name, "sunny", arguments=call.arguments, is_error=False)
 
 

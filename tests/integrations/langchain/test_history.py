@@ -44,6 +44,17 @@ class TestCalls:
         assert isinstance(flat, AIMessage)
         assert flat.tool_calls == []
 
+    def test_pythonic_ones_are_one_list_as_the_prompt_asks_for(self) -> None:
+        calls = [call("f", "1", a="x"), call("g", "2")]
+        invalid = {"name": "f", "args": '{"a": ', "id": "3", "error": None, "type": "invalid_tool_call"}
+        for given, written in (
+            (calling(*calls, text="Sure."), "Sure. [f(a='x'), g()]"),
+            (calling(*calls, call("two words", "3")), """[f(a='x')]; [g()]; {"name": "two words", "parameters": {}}"""),
+            (AIMessage("", tool_calls=calls, invalid_tool_calls=[invalid]), """[f(a='x'), g()]; [f({"a": )]"""),
+        ):
+            [flat] = flatten_tool_messages([given], prompt_format="pythonic")
+            assert flat.content == written
+
     @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
     def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:  # noqa: ANN401 (a literal)
         args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}

@@ -113,7 +113,14 @@ class TestFormats:
 
     @pytest.mark.parametrize(
         ("formats", "read"),
-        [(None, "abc"), ("all", "abc"), ("json", "a"), (["pythonic", "function"], "bc"), (iter(["pythonic"]), "b")],
+        [
+            (None, "abc"),
+            ("all", "abc"),
+            ("json", "a"),
+            (["pythonic", "function"], "bc"),
+            (iter(["pythonic"]), "b"),
+            ("none", ""),
+        ],
     )
     def test_the_parser_reads_those_that_it_is_given(self, formats: Any, read: str) -> None:  # noqa: ANN401
         made = parser(formats=formats)
@@ -130,12 +137,21 @@ class TestFormats:
             ("function", ["json"], "ac"),
             ("pythonic", ["pythonic"], "b"),
             ("pythonic", "json", "ab"),
+            ("function", ["none", "json"], "ac"),
+            ("json", "none", ""),
+            ("pythonic", ["none"], ""),
         ],
     )
     def test_the_model_reads_them_beside_that_of_the_prompt(self, prompt_format: str, formats: Any, read: str) -> None:  # noqa: ANN401
         for name, output in {"a": PARIS, "b": self.PYTHONIC, "c": self.TAGGED}.items():
-            message = bound(output, prompt_format=prompt_format, formats=formats).invoke("Hi")
-            assert bool(message.tool_calls) == (name in read)
+            made = bound(output, prompt_format=prompt_format, formats=formats)
+            for message in (made.invoke("Hi"), summed(made.stream("Hi"))):
+                assert bool(message.tool_calls) == (name in read)
+
+    @in_every_way
+    def test_an_agent_that_reads_none_calls_none(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+        with serving(PARIS) as server:
+            assert shown(run(agent_on(server, formats="none"))["messages"])[1:] == [("ai", PARIS)]
 
     def test_a_pythonic_prompt_asks_for_code_only_where_a_tool_runs_it(self) -> None:
         output = "<|python_tag|>print(1)<|eom_id|>"

@@ -56,6 +56,17 @@ def test_what_is_written_is_what_the_extractor_reads(prompt_format: PromptFormat
     ]
 
 
+def test_pythonic_calls_are_one_list_as_the_prompt_asks_for() -> None:
+    calls = [call("1"), call("2", "now", {})]
+    for made, written in (
+        (calls, "[get_weather(city='Paris'), now()]"),
+        ([*calls, call("3", "now", {"a-b": 1})], '; {"name": "now", "parameters": {"a-b": 1}}'),
+        ([*calls, call("3", "now", '{"a": ')], """[get_weather(city='Paris')]; [now()]; [now({"a": )]"""),
+    ):
+        [(_, text)] = shown([assistant(*made)], prompt_format="pythonic")
+        assert (text or "").endswith(written)
+
+
 def test_results_say_their_tool_and_come_in_the_order_of_the_calls() -> None:
     messages = [
         ChatMessage(content="?"),

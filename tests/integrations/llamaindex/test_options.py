@@ -107,7 +107,13 @@ class TestFormats:
 
     @pytest.mark.parametrize(
         ("formats", "found"),
-        [(None, [1, 1, 1]), ("all", [1, 1, 1]), (["tool_call"], [0, 1, 0]), (["function"], [0, 0, 1])],
+        [
+            (None, [1, 1, 1]),
+            ("all", [1, 1, 1]),
+            (["tool_call"], [0, 1, 0]),
+            (["function"], [0, 0, 1]),
+            ("none", [0, 0, 0]),
+        ],
     )
     def test_a_parser_reads_those_alone(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
         outputs = (WEATHER, self.TAGGED, self.FUNCTION)
@@ -123,12 +129,23 @@ class TestFormats:
             ({"formats": ["tool_call"]}, [1, 1, 0]),
             ({"formats": "tool_call", "prompt_format": "function"}, [0, 1, 1]),
             ({"formats": "all", "prompt_format": "function"}, [1, 1, 1]),
+            ({"formats": ["none", "tool_call"]}, [1, 1, 0]),
+            *(
+                ({"formats": "none", "prompt_format": prompt_format}, [0, 0, 0])
+                for prompt_format in ("json", "pythonic")
+            ),
         ],
     )
     def test_an_llm_reads_them_beside_the_one_that_it_asks_for(self, options: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
         for output, number in zip((WEATHER, self.TAGGED, self.FUNCTION), found, strict=True):
             llm = Llama3ToolLLM(ScriptedLLM(chunks=[output]), **options)
             assert len(kwargs(llm.chat_with_tools(TOOLS, "Weather?").message)) == number
+
+    @pytest.mark.parametrize("formats", ["none", "pythonic"])
+    def test_a_step_in_llamaindex_s_form_is_none_of_them(self, formats: Any) -> None:  # noqa: ANN401 (one name)
+        parser = Llama3ReActOutputParser(TOOLS, formats=formats)
+        step: Any = parser.parse('Thought: So.\nAction: get_weather\nAction Input: {"city": "Paris"}')
+        assert step.action_input == PARIS
 
     @pytest.mark.parametrize("is_declared", [True, False])
     def test_a_pythonic_prompt_asks_for_no_code_where_nobody_runs_it(self, is_declared: bool) -> None:
