@@ -80,8 +80,9 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     """
     if formats is None:
         return None
+    given: object = formats
     known = get_args(FormatName)
-    if not isinstance(formats, Iterable):
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise TypeError(f"formats is a name, or a list of names, out of {', '.join(known)}; not {formats!r}")
     names = (formats,) if isinstance(formats, str) else tuple(formats)
     unknown = [name for name in names if name not in known]
