@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from llama3_tools.calls import CallReader
 from llama3_tools.extractor import Extractor
-from llama3_tools.formats import Reads, reads_of
+from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN, TURN
 from llama3_tools.formats.wrappers import PYTHON_START
@@ -36,13 +37,13 @@ class PieceKind(str, Enum):
     """What became of a piece of the output."""
 
     TEXT = "text"
-    """It is content."""
+    """It is content, or reasoning that was split off."""
     CALL = "call"
     """It is a tool call."""
     REJECTED = "rejected"
     """It is content, and it looked like a call: there is a rejection for it."""
     QUOTED = "quotation"
-    """It is content that was not searched, though elsewhere it would hold a call: a listing, or thoughts (rule 9)."""
+    """It was not searched, though elsewhere it would hold a call: a listing, or thoughts (rule 9)."""
     REMOVED = "removed"
     """It is neither: a wrapper, a delimiter, a protocol token, or the space around a call (rules 3, 4, 9 and 10)."""
 
@@ -88,20 +89,22 @@ class PieceExtractor(Extractor):
     __slots__ = ()
 
     def pieces(self, text: str) -> Pieces:
-        """Take one whole model output apart, and cut it into pieces. Reasoning is shown in its place, as content."""
-        reads = reads_of(self._choice._replace(split_reasoning=False))
-        stream = _Recording(self._calls, reads, self._options.limits)
+        """Take one whole model output apart, and cut it into pieces. Reasoning stands in its place."""
+        stream = _Recording(self._calls, self._reads, self._options.limits)
         stream.feed(text)
         stream.flush()
         extraction = stream.extraction
-        thought = stream.unsearched[:1] if reads.first is not None else []
-        unsearched = thought + [span for span in stream.unsearched if not _TOKEN.fullmatch(text, *span)]
-        quoted = [
-            (start, end)
-            for start, end in unsearched
-            if text.startswith(("<", "`", "~"), start) and self.extract(text[start:end].lstrip("<`~")).tools_called
+        opened = stream.unsearched[: self._reads.first is not None]
+        others = [span for span in stream.unsearched[len(opened) :] if not _TOKEN.fullmatch(text, *span)]
+        unsearched = [*opened, *others]
+        elsewhere = copy(self)
+        elsewhere.__setstate__(self._options._replace(starts_reasoning=False))
+        insides = [(span, text[slice(*span)].lstrip().removeprefix("<think>")) for span in opened]
+        insides += [
+            (span, text[slice(*span)].lstrip("<`~")) for span in others if text.startswith(("<", "`", "~"), span[0])
         ]
-        quoted += [span for span in _stripped(text, stream.turns) if self.extract(text[slice(*span)]).tools_called]
+        insides += [(span, text[slice(*span)]) for span in _stripped(text, stream.turns)]
+        quoted = [span for span, inside in insides if elsewhere.extract(inside).tools_called]
         solid = [*unsearched, *_with_tokens(text, stream.turns), *(one.span for one in extraction.rejections)]
         return Pieces(extraction, tuple(_cut(text, extraction, quoted, _regions(text, stream.dropped, solid))))
 
@@ -119,9 +122,11 @@ class _Recording(ExtractionStream):
         self._source = _RecordingSource(self.dropped)
 
     def _follow(self, format_: WireFormat, candidate: Candidate) -> Generator[None, None, WireFormat | None]:
-        start = self._source.offset
-        found = len(self._rejections) + len(self.dropped)
+        start, before = self._source.offset, len(self.dropped)
+        found = len(self._rejections) + before
         then = yield from super()._follow(format_, candidate)
+        if format_.is_reasoning:
+            del self.dropped[before:]
         if format_ is TURN:
             self.turns.append((start, self._source.mark))
         elif found == len(self._rejections) + len(self.dropped):

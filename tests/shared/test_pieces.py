@@ -107,9 +107,44 @@ def test_each_piece_says_what_became_of_it(text: str, expected: list[tuple[Piece
         ("<|eot_id|>", [(TEXT, "<|eot_id|>")]),
     ],
 )
-def test_a_token_in_a_thought_with_which_the_output_begins_stays(text: str, expected: list[tuple[PieceKind, str]]):
+def test_a_token_in_a_thought_with_which_the_output_begins_stays(
+    text: str, expected: list[tuple[PieceKind, str]]
+) -> None:
     pieces = PieceExtractor(starts_reasoning=True).pieces(text).pieces
     assert [(piece.kind, piece.text) for piece in pieces] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"of {CALL}?</think>\nHi.", [(QUOTED, f"of {CALL}?</think>"), (TEXT, "\nHi.")]),
+        (f"of {CALL}?", [(QUOTED, f"of {CALL}?")]),
+        (f"\n<think>\n{CALL}", [(QUOTED, f"\n<think>\n{CALL}")]),
+        (f"\n<think>{CALL}", [(QUOTED, f"\n<think>{CALL}")]),
+        ("<function=f>{}</function></think>", [(QUOTED, "<function=f>{}</function></think>")]),
+        ("Hm.</think>\nHi.", [(TEXT, "Hm.</think>\nHi.")]),
+        (f"Hm.</think> <!-- {CALL} -->", [(TEXT, "Hm.</think> "), (QUOTED, f"<!-- {CALL} -->")]),
+        (f"Hm.</think>{CALL}", [(TEXT, "Hm.</think>"), (CALLED, CALL)]),
+    ],
+)
+@pytest.mark.parametrize("split_reasoning", [False, True])
+def test_thoughts_that_the_prompt_has_opened_stand_in_their_place(
+    text: str, expected: list[tuple[PieceKind, str]], *, split_reasoning: bool
+) -> None:
+    pieces = PieceExtractor(starts_reasoning=True, split_reasoning=split_reasoning).pieces(text).pieces
+    assert [(piece.kind, piece.text) for piece in pieces] == expected
+
+
+def test_what_a_thought_that_is_split_off_does_not_quote_is_called() -> None:
+    whole = PieceExtractor(split_reasoning=True).pieces(f"<think>a ` b</think> {CALL} ` c")
+    thought = [(TEXT, "<think>a ` b</think>"), (REMOVED, " ")]
+    assert [(piece.kind, piece.text) for piece in whole.pieces] == [
+        *thought,
+        (CALLED, CALL),
+        (REMOVED, " "),
+        (TEXT, "` c"),
+    ]
+    assert (whole.extraction.reasoning, whole.extraction.content) == ("a ` b", "` c")
 
 
 def test_no_character_hides_where_a_piece_is_shown() -> None:
@@ -145,7 +180,9 @@ def check(text: str, extractor: PieceExtractor = READINGS["default"]) -> None:
     assert called == [(index, text[start:end]) for index, (start, end) in enumerate(spans)]
     assert {piece.index for piece in pieces if piece.kind is REJECTED} == set(range(len(whole.extraction.rejections)))
     assert {piece.index for piece in pieces if piece.kind not in {CALLED, REJECTED}} <= {None}
-    if all(call.format != "envelope" for call in whole.extraction.tool_calls) and '"tool_call' not in text:
+    begins, splits = (extractor.extract(thought).reasoning is not None for thought in ("Hm.", "<think>Hm."))
+    has_envelope = any(call.format == "envelope" for call in whole.extraction.tool_calls) or '"tool_call' in text
+    if not (has_envelope or begins or (splits and "think>" in text)):
         assert (content_of(pieces) or "").strip() == (whole.extraction.content or "").strip()
 
 

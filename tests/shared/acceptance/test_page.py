@@ -140,7 +140,7 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
     assert "<dt>read</dt><dd>strictly, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
-    assert f'<pre class="output" tabindex="0">I could {escape(KITCHEN)}.&lt;/think&gt;<span class="call"' in html
+    assert f'which is not searched">{escape(thought)}</span><span class="call"' in html
 
 
 def test_the_page_is_written_as_it_stands_in_a_file() -> None:
