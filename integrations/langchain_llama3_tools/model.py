@@ -23,6 +23,7 @@ from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import V1Blocks, read_message
 from langchain_llama3_tools.native_calls import NativeCalls
 from langchain_llama3_tools.native_streams import gathered_chunks
+from langchain_llama3_tools.options import checked_bool
 from langchain_llama3_tools.prompting import (
     LangChainToolChoice,
     ToolsIn,
@@ -176,6 +177,10 @@ class Llama3ToolModel(BaseChatModel):
         else:
             hint = ": expected a chat model, such as ChatOpenAI(…)"
         raise ValueError(f"llm is {a_type(llm)}{hint}")
+
+    _check_bools = field_validator(
+        "coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", mode="before"
+    )(checked_bool)
 
     @field_validator("formats", mode="before")
     @classmethod

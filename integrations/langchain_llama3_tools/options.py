@@ -1,8 +1,18 @@
-"""Options that are one word of a few."""
+"""What an option may be: one word of a few, or true or false."""
 
 from __future__ import annotations
 
-__all__ = ["require_choice"]
+from pydantic import ValidationInfo
+
+from llama3_tools.errors import require_bool
+
+__all__ = ["checked_bool", "require_choice"]
+
+
+def checked_bool(value: object, info: ValidationInfo) -> object:
+    """Give the value of a field that is true or false; raise a `TypeError` that names it for any other."""
+    require_bool(**{str(info.field_name): value})
+    return value
 
 
 def require_choice(name: str, given: object, choices: tuple[str, ...]) -> None:

@@ -18,6 +18,7 @@ from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
 from langchain_llama3_tools.native_calls import NativeCalls
+from langchain_llama3_tools.options import checked_bool
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
@@ -137,6 +138,17 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @classmethod
     def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
         return None if tools is None else to_openai_tools(tools)
+
+    _check_bools = field_validator(
+        "coerce_arguments",
+        "lenient",
+        "repair",
+        "split_reasoning",
+        "starts_reasoning",
+        "strict",
+        "multiple",
+        mode="before",
+    )(checked_bool)
 
     @field_validator("formats", mode="before")
     @classmethod

@@ -94,7 +94,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
 
     Raises:
-        TypeError: `llm` is no LLM of LlamaIndex, or an option is none.
+        TypeError: `llm` is no LLM of LlamaIndex, an option is none, or what is true or false is neither.
         ValueError: an option has a value that it does not know, or a limit is too low (a `ValidationError` is one).
         MissingExtraError: `repair` needs the extra of that name.
     """

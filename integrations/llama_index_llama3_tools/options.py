@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Literal, TypeAlias
 
-from llama_index.core.bridge.pydantic import Field, field_validator, model_validator
+from llama_index.core.bridge.pydantic import Field, ValidationInfo, field_validator, model_validator
 from llama_index.core.llms import ChatMessage
 
 from llama3_tools import Extractor, FormatName, Limits, OnUnknownTool, PromptFormat
+from llama3_tools.errors import require_bool
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.placement import ToolsIn
 from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
@@ -42,6 +43,12 @@ class ToolLLMOptions(LLMAround):
     max_parse_retries: int = Field(
         default=0, ge=0, description="How many times a model that failed to write a fitting call is asked again."
     )
+
+    @field_validator("coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", mode="before")
+    @classmethod
+    def _check_bools(cls, value: object, info: ValidationInfo) -> object:
+        require_bool(**{str(info.field_name): value})
+        return value
 
     @field_validator("limits", mode="before")
     @classmethod

@@ -21,6 +21,7 @@ from llama3_tools import (
     render_response_prompt,
     render_tool_prompt,
 )
+from llama3_tools.errors import require_bool
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import put_prompt_before
 from llama3_tools.response_format import limits_of_reading
@@ -89,7 +90,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
-        TypeError: `tools` is no list of tools, or `limits` are no `Limits`.
+        TypeError: `tools` is no list of tools, `limits` are no `Limits`, or what is true or false is neither.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it does not know, `multiple` comes without `strict`, `strict` with
             `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`; or a limit is too low.
@@ -115,6 +116,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     ) -> None:
         if on_malformed not in get_args(OnMalformed):
             raise ValueError(f"on_malformed must be 'text' or 'raise', got {on_malformed!r}")
+        require_bool(strict=strict, multiple=multiple)
         if multiple and not strict:
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
         if strict and (formats or lenient or repair):

@@ -36,7 +36,7 @@ from llama3_tools import (
     ToolCallReady,
     render_tool_call,
 )
-from llama3_tools.errors import require_str
+from llama3_tools.errors import require_bool, require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts import formats_asked_for
 from llama3_tools.searching import SearchingExtractor
@@ -118,8 +118,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             `"text"`, and no step.
         coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
-        formats: the forms of calls to read, by name, or `"all"`; `None`: all that is said above; `"none"`: none of them.
-            Steps in LlamaIndex's form are read in any case.
+        formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: all that is said above. Steps in
+            LlamaIndex's form are read in any case.
         lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
         repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). A step's
             `repaired_from` is what the model wrote.
@@ -130,7 +130,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         limits: how deep and how long a call may be. What goes beyond is none.
 
     Raises:
-        TypeError: `tools` is no list of tools, or `limits` are no `Limits`.
+        TypeError: `tools` is no list of tools, `limits` are no `Limits`, or what is true or false is neither.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
         ValueError: an option has a value that it does not know, a limit is too low, or `repair` has no `tools`.
         MissingExtraError: `repair` needs the extra of that name.
@@ -149,6 +149,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         starts_reasoning: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        require_bool(coerce_arguments=coerce_arguments, split_reasoning=split_reasoning)
         toolset = None if tools is None else read_tools(tools)
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
         is_any = toolset is None and formats is None

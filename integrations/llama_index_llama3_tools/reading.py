@@ -10,6 +10,7 @@ from typing import final
 from llama_index.core.llms import ChatResponse
 
 from llama3_tools import Extraction, Extractor, Formats, Limits, OnUnknownTool, new_call_id
+from llama3_tools.errors import require_bool
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, require_limits
 from llama_index_llama3_tools.messages import has_native_calls
@@ -52,9 +53,11 @@ class Reading:
             id_factory: makes the id of a call.
 
         Raises:
+            TypeError: what is true or false is neither.
             ValueError: an option has a value that it does not know, or wants tools.
             MissingExtraError: an option needs an extra.
         """
+        require_bool(starts_reasoning=self.starts_reasoning)
         make = partial(
             make,
             on_unknown_tool=on_unknown_tool,

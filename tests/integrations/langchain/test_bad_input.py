@@ -267,7 +267,6 @@ class TestOptions:
             ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json'"),
             ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
             ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
-            ({"coerce_arguments": "often"}, "coerce_arguments\n  Input should be a valid boolean"),
             ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
             ({"temperature": 0}, "temperature\n  Extra inputs are not permitted"),
         ],

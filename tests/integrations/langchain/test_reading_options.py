@@ -33,6 +33,7 @@ def wait(days: int) -> str:
 
 
 LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
+BOOLS = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
 BROKEN = """{"name": "get_weather", "parameters": {'city': 'Paris'}}"""
 CUT_OFF = """{"name": "get_weather", "parameters": {'city': 'Par"""
 
@@ -68,6 +69,24 @@ class TestWhatIsChecked:
                 make(limits=limits)
         with pytest.raises(ValueError, match="calls is at least 1, not 0"):
             make(limits=Limits(calls=0))
+
+    @pytest.mark.parametrize("given", [1, 0, "yes", None])
+    @pytest.mark.parametrize(
+        ("make", "options"),
+        [
+            (parser, [*BOOLS, "strict", "multiple"]),
+            (model, BOOLS),
+            (Llama3ToolMiddleware, BOOLS),
+        ],
+    )
+    def test_what_is_true_or_false(self, make: Callable[..., object], options: list[str], given: object) -> None:
+        for option in options:
+            with pytest.raises(TypeError, match=f"^{option} is True or False, not {given!r}$"):
+                make(**{option: given})
+        made = parser()
+        with pytest.raises(TypeError, match="lenient is True or False, not"):
+            made.lenient = given  # type: ignore[assignment]  # on purpose
+        assert made.lenient is False
 
     def test_a_repair_goes_by_tools(self) -> None:
         with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):

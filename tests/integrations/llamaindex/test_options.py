@@ -249,6 +249,14 @@ class TestChecks:
         with pytest.raises(ValueError, match="formats are out of json, tool_call"):
             make(formats=formats)
 
+    @made
+    @pytest.mark.parametrize("given", [1, 0, "yes", None])
+    def test_what_is_true_or_false_is_nothing_else(self, make: Callable[..., Any], given: object) -> None:
+        options = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
+        for option in [*options, *(["strict", "multiple"] if make is MADE["parser"] else [])]:
+            with pytest.raises(TypeError, match=f"^{option} is True or False, not {given!r}$"):
+                make(**{option: given})
+
     @pytest.mark.parametrize("make", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
     def test_a_repair_without_tools_is_an_error(self, make: Callable[..., Any]) -> None:
         with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
