@@ -30,7 +30,7 @@ _HINTS = (
     ),
     (
         "roles must alternate",
-        'the server wants user and assistant in turns: Llama3ToolLLM(llm, tool_result_role="user")',
+        'the server wants user and assistant in turns: Llama3ToolLLM(llm, tool_role="user")',
     ),
 )
 """A part of an error's text, and what to do."""
@@ -83,7 +83,7 @@ def _hint(error: Exception, llm: LLM) -> str | None:
     if fault is EndpointFault.TIMED_OUT:
         return _of_timeout(llm)
     if fault is EndpointFault.NO_TOOL_ROLE:
-        return 'the server knows no role "tool": Llama3ToolLLM(llm, tool_result_role="user")'
+        return 'the server knows no role "tool": Llama3ToolLLM(llm, tool_role="user")'
     may_only_chat = type(error).__name__ == "NotFoundError" and not llm.metadata.is_chat_model
     if fault is EndpointFault.NOT_A_COMPLETION and may_only_chat:
         return f"{NOT_A_COMPLETION} Does it only chat? OpenAILike(…, is_chat_model=True)"

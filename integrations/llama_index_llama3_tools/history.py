@@ -20,9 +20,9 @@ from llama_index_llama3_tools.messages import assistant_message, checked_message
 from llama_index_llama3_tools.native import NativeCall, native_calls, without_native_calls
 from llama_index_llama3_tools.reasoning import without_reasoning
 
-__all__ = ["ToolResultRole", "flatten_messages"]
+__all__ = ["ToolRole", "flatten_messages"]
 
-ToolResultRole: TypeAlias = Literal["tool", "user"]
+ToolRole: TypeAlias = Literal["tool", "user"]
 """The role under which the model is shown what a tool gave."""
 
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
@@ -43,7 +43,7 @@ class _Called(NamedTuple):
 def flatten_messages(
     messages: Iterable[ChatMessage],
     *,
-    tool_result_role: ToolResultRole = "tool",
+    tool_role: ToolRole = "tool",
     prompt_format: PromptFormat = "json",
     drop_reasoning: bool = False,
 ) -> list[ChatMessage]:
@@ -66,7 +66,7 @@ def flatten_messages(
 
     Args:
         messages: the conversation.
-        tool_result_role: the role of the results.
+        tool_role: the role of the results.
         prompt_format: the form in which the calls are written.
         drop_reasoning: whether reasoning is left out. The templates of models that reason drop it, and clients that do
             not know its block refuse it.
@@ -82,7 +82,7 @@ def flatten_messages(
         if message.role in _RESULTS:
             results.append(message)
             continue
-        flattened += _results(results, calls, tool_result_role)
+        flattened += _results(results, calls, tool_role)
         results = []
         if message.role == MessageRole.ASSISTANT:
             made = native_calls(message)
@@ -92,7 +92,7 @@ def flatten_messages(
             flattened.append(_assistant(shown, made, prompt_format))
         else:
             flattened.append(message.model_copy())
-    return flattened + _results(results, calls, tool_result_role)
+    return flattened + _results(results, calls, tool_role)
 
 
 def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format: PromptFormat) -> ChatMessage:
@@ -125,7 +125,7 @@ def _called(
     return calls
 
 
-def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role: ToolResultRole) -> list[ChatMessage]:
+def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role: ToolRole) -> list[ChatMessage]:
     """Write the results of one turn, in the order of its calls; those of no known call come last."""
 
     def place(message: ChatMessage) -> float:
@@ -142,7 +142,7 @@ def _results(messages: Sequence[ChatMessage], calls: Mapping[str, _Called], role
     return [ChatMessage(role=MessageRole.USER, blocks=blocks)]
 
 
-def _result(message: ChatMessage, call: _Called | None, role: ToolResultRole) -> ChatMessage:
+def _result(message: ChatMessage, call: _Called | None, role: ToolRole) -> ChatMessage:
     result, name, arguments = message.content or "", message.additional_kwargs.get("name"), None
     if call is not None:
         result, name, arguments = with_misfits(result, call.misfits), call.name or name, call.arguments

@@ -28,7 +28,7 @@ from llama3_tools.toolset import kept_toolset
 from llama3_tools.visible import visible
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
-from llama_index_llama3_tools.history import ToolResultRole
+from llama_index_llama3_tools.history import ToolRole
 from llama_index_llama3_tools.messages import conversation
 from llama_index_llama3_tools.native import native_calls
 from llama_index_llama3_tools.options import ToolLLMOptions, ToolMode
@@ -72,7 +72,8 @@ class Llama3ToolLLM(ToolLLMOptions):
             the LLM's metadata says `is_function_calling_model`, else the prompt.
         tools_in: the message that shows the tools: the first of the user, or the system message. Llama 3.1 does worse
             with the latter.
-        tool_result_role: the role under which results are sent; `"user"` for servers that know no role `tool`.
+        tool_role: the role in which results are sent back: `"tool"`, or `"user"` for servers that know no such role.
+            LlamaIndex has no messages of the role `ipython`; the templates of Llama 3.1 write `tool` as that.
         prompt_format: the form in which the model is asked to call, and shown the calls that it made.
         on_unknown_tool: what a call of a tool that was not given is: a `"call"`, which the agent answers with "Tool …
             not found", or `"text"`.
@@ -105,7 +106,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         *,
         tool_mode: ToolMode = "auto",
         tools_in: ToolsIn = "user",
-        tool_result_role: ToolResultRole = "tool",
+        tool_role: ToolRole = "tool",
         prompt_format: PromptFormat = "json",
         on_unknown_tool: OnUnknownTool = "call",
         coerce_arguments: bool = True,
@@ -122,7 +123,7 @@ class Llama3ToolLLM(ToolLLMOptions):
             llm=llm,
             tool_mode=tool_mode,
             tools_in=tools_in,
-            tool_result_role=tool_result_role,
+            tool_role=tool_role,
             prompt_format=prompt_format,
             on_unknown_tool=on_unknown_tool,
             coerce_arguments=coerce_arguments,

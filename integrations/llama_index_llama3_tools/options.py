@@ -13,7 +13,7 @@ from llama3_tools import Extractor, FormatName, Limits, OnUnknownTool, PromptFor
 from llama3_tools.errors import require_bool
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.placement import ToolsIn
-from llama_index_llama3_tools.history import ToolResultRole, flatten_messages
+from llama_index_llama3_tools.history import ToolRole, flatten_messages
 from llama_index_llama3_tools.plain import LLMAround
 from llama_index_llama3_tools.reading import Reading, TextReader
 
@@ -28,7 +28,7 @@ class ToolLLMOptions(LLMAround):
 
     tool_mode: ToolMode = Field(default="auto", description="Whether tools go into the prompt or through the server.")
     tools_in: ToolsIn = Field(default="user", description="The message that shows the model its tools.")
-    tool_result_role: ToolResultRole = Field(default="tool", description="The role under which results are sent.")
+    tool_role: ToolRole = Field(default="tool", description="The role under which results are sent.")
     prompt_format: PromptFormat = Field(default="json", description="The form in which the model is asked to call.")
     on_unknown_tool: OnUnknownTool = Field(default="call", description="What a call of a tool that was not given is.")
     coerce_arguments: bool = Field(default=True, description="Whether arguments are made to fit their tool's schema.")
@@ -43,6 +43,15 @@ class ToolLLMOptions(LLMAround):
     max_parse_retries: int = Field(
         default=0, ge=0, description="How many times a model that failed to write a fitting call is asked again."
     )
+
+    @field_validator("tool_role", mode="before")
+    @classmethod
+    def _check_role(cls, role: object) -> object:
+        if role == "ipython":
+            raise ValueError(
+                'LlamaIndex has no messages of the role "ipython": take "tool", which templates of Llama 3.1 write so'
+            )
+        return role
 
     @field_validator("coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", mode="before")
     @classmethod
@@ -72,7 +81,7 @@ class ToolLLMOptions(LLMAround):
     def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         return flatten_messages(
             messages,
-            tool_result_role=self.tool_result_role,
+            tool_role=self.tool_role,
             prompt_format=self.prompt_format,
             drop_reasoning=self.split_reasoning,
         )

@@ -174,7 +174,7 @@ def a_langgraph_of_ones_own(messages: list[BaseMessage]) -> list[BaseMessage]:
 
 def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: ChatMessage) -> list[ToolSelection]:
     model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, tool_mode="prompt", tools_in="system", tool_result_role="user", coerce_arguments=False, max_parse_retries=1
+        llm, tool_mode="prompt", tools_in="system", tool_role="user", coerce_arguments=False, max_parse_retries=1
     )
     base: FunctionCallingLLM = model
     for response in base.stream_chat_with_tools(tools, message):

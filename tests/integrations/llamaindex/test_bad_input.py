@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
-from llama_index.core.llms import ChatMessage, MockLLM
+from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from endpoints.script import Turn
@@ -379,7 +379,8 @@ class TestOptions:
         [
             ("tool_mode", "json", "'auto', 'native' or 'prompt'"),
             ("tools_in", "assistant", "'user' or 'system'"),
-            ("tool_result_role", "ipython", "'tool' or 'user'"),
+            ("tool_role", "system", "'tool' or 'user'"),
+            ("tool_role", "ipython", 'LlamaIndex has no messages of the role "ipython": take "tool"'),
             ("prompt_format", "yaml", "'json'"),
             ("on_unknown_tool", "raise", "'text' or 'call'"),
             ("max_parse_retries", -1, "greater than or equal to 0"),
@@ -389,6 +390,9 @@ class TestOptions:
     def test_a_value_that_the_llm_does_not_know(self, option: str, value: object, valid: str) -> None:
         with pytest.raises(ValidationError, match=rf"\n{option}\n.*{valid}"):
             Llama3ToolLLM(MockLLM(), **{option: value})  # type: ignore[arg-type]
+
+    def test_llamaindex_has_no_messages_of_llama_s_own_role(self) -> None:
+        assert "ipython" not in {role.value for role in MessageRole}
 
     def test_an_option_that_the_llm_does_not_know(self) -> None:
         with pytest.raises(TypeError, match=r"Llama3ToolLLM has no option 'tools': its own are tool_mode, tools_in, "):

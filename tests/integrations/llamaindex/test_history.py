@@ -87,7 +87,7 @@ def test_results_say_their_tool_and_come_in_the_order_of_the_calls() -> None:
     ]
     flattened = shown(messages)
     assert [content for role, content in flattened if role == "tool"] == expected
-    as_user = shown(messages, tool_result_role="user")
+    as_user = shown(messages, tool_role="user")
     assert as_user[1:] == [
         ("assistant", f'{WEATHER}; {{"name": "get_time", "parameters": {{}}}}'),
         ("user", "\n\n".join(expected[:2])),
@@ -157,7 +157,7 @@ def test_a_result_without_an_id_is_of_no_call() -> None:
 def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
     image = ImageBlock(url="http://localhost/cat.png")
     message = ChatMessage(role="tool", blocks=[image, TextBlock(text="A cat")], additional_kwargs={"tool_call_id": "1"})
-    [flat] = flatten_messages([message], tool_result_role=role)
+    [flat] = flatten_messages([message], tool_role=role)
     assert (flat.role, flat.blocks) == (MessageRole(role), [TextBlock(text="Result of a tool: A cat"), image])
 
 

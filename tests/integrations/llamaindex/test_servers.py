@@ -233,9 +233,9 @@ class TestRefusals:
                 '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
                 "start vLLM with --enable-auto-tool-choice",
             ),
-            ("Conversation roles must alternate user/assistant/user/assistant/...", 'tool_result_role="user"'),
-            ("Unexpected role: tool", 'tool_result_role="user"'),
-            ("Only user, assistant and system roles are supported!", 'tool_result_role="user"'),
+            ("Conversation roles must alternate user/assistant/user/assistant/...", 'tool_role="user"'),
+            ("Unexpected role: tool", 'tool_role="user"'),
+            ("Only user, assistant and system roles are supported!", 'tool_role="user"'),
         ],
     )
     async def test_the_error_says_what_to_do(self, text: str, fix: str) -> None:
@@ -263,12 +263,12 @@ class TestRefusals:
             return answer_json({"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
         with LoopbackServer(respond) as server:
-            llm = Llama3ToolLLM(Endpoint(server).llm(), tool_result_role=role)
+            llm = Llama3ToolLLM(Endpoint(server).llm(), tool_role=role)
             agent = FunctionAgent(tools=TOOLS, llm=llm, streaming=False)
             if role == "user":
                 assert str(await agent.run("Weather?")) == "Sunny."
             else:
-                with pytest.raises(Exception, match='tool_result_role="user"'):
+                with pytest.raises(Exception, match='tool_role="user"'):
                     await agent.run("Weather?")
 
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])

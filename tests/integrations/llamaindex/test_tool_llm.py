@@ -235,7 +235,7 @@ class TestQuestions:
         before = copy.deepcopy(history)
         with endpoint("a", "b", "c", "d", WEATHER[:9], "e") as served:
             for mode in ("prompt", "native"):
-                llm = Llama3ToolLLM(served.llm(), tool_mode=mode, tool_result_role="user")  # type: ignore[arg-type]
+                llm = Llama3ToolLLM(served.llm(), tool_mode=mode, tool_role="user")  # type: ignore[arg-type]
                 llm.chat_with_tools(TOOLS, "And Paris?", chat_history=history)
                 list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
             llm = Llama3ToolLLM(served.llm(), max_parse_retries=1, tools_in="system")
@@ -351,7 +351,7 @@ class TestComponent:
 
     @pytest.mark.parametrize(
         "options",
-        [{"tool_mode": "maybe"}, {"tools_in": "assistant"}, {"tool_result_role": "x"}, {"max_parse_retries": -1}],
+        [{"tool_mode": "maybe"}, {"tools_in": "assistant"}, {"tool_role": "x"}, {"max_parse_retries": -1}],
     )
     def test_an_option_that_it_does_not_know_is_an_error(self, options: dict[str, Any]) -> None:
         with pytest.raises(ValidationError, match=next(iter(options))):
