@@ -62,10 +62,10 @@ def flatten_tool_messages(
 ) -> list[BaseMessage]:
     """Turn calls and results into text, so that no server's template breaks on them.
 
-    A model's calls, malformed ones too, become part of its text, as the model writes them. Results become messages
-    of the role asked for, each with its tool's name, and with the arguments where its turn has two of one tool. The
-    results of one turn come in the order of its calls, and in one message, except in the role `tool`, where each keeps
-    its id. All other messages stay as they are.
+    A model's calls become part of its text, in the form asked for, whatever the form in which it wrote them; malformed
+    ones stay as they were written. Results become messages of the role asked for, each with its tool's name, and with
+    the arguments where its turn has two of one tool. The results of one turn come in the order of its calls, and in one
+    message, except in the role `tool`, where each keeps its id. All other messages stay as they are.
 
     >>> from langchain_core.messages import AIMessage, ToolMessage
     >>> call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}

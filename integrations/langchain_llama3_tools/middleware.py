@@ -128,7 +128,8 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             repair: whether a malformed call is repaired where it is closed (extra `repair`), as there, before the model
                 is asked to.
             split_reasoning: whether `<think>…</think>` is split off the content, as there.
-            starts_reasoning: whether the model's text begins inside reasoning, as there.
+            starts_reasoning: whether the model's text begins inside reasoning, as there. Without it, a call that such a
+                model only thinks of is run.
             limits: how deep, how long and how many calls of an answer may be, as there.
             max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
                 malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.

@@ -131,7 +131,8 @@ class Llama3ToolModel(BaseChatModel):
     split_reasoning: bool = False
     """Whether `<think>…</think>` is split off the content, as there; of answers without tools, too."""
     starts_reasoning: bool = False
-    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
+    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`. Without it, a
+    call that such a model only thinks of is a call."""
     limits: Limits = DEFAULT_LIMITS
     """How deep, how long and how many calls of an answer may be, as there."""
     id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)

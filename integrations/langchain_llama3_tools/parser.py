@@ -90,7 +90,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """Whether `<think>…</think>` is split off the content. It is in `additional_kwargs["reasoning_content"]` then,
     and with `output_version="v1"` in blocks of the type `reasoning`."""
     starts_reasoning: bool = False
-    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`."""
+    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`. Without it, a
+    call that such a model only thinks of is a call."""
     limits: Limits = DEFAULT_LIMITS
     """How deep, how long and how many calls may be. What goes beyond is text, and with `strict` an error."""
     strict: bool = False

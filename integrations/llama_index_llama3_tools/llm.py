@@ -88,7 +88,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in the message, a
             `thinking_delta` in streams; also in answers without tools. The model is not sent it again.
         starts_reasoning: whether the model's output begins inside reasoning, as the prompt ends with `<think>`. Not so,
-            where the server has split reasoning off itself.
+            where the server has split reasoning off itself. Without it, a call that such a model only thinks of is run.
         limits: how deep, how long and how many calls of an answer may be. What goes beyond is text.
         max_parse_retries: how many times a model is shown what was wrong and asked again: one that failed to write any
             call, or (with `coerce_arguments`) wrote one whose arguments do not fit. After that, the call is run.

@@ -85,7 +85,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             `thinking_delta` in streams, `reasoning` of what `parse` gives. With `strict`, it may stand before the
             object.
         starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not so, where
-            the server has split reasoning off itself.
+            the server has split reasoning off itself. Without it, a call that such a model only thinks of is a call.
         limits: how deep, how long and how many calls may be. What goes beyond is text, and with `strict` an error.
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 

@@ -68,7 +68,7 @@ _BEFORE_LIST = re.compile(r"(?<=Action:)[ \t](?=\[)")
 
 
 class Llama3CallReasoningStep(Showable, ActionReasoningStep):
-    """A step that calls a tool, shown to the model in the form in which it wrote it.
+    """A step that calls a tool, shown to the model in the form that `Llama3ReActChatFormatter` asks for.
 
     >>> step = Llama3CallReasoningStep(thought="I need the time.", action="now", action_input={"zone": "UTC"})
     >>> print(step.get_content())
@@ -125,8 +125,9 @@ class Llama3ReActOutputParser(ReActOutputParser):
             `repaired_from` is what the model wrote.
         split_reasoning: whether `<think>…</think>` is no part of the step, rather than the beginning of its thought.
             (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and keeps it.)
-        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Not for a
-            `Llama3ToolLLM(split_reasoning=True)`, which leaves none.
+        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Without it,
+            a call that such a model only thinks of is run. Not for a `Llama3ToolLLM(split_reasoning=True)`: it leaves
+            none.
         limits: how deep and how long a call may be. What goes beyond is none.
 
     Raises:

@@ -34,6 +34,11 @@ def wait(days: int) -> str:
 
 LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
 BOOLS = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
+VARIANTS = [
+    LENIENT,
+    '{"tool": "get_weather", "tool_input": {"city": "Paris"}}',
+    '<function=get_weather{"city": "Paris"}</function>',
+]
 BROKEN = """{"name": "get_weather", "parameters": {'city': 'Paris'}}"""
 CUT_OFF = """{"name": "get_weather", "parameters": {'city': 'Par"""
 
@@ -262,8 +267,10 @@ class TestLenient:
             summed_up = summed(streamed(parser(lenient=True), chunks))
             assert fields(summed_up) == fields(parser(lenient=True).invoke(summed(chunks)))
 
-    def test_by_default_it_is_text(self) -> None:
-        assert parser().invoke(LENIENT).content == LENIENT
+    @pytest.mark.parametrize("output", VARIANTS)
+    def test_by_default_it_is_text(self, output: str) -> None:
+        assert parser().invoke(output).content == output
+        assert [made["args"] for made in parser(lenient=True).invoke(output).tool_calls] == [{"city": "Paris"}]
         assert parser(lenient=True).invoke(PARIS).response_metadata == {}
 
     def test_beside_what_is_made_to_fit(self) -> None:

@@ -90,6 +90,16 @@ class TestWhatIsReadOtherwise:
         assert (message.content, told(message)) == (text, None)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"tool": "get_weather", "tool_input": {"city": "Paris"}}', '<function=get_weather{"city": "Paris"}</function>'],
+)
+def test_variants_that_no_manual_has_are_text_by_default(text: str) -> None:
+    for options, calls in (({}, []), ({"lenient": True}, [PARIS])):
+        answer = Llama3ToolLLM(ScriptedLLM(chunks=[text]), **options).chat_with_tools(TOOLS, "Weather?")  # type: ignore[arg-type]
+        assert kwargs(answer.message) == calls
+
+
 def test_what_was_changed_and_what_was_repaired_is_told_at_once() -> None:
     days = {"type": "object", "properties": {"days": {"type": "integer"}}}
     parser = Llama3JsonToolOutputParser(
