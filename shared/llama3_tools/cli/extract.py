@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from llama3_tools.cli.json_input import read_json
+from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_pieces
@@ -92,7 +93,7 @@ def extract(  # noqa: PLR0913 (an option each)
             failed = True
             continue
         if show:
-            show_pieces(screen, name, extractor.pieces(text))
+            show_pieces(screen, name, extractor.pieces(text), other_calls(extractor, text))
         else:
             click.echo(_line(name, text, extractor.extract(text), has_reasoning=split_reasoning))
     if failed:

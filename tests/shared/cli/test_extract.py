@@ -147,7 +147,8 @@ SHOWN = [
     (f"`{CALL}`", "quoted: between backticks"),
     (CALL[:-4], "let the model write more"),
     (f"<think>{CALL}</think>", "holds what would be a call"),
-    ("I would {call} it.", "Nothing in it looks like a call"),
+    ("I would {call} it.", "Nothing in it is a whole call"),
+    ('{"name": "f", "args": {}}', "with --lenient, it is a call: f {}"),
 ]
 
 
@@ -227,7 +228,9 @@ def test_repair_needs_tools() -> None:
 
 
 def test_repair_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--repair" not in extract("--show", stdin=BROKEN).stdout
     monkeypatch.setitem(sys.modules, "json_repair", None)
+    assert "--repair may mend it, but needs its extra" in extract("--show", stdin=BROKEN).stdout
     result = extract("--repair", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL)
     assert result.exit_code == 2
     assert "pip install 'llama3-tools[repair]'" in result.output
@@ -247,6 +250,3 @@ def test_what_was_lenient_or_repaired_is_shown(tmp_path: Path) -> None:
     shown = extract("--tools", tools, "--lenient", "--repair", "--show", "--color", "never", stdin=text).stdout
     assert "read as json, repaired" in " ".join(shown.split())
     assert "read as function, the tag is written <function(NAME)>{…}" in " ".join(shown.split())
-    assert "--repair may mend it" in " ".join(
-        extract("--show", stdin='{"name": "f", "parameters": {x}}').stdout.split()
-    )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.show import show_pieces
 from llama3_tools.pieces import PieceExtractor
 from screens import on_screen
@@ -18,6 +19,7 @@ ODD = (
     f"```python\n{CALL}{' ' * 40}\n```"
 )
 ODD_OPTIONS = {"tools": [{"name": "clock"}, {"name": "ü\u200dü"}], "lenient": True, "repair": True}
+OTHER = 'So:\n<function=clock {"city": "é\u200dé"}></function>\n<|python_tag|>1 + 1<|eom_id|>'
 LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
 
 SHOWN_TRUNCATED = """\
@@ -65,8 +67,9 @@ SHOWN_ODD = """\
                   [dim]repaired[/]
   [bold red]rejected[/]  3:1   [bold]unknown_tool[/]: 'é\\u200dé' is not a
                   declared tool; declared: clock, ü\\u200dü
-                  [dim]declare it with --tools, or let it [/]
-                  [dim]through with --on-unknown-tool call[/]
+                  [dim]with --on-unknown-tool call, or with [/]
+                  [dim]--tools that declare é\\u200dé, it is a [/]
+                  [dim]call: é\\u200dé {}[/]
   [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'                         [/]
   [bold green]call    [/]  5:1   clock {"city": "Paris"}[dim]  read as fence[/]
   [dim cyan]removed [/]  5:51  [dim]'                                       [/]
@@ -103,20 +106,51 @@ SHOWN_PROSE = """\
   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
   x
 
-  Nothing in it looks like a call: no
+  Nothing in it is a whole call: no
   JSON object with a name and
   arguments, bare, in a tag or in a
-  fence. Pythonic calls and code are
-  read for the tools of --tools only,
-  or with --format; other spellings
-  with --lenient.
+  fence. Nor is there one with
+  --lenient, with --format all or with
+  other tools.
+
+"""
+
+SHOWN_OTHER = """\
+[bold]a\\x1b.txt[/]: 0 calls, 1 rejection
+
+  So:
+  <function=clock [bold red]{"city": "é\\u200dé"}[/]></function>
+  <|python_tag|>1 + 1[dim cyan]<|eom_id|>[/]
+
+  [bold red]rejected[/]  2:17  [bold]not_a_call[/]: an object with the keys city,
+                  but no name
+                  [dim]with --lenient, it is a call: clock {"city":[/]
+                  [dim]"é\\u200dé"}[/]
+  text      3:15  with --format all, or with --tools that
+                  declare code_interpreter, it is a call:
+                  code_interpreter {"code": "1 + 1"}
+  [dim cyan]removed [/]  3:20  [dim]'<|eom_id|>'                                [/]
+
+"""
+
+SHOWN_REMOVED = """\
+[bold]a\\x1b.txt[/]: 0 calls
+
+  [dim cyan]<|python_tag|>[/]I have no clock.
+
+  [dim cyan]removed[/]  1:1  [dim]'<|python_tag|>'[/]
+
+  Nothing in it is a whole call: no JSON object with a name
+  and arguments, bare, in a tag or in a fence. Nor is there
+  one with --lenient, with --format all or with other tools.
 
 """
 
 
 def shown(text: str, options: dict[str, Any], width: int) -> str:
-    pieces = PieceExtractor(**options).pieces(text)
-    return on_screen(lambda screen: show_pieces(screen, "a\x1b.txt", pieces), width)
+    extractor = PieceExtractor(**options)
+    pieces, others = extractor.pieces(text), other_calls(extractor, text)
+    return on_screen(lambda screen: show_pieces(screen, "a\x1b.txt", pieces, others), width)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +160,8 @@ def shown(text: str, options: dict[str, Any], width: int) -> str:
         (ODD, ODD_OPTIONS, 60, SHOWN_ODD),
         (LONG, {}, 36, SHOWN_LONG),
         ("x" * 37, {}, 40, SHOWN_PROSE),
+        (OTHER, {}, 64, SHOWN_OTHER),
+        ("<|python_tag|>I have no clock.", {}, 64, SHOWN_REMOVED),
     ],
 )
 def test_an_output_is_shown_in_colour_with_what_became_of_its_pieces(
@@ -136,3 +172,8 @@ def test_an_output_is_shown_in_colour_with_what_became_of_its_pieces(
 
 def test_what_a_piece_became_and_where_it_stands_stay_in_one_line() -> None:
     assert "[bold green]call[/]  1:1  f\n" in shown('{"name": "f", "parameters": {}}', {}, 16)
+
+
+def test_the_same_call_is_told_once_where_it_would_stand() -> None:
+    call = '{"tool": "f", "args": {}}'
+    assert shown(f"[{call}, {call}]", {}, 120).count("with --lenient, it is a call: f {}") == 1

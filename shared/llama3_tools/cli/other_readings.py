@@ -1,0 +1,144 @@
+"""What other options would call: an output is read once more with each that it was not read with."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations, islice
+
+from llama3_tools.errors import MissingExtraError
+from llama3_tools.extractor import Extractor
+from llama3_tools.formats import require_formats
+from llama3_tools.repair import load_repair
+from llama3_tools.tools import Tool
+from llama3_tools.values import Extraction, Span, ToolCall
+
+__all__ = ["Option", "OtherCall", "can_repair", "first_meeting", "other_calls"]
+
+_ALL = require_formats("all")
+_MOST_OPTIONS = 2
+_MOST_NAMES = 64
+_NAMES = re.compile(
+    r"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))([^\W\d][\w.:/-]{0,63}?)(?:\.call)?\("  # of pythonic calls
+    r"|[\"']name[\"']\s*:\s*[\"']([^\"'\s]{1,64})[\"']",
+    re.MULTILINE,
+)
+
+
+class Option(Enum):
+    """An option by which more may be called."""
+
+    LENIENT = "--lenient"
+    FORMATS = "--format all"
+    TOOLS = "--tools"
+    """With a declaration of the tool."""
+    UNKNOWN = "--on-unknown-tool call"
+    REPAIR = "--repair"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCall:
+    """A call that is found with other options, in a place where there is none without them."""
+
+    call: ToolCall
+    """The call."""
+    options: tuple[Option, ...]
+    """Those options. Without any of them, there is no call in this place."""
+
+
+def other_calls(extractor: Extractor, text: str) -> list[OtherCall]:
+    """Give the calls that an output would have with one other option, or two of them.
+
+    >>> (other,) = other_calls(Extractor(), '{"name": "f", "args": {}}')
+    >>> print(*(option.value for option in other.options), other.call)
+    --lenient <ToolCall f({}) json 0:25>
+
+    Args:
+        extractor: reads the output as it was read.
+        text: the output.
+    """
+    found: dict[frozenset[Option], list[Span]] = {}
+    others: list[OtherCall] = []
+    names = dict.fromkeys(match[1] or match[2] for match in _NAMES.finditer(text))
+    for options in _ways(extractor):
+        extraction = _with(extractor, options, names).extract(text)
+        names.update(dict.fromkeys(_names(extraction)))
+        fewer = [spans for some, spans in found.items() if some <= options]
+        calls = [
+            call for call in extraction.tool_calls if all(first_meeting(spans, call.span) is None for spans in fewer)
+        ]
+        found[options] = [call.span for call in calls]
+        others += [
+            OtherCall(call, tuple(option for option in Option if option in options)) for call in calls if options
+        ]
+    return others
+
+
+def first_meeting(spans: Sequence[Span], span: Span) -> int | None:
+    """Give the index of the first of some spans, in order, that has text in common with another; `None`: none has.
+
+    >>> first_meeting([(0, 2), (4, 6)], (2, 9)), first_meeting([(0, 2), (4, 6)], (2, 4))
+    (1, None)
+    """
+    index = bisect_right(spans, span[0], key=lambda one: one[1])
+    return index if index < len(spans) and spans[index][0] < span[1] else None
+
+
+def can_repair() -> bool:
+    """Tell whether the extra that repairs is installed."""
+    try:
+        load_repair()
+    except MissingExtraError:
+        return False
+    return True
+
+
+def _ways(extractor: Extractor) -> list[frozenset[Option]]:
+    """Give the sets of options to try, none first, and last those that declare the tools that the others named."""
+    now = extractor.__getstate__()
+    in_effect = {
+        Option.LENIENT: now.lenient,
+        Option.FORMATS: now.formats == _ALL,
+        Option.UNKNOWN: now.tools is None or now.on_unknown_tool == "call",
+        Option.REPAIR: now.repair or not can_repair(),
+    }
+    free = [option for option in Option if not in_effect.get(option)]
+    ways = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]
+    if now.tools is None:
+        ways = [way for way in ways if Option.REPAIR not in way or Option.TOOLS in way]
+    return sorted(ways, key=lambda way: Option.TOOLS in way)
+
+
+def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str]) -> Extractor:
+    """Give an extractor that has other options, too.
+
+    Args:
+        extractor: the extractor.
+        options: the options.
+        names: what the tools are called that `--tools` would declare.
+    """
+    now = extractor.__getstate__()
+    tools = now.tools
+    if Option.TOOLS in options:
+        tools = {**{name: Tool(name) for name in islice(names, _MOST_NAMES)}, **(tools or {})}
+    other = copy(extractor)
+    other.__setstate__(
+        now._replace(
+            tools=tools,
+            lenient=now.lenient or Option.LENIENT in options,
+            formats=_ALL if Option.FORMATS in options else now.formats,
+            on_unknown_tool="call" if Option.UNKNOWN in options else now.on_unknown_tool,
+            repair=now.repair or Option.REPAIR in options,
+        )
+    )
+    return other
+
+
+def _names(extraction: Extraction) -> list[str]:
+    """Give the names of the tools that are called, or seem to be."""
+    called = [call.name for call in extraction.tool_calls]
+    return called + [rejection.name for rejection in extraction.rejections if rejection.name]

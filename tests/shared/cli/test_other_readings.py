@@ -1,0 +1,81 @@
+"""What an output would have called with other options: each in the fewest that do."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fragments import FRAGMENTS, READINGS
+from llama3_tools import Extractor
+from llama3_tools.cli.other_readings import first_meeting, other_calls
+
+CALL = '{"name": "f", "parameters": {}}'
+F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
+LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (
+    "--lenient",
+    "--format all",
+    "--tools",
+    "--on-unknown-tool call",
+    "--repair",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        (CALL, {}, []),
+        ("I would {call} it, [x] or `f()`.", {}, []),
+        (f"<think>{CALL}</think> `{CALL}`", {}, []),
+        (CALL[:-1], {"tools": F, "formats": "json"}, []),
+        ('<function=f {"a": 1}></function>', {"tools": F}, [([LENIENT], "f", 0)]),
+        ('<function=f {"a": 1}></function>', {"tools": F, "lenient": True}, []),
+        (f'{CALL} {{"tool": "f", "tool_input": {{"a": 1}}}}', {}, [([LENIENT], "f", 32)]),
+        ('{"name": "f", "args": {"a": 1}}', {"tools": F}, [([LENIENT], "f", 0)]),
+        ('{"tool": "g", "args": {}}', {"tools": F}, [([LENIENT, UNKNOWN], "g", 0), ([LENIENT, TOOLS], "g", 0)]),
+        ('{"name": "g"}', {}, [([TOOLS], "g", 0)]),
+        ('{"name": "f"}', {"tools": F}, []),
+        ("[f(a=1), g()]", {}, [([FORMATS], "f", 1), ([FORMATS], "g", 9), ([TOOLS], "f", 1), ([TOOLS], "g", 9)]),
+        ("[f(a=1)]", {"formats": "all"}, []),
+        ("So: [f(a=1), g.call()]", {}, [([TOOLS], "f", 5), ([TOOLS], "g", 13)]),
+        ("So:\nf(a=1)\nmain()", {}, [([TOOLS], "f", 4)]),
+        ("[g()]", {"tools": F}, [([FORMATS, UNKNOWN], "g", 1), ([TOOLS], "g", 1)]),
+        (CALL, {"formats": ["code"]}, [([FORMATS], "f", 0)]),
+        ("<|python_tag|>1 + 1", {}, [([FORMATS], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)]),
+        (
+            "<|python_tag|>1 + 1",
+            {"tools": F},
+            [([FORMATS, UNKNOWN], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)],
+        ),
+        ("<|python_tag|>for x in y:", {}, []),
+        ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F}, [([REPAIR], "f", 0)]),
+        ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F, "repair": True}, []),
+        ("{'name': 'f', 'parameters': {'a': 1}}", {}, [([TOOLS, REPAIR], "f", 0)]),
+        ('{"name": "f", "parameters": {a}}', {"tools": F}, []),
+        (f"{CALL} {CALL}", {"tools": []}, [([some], "f", at) for some in (UNKNOWN, TOOLS) for at in (0, 32)]),
+        (CALL, {"tools": [], "on_unknown_tool": "call"}, []),
+    ],
+)
+def test_what_is_no_call_is_one_with_these_options(
+    text: str, options: dict[str, Any], expected: list[tuple[list[str], str, int]]
+) -> None:
+    others = other_calls(Extractor(**options), text)
+    found = [([option.value for option in other.options], other.call.name, other.call.span[0]) for other in others]
+    assert sorted(found) == sorted(expected)
+
+
+def test_without_the_extra_nothing_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    assert other_calls(Extractor(tools=F), "{'name': 'f', 'parameters': {'a': 1}}") == []
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join), st.sampled_from(list(READINGS)))
+def test_other_calls_stand_where_nothing_is_called(text: str, reading: str) -> None:
+    extractor = READINGS[reading]
+    called = [call.span for call in extractor.extract(text).tool_calls]
+    for other in other_calls(extractor, text):
+        assert first_meeting(called, other.call.span) is None
+        assert 1 <= len(other.options) <= 2
