@@ -27,6 +27,8 @@ _CLOSINGS = {
     "<functioncall\n": ">",
     "<|python_start|>": "<|python_end|>",
 }
+_ONCE_MORE = ("</function>", "</functioncall>")
+"""What models close a tag with that `>` has closed."""
 _REOPENING = ("<functioncall>", "<function_call>", "<functioncall ", "<functioncall\n")
 _FENCE = re.compile(
     r"(?P<fence>`{3,16}|~{3,16})(?:[ \t]{0,8}(?:json|tool_call|python3?|py)(?![\w+#.-]))?", re.IGNORECASE
@@ -149,6 +151,9 @@ def _vanishing(text: str, account: _Account) -> Iterator[_Account]:
         yield account._replace(pos=pos + 1, place=_CALL, is_list=False)
     elif char in ";,":
         yield from _delimiting(char, account)
+    elif is_behind_call and text[pos - 1] == ">":
+        closings = (_tag_at(text, pos, tag, is_cut_off=True) for tag in _ONCE_MORE)
+        yield from (account._replace(pos=pos + closing) for closing in closings if closing)
     token = _TOKEN.match(text, pos)
     if token is not None and not is_list:
         then = _CALL_OR_END if place == _PROSE else place

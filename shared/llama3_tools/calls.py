@@ -42,6 +42,8 @@ class Scope(NamedTuple):
     """The wire format that its calls are reported as."""
     wrappers: tuple[str, ...] = ()
     """The wrappers around, outermost first."""
+    is_in_tag: bool = False
+    """Whether one of them is a tag around JSON, where JSON is read whatever was asked for."""
 
 
 class ReadJson(NamedTuple):

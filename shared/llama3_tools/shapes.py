@@ -27,6 +27,8 @@ _LABELS = ("type", "id")
 _DESCRIPTIONS = {"description", "input_schema", "inputSchema"}
 """What a schema has, and a call has not."""
 
+_TYPES = {"string", "integer", "number", "boolean", "array", "object"}
+
 _RESULTS = {"output", "result", "observation", "tool_output"}
 """What stands beside a call that was run already."""
 
@@ -119,13 +121,13 @@ def read_call(
     if name is None and function and "type" in members and members["type"].value == "function":
         name = function
     deviations: tuple[str, ...] = ()
-    if name is None and lenient and has_arguments:
-        name = _other_name(members)
-        deviations = (f"the name stands under {name.key!r}",) if name else ()
+    others = _other_names(members) if name is None and lenient and has_arguments else []
+    if others:
+        name, deviations = others[0], (f"the name stands under {others[0].key!r}",)
     if name is None:
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
-    found = _named_call(parsed.text, members, name.value, tools, lenient=lenient)
+    found = _conflict(others) or _named_call(parsed.text, members, name.value, tools, lenient=lenient)
     if isinstance(found, Refusal):
         return found
     deviations += found.deviations
@@ -209,9 +211,18 @@ def _schema_echo(name: str) -> Refusal:
     return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
 
 
-def _other_name(members: Mapping[str, JsonMember]) -> JsonMember | None:
+def _other_names(members: Mapping[str, JsonMember]) -> list[JsonMember]:
     names = (members[key] for key in _OTHER_NAMES if key in members)
-    return next((member for member in names if member.value and isinstance(member.value, str)), None)
+    return [member for member in names if member.value and isinstance(member.value, str)]
+
+
+def _conflict(names: list[JsonMember]) -> Refusal | None:
+    """Refuse two names that differ."""
+    other = next((member for member in names if member.value != names[0].value), None)
+    if other is None:
+        return None
+    detail = f"{names[0].key!r} and {other.key!r} have different values"
+    return Refusal(RejectionReason.INVALID_NAME, detail, names[0].value)
 
 
 def _given(members: Mapping[str, JsonMember], *, lenient: bool) -> list[JsonMember]:
@@ -246,6 +257,8 @@ def _is_schema(members: Mapping[str, JsonMember], given: list[JsonMember], tool:
 
 
 def _is_property(value: object) -> bool:
+    if isinstance(value, str):
+        return value in _TYPES
     return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in ("type", "param_type"))
 
 

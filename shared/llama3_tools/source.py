@@ -26,8 +26,9 @@ _LOOK_BACK = 16  # how much of the text before the mark is remembered
 _MOST_FRESH = 2000
 _LONG = 1000
 
-# Halves of surrogate pairs, as escapes. A backslash that is itself escaped may stand before one: better one too many.
-_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+# Halves of surrogate pairs, as escapes. A backslash that is itself escaped may stand before one: better one too many,
+# but no pair fewer.
+_PAIR = re.compile(r"(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HALF = re.compile(r"\\u[dD](?:[89abAB][0-9a-fA-F]{2}|[c-fC-F])")
 
 
@@ -68,6 +69,7 @@ class Source:
         "_kept",
         "_lead",
         "base",
+        "behind_tag",
         "bound",
         "ended",
         "furthest",
@@ -96,6 +98,8 @@ class Source:
         """How far was read of what was held back as it might have been a call, once it is not; `None`: it still may."""
         self.open_fences: frozenset[str] = frozenset()
         """The opening fences whose inside is being read as if it stood bare."""
+        self.behind_tag = -1
+        """Where that begins which stands in a tag that turned out to be text."""
         self.unrepairable = range(0)
         """The offsets of malformed JSON that a repair was last tried for in vain."""
         self._kept = GrowingText()

@@ -192,7 +192,8 @@ class ExtractionStream:
             self._line.add_call()
             source.drop(source.offset)
             if outcome.surplus is not None:
-                yield from outcome.surplus(source)
+                for _ in outcome.surplus(source):
+                    yield
                 source.drop(source.offset)
         elif isinstance(outcome, IsReasoning):
             self._content.reasoning(source.settle(outcome.end))

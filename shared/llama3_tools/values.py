@@ -183,7 +183,7 @@ class RejectionReason(str, Enum):
     NOT_A_CALL = "not_a_call"
     """JSON in none of the shapes of a call (rules 1, 2 and 12)."""
     INVALID_NAME = "invalid_name"
-    """Has arguments, but its name is empty or no string."""
+    """Has arguments, but its name is empty or no string; or, with `lenient`, it has two."""
     INVALID_ARGUMENTS = "invalid_arguments"
     """Named, but its arguments are neither an object nor a string that holds one."""
     MISSING_ARGUMENTS = "missing_arguments"
@@ -233,14 +233,17 @@ class Rejection:
     """What was found, where (an offset into the output), and what was expected."""
     name: str | None = None
     """The tool that it seems to name, if it names one. `None` for mere prose or data."""
+    is_in_tag: bool = False
+    """Whether it is the first in a tag for calls, such as `<tool_call>`, where nothing but a call is meant."""
 
     @property
     def is_attempt(self) -> bool:
         """Whether the model meant to call a tool, and what it wrote for it cannot be run.
 
-        A schema, quoted code and data are no attempts; a call of an unknown tool is well-formed.
+        It names one, or stands in a tag for calls. A schema, quoted code and data are no attempts; a call of an unknown
+        tool is well-formed.
         """
-        return self.name is not None and self.reason in _ATTEMPTS
+        return (self.name is not None or self.is_in_tag) and self.reason in _ATTEMPTS
 
     def __repr__(self) -> str:
         """Show where, why, and the detail; no character hides."""

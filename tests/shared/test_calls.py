@@ -83,6 +83,10 @@ REFUSED = {
         '{"name": "f", "description": "d", "parameters": {"a": {"type": "string"}, "b": {"param_type": "int"}}}',
         "schema_echo",
     ),
+    "properties by the names of their types": (
+        '{"name": "f", "description": "d", "parameters": {"a": "string", "b": "array"}}',
+        "schema_echo",
+    ),
     "function without type": ('{"function": "f", "parameters": {}}', "not_a_call"),
     "function of another type": ('{"type": "object", "function": "f", "parameters": {}}', "not_a_call"),
     "a function without arguments": ('{"function": {"name": "f"}}', "missing_arguments"),

@@ -97,7 +97,12 @@ def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: st
         (f"Write {opening} first.", "", []),
         (f'{opening}{{"a": 1}}{closing}', "", ["not_a_call"]),
         (f'{opening}{{"name": "a", "arguments": {{oops}}}}{closing}', "", ["malformed"]),
+        *(
+            (f"{opening}{{'{key}': {{}}}}{closing}", "", ["malformed"])
+            for key in ("arguments", "function", "type", "id")
+        ),
         (f"{opening}{{'name': 'a', 'arguments': {{}}}}{closing}", "", ["malformed"]),
+        (f"{opening}{{'city': 'Paris'}}{closing}", "", []),
         (f"{opening}{SCHEMA}{closing}", "", ["schema_echo"]),
         (f"{opening}[{SCHEMA}, {SCHEMA}]{closing}", "", ["schema_echo"]),
         (f"{opening}{SCHEMA}\n{SCHEMA}{closing}", "", ["schema_echo"] * 2),
@@ -106,6 +111,26 @@ def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: st
         assert extraction.content == text
         assert "".join(call.name for call in extraction.tool_calls) == names
         assert [str(rejection.reason) for rejection in extraction.rejections] == reasons, name
+
+
+@over_tags
+@pytest.mark.parametrize("repair", [False, True])
+def test_whatever_is_malformed_in_a_tag_is_an_attempt(name: str, opening: str, closing: str, *, repair: bool):
+    assert name
+    tools = {"tools": [{"name": "a"}], "repair": True} if repair else {}
+    for inside, reason in [
+        ('{"arguments": {"x": oops}, "name": "a"}', "malformed"),
+        ('\n{"arguments": {"x": 1', "truncated"),
+        ("{'arguments': {'x': oops}, 'name': 'a'}", "malformed"),
+        (" {'type': 'function', 'name': oops}", "malformed"),
+    ]:
+        text = f"{opening}{inside}{'' if reason == 'truncated' else closing}"
+        (rejection,) = extract_in_every_chunking(text, **tools).rejections
+        assert (str(rejection.reason), rejection.name, rejection.is_attempt) == (reason, None, True)
+    (rejection,) = extract_in_every_chunking(f'{opening}x {{"a": oops}}{closing}', **tools).rejections
+    assert not rejection.is_attempt
+    (rejection,) = extract_in_every_chunking(f'{opening}{{"a": 1}}{closing}', **tools).rejections
+    assert (rejection.is_in_tag, rejection.is_attempt) == (True, False)
 
 
 @over_tags
@@ -158,6 +183,22 @@ def test_a_tagged_call_is_out_when_its_tag_is_closed():
     assert stream.feed(f"One <functioncall {A}") == [TextDelta("One")]
     (event,) = stream.feed("> two")[:1]
     assert isinstance(event, ToolCallReady)
+
+
+@pytest.mark.parametrize("opening", ["<functioncall ", "<functioncall\n"])
+def test_a_tag_that_is_closed_twice_vanishes_whole(opening: str):
+    tag = f"{opening}{A}></functioncall>"
+    for text, content in [
+        (tag, None),
+        (f"One {tag} two", "One two"),
+        (f"{tag}{tag}", None),
+        (f"<tools>{tag}</tools>", None),
+        (f"{tag}</functioncall>", "</functioncall>"),
+        (f"{tag[:-1]}s>", "</functioncalls>"),
+    ]:
+        extraction = extract_in_every_chunking(text)
+        assert {call.name for call in extraction.tool_calls} == {"a"}
+        assert extraction.content == content
 
 
 def test_a_tag_is_not_closed_by_the_next_inside_of_something_broken():

@@ -41,6 +41,7 @@ OTHER_KEYS = [
     ('{"name": "search", "args": [], "kwargs": {"q": "x"}, "input": null}', [_arguments("kwargs")]),
     ('{"name": "search", "args": {"q": "x"}, "kwargs": {"q": "x"}}', [_arguments("args")]),
     ('{"tool": "", "function": 1, "action": "search", "args": {"q": "x"}}', [_name("action"), _arguments("args")]),
+    ('{"tool": "search", "action": "search", "args": {"q": "x"}}', [_name("tool"), _arguments("args")]),
 ]
 
 
@@ -121,6 +122,8 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
         ('{"function": {"tool": "clock"}, "args": {}}', "not_a_call", None),
         ('{"name": "search", "args": null}', "missing_arguments", "search"),
         ('{"name": 1, "tool": "search", "args": {"q": "x"}}', "invalid_name", None),
+        ('{"tool": "search", "action": "clock", "args": {"q": "x"}}', "invalid_name", "search"),
+        ('{"tool_name": "search", "action": "x", "function_name": "search", "args": {}}', "invalid_name", "search"),
         # A schema, as servers and frameworks show it.
         ('{"tool": "search", "parameters": {"type": "object", "properties": {}}}', "schema_echo", "search"),
         ('{"name": "search", "input": {"type": "object", "properties": {"q": {}}}}', "schema_echo", "search"),
@@ -163,11 +166,14 @@ def test_arguments_under_another_key_are_coerced():
     assert (len(call.changes), len(call.deviations)) == (1, 2)
 
 
+CALL_F = '{"name": "f", "parameters": {"a": 1}}'
+
 OPENINGS = [
     "<function=search={",
     "<function=search{",
     "<function=search {",
     "<function=search= {",
+    "<function=search\n  {",
     "<function(search){",
     "<function(search) {",
     "<function(search)>{",
@@ -177,7 +183,7 @@ CLOSINGS = ["</function>", "\n</function>", "<|eom_id|></function>", "<function>
 
 
 def _as_written(opening: str) -> str:
-    return f"the tag is written {opening.replace('search', 'NAME').replace(' ', '')[:-1]}{{…}}"
+    return f"the tag is written {opening.replace('search', 'NAME').split('{')[0].rstrip()}{{…}}"
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
@@ -192,11 +198,45 @@ def test_the_custom_tag_may_be_written_in_other_ways(opening: str, closing: str)
     assert (extraction.content, call.span) == ("One", (4, len(text)))
 
 
+@pytest.mark.parametrize("tools", [None, [{"name": "f"}, {"name": "g"}]])
+@pytest.mark.parametrize(
+    ("text", "name", "content"),
+    [
+        (f"<function=f{CALL_F}\nWell?", "f", "<function=f Well?"),
+        (f"<function.call>{CALL_F}</function>", "f", "<function.call> </function>"),
+        (f"<function=g{CALL_F}</function>", "f", "<function=g </function>"),
+        (f"<function(g)>{CALL_F} oops", "f", "<function(g)> oops"),
+        (f"<tool_call><function=g{CALL_F}</function></tool_call>", "f", None),
+    ],
+)
+def test_a_call_that_is_one_without_lenient_stays_one(
+    text: str, name: str, content: str | None, tools: list[dict[str, str]] | None
+):
+    for lenient in (False, True):
+        extraction = extract_in_every_chunking(text, tools=tools, lenient=lenient)
+        assert [(call.name, call.arguments) for call in extraction.tool_calls] == [(name, {"a": 1})]
+        assert extraction.content == content or content is None
+
+
 def test_the_documented_tag_may_be_closed_in_other_ways():
     text = '<function=search>{"q": "x"}'
     for closing in CLOSINGS:
         (call,) = extract_in_every_chunking(text + closing, lenient=True).tool_calls
         assert call.deviations == ((f"the tag is closed by {closing}",) if closing in ("<function>", ">") else ())
+
+
+@pytest.mark.parametrize("opening", ["<function=search>{", *OPENINGS])
+def test_a_tag_that_is_closed_twice_vanishes_whole(opening: str):
+    tag = f'{opening}"q": "x"}}></function>'
+    for text, content in [(tag, None), (f"One {tag} two", "One two"), (f"```json\n{tag}\n```", None)]:
+        extraction = extract_in_every_chunking(text, lenient=True)
+        (call,) = extraction.tool_calls
+        assert (call.arguments, call.deviations[-1]) == ({"q": "x"}, "the tag is closed by >")
+        assert extraction.content == content
+    assert extract_in_every_chunking(f"{tag} two {tag}", lenient=True).content == "two"
+    assert extract_in_every_chunking(f"{tag[:-1]}!", lenient=True).content == "</function!"
+    stream = Extractor(lenient=True).stream()
+    assert len(stream.feed(tag.removesuffix("</function>"))) == 1
 
 
 @pytest.mark.parametrize("name", ["math.factorial", "mcp:tool/run", "get-weather", "wetter_für", "function"])
@@ -248,7 +288,7 @@ def test_tags_in_other_spellings_are_held_to_the_rules(opening: str):
         "<function(f) and (g)",
         "<function.f is a name",
         "<function = f {}",
-        "<function=f  {}",
+        f"<function=f{' ' * 17}{{}}",
         "<function(){}",
         f"<function({'f' * 129}){{}}",
         "<functional>",

@@ -38,6 +38,7 @@ MALFORMED = {
     "an open exponent": '{"name": "f", "parameters": {"a": 1e}}',
     "a full-width digit": '{"name": "f", "parameters": {"a": \uff11}}',
     "a lone surrogate": r'{"name": "f", "parameters": {"a": "\ud83d"}}',
+    "half of what looks like a pair": r'{"name": "f", "parameters": {"a": "C:\\ud83d\ude00"}}',
     "surrogates in the wrong order": r'{"name": "f", "parameters": {"a": "\ude00\ud83d"}}',
     "a half escape": r'{"name": "f", "parameters": {"a": "\u12"}}',
     "a raw lone surrogate": '{"name": "f", "parameters": {"a": "\ud83d"}}',

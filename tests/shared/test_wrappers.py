@@ -227,6 +227,49 @@ def test_a_function_tag_names_a_declared_tool_or_stays_text():
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("unknown_tool", "rm")]
 
 
+CLOCK = {"name": "clock"}
+PLAY = {"name": "play", "parameters": {"type": "object", "properties": {"song": {}}, "required": ["song"]}}
+
+
+@pytest.mark.parametrize("text", ["<function=clock></function>", "<function=clock>\n</function>", "<function=clock></"])
+def test_rule_1_a_function_tag_of_a_declared_tool_that_requires_no_argument_may_be_empty(text: str):
+    extraction = extract_in_every_chunking(f"One {text}", tools=[CLOCK, PLAY])
+    (call,) = extraction.tool_calls
+    assert (call.name, call.arguments, call.arguments_json, call.format) == ("clock", {}, "{}", "function")
+    assert (extraction.content, call.span) == ("One", (4, 4 + len(text)))
+    assert extract_in_every_chunking(f"<tool_call>{text}", tools=[CLOCK]).tool_calls[0].format == "tool_call"
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("<function=clock>None</function>", "expected an object at offset 16, found 'None'"),
+        ("<function=play>song=x</function>", "expected an object at offset 15, found 'song=x'"),
+        ("<function=play></function>", "expected an object at offset 15, found '</function>'"),
+        (f"<function=play>{'x' * 999}</function>", None),
+        (f"<function=play>{'x' * 1001}</function>", ""),
+        ("<function=play> is a tag.", ""),
+        ("<function=play> is a <b>tag</function>", ""),
+        ("<function=other>x</function>", ""),
+        ("<function=clock>", ""),
+    ],
+)
+def test_a_closed_function_tag_of_a_declared_tool_is_an_attempt_whatever_it_holds(text: str, detail: str | None):
+    extraction = extract_in_every_chunking(text, tools=[CLOCK, PLAY])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    for rejection in extraction.rejections:
+        assert (str(rejection.reason), rejection.is_attempt) == ("malformed", True)
+        assert rejection.span == (0, len(text))
+        assert detail is None or rejection.detail == detail
+    assert bool(extraction.rejections) is (detail != "")
+
+
+def test_a_call_in_a_function_tag_of_anything_else_is_called():
+    extraction = extract_in_every_chunking("<function=play>[clock()]</function>", tools=[CLOCK, PLAY])
+    assert [call.name for call in extraction.tool_calls] == ["clock"]
+    assert [rejection.name for rejection in extraction.rejections] == ["play"]
+
+
 def test_a_malformed_function_tag_hides_no_call_behind_it():
     text = f'<function=f>{{"a": "x; {A} <function=g>{{}}</function>'
     extraction = extract_in_every_chunking(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias
@@ -43,7 +43,7 @@ class IsCall(NamedTuple):
     """The candidate held calls. The source stands behind them and their wrapper."""
 
     parts: Parts
-    surplus: Callable[[Source], Generator[None, None, None]] | None = None
+    surplus: Callable[[Source], Reading[object]] | None = None
     """Steps over what vanishes right behind, for which the calls do not wait."""
 
 
@@ -153,17 +153,17 @@ class WireFormat:
     """Reads on from the beginning of the marker, at which the source stands."""
     may_be_inside: bool = True
     """Whether it may stand inside a wrapper."""
-    only_in: frozenset[str] | None = None
-    """The wrappers of which one has to be around, where it stands inside any; `None`: that does not matter."""
+    only_in_tags: bool = False
+    """Whether a tag around JSON has to be among the wrappers, where it stands inside any."""
     is_reasoning: bool = False
     """Whether what it settles on the way is reasoning to be split off, rather than text."""
     tool: str | None = None
     """The tool that it calls, where what it holds names none that is declared."""
 
-    def may_be_in(self, wrappers: tuple[str, ...]) -> bool:
+    def may_be_in(self, scope: Scope) -> bool:
         """Tell whether it may stand inside these wrappers."""
-        is_here = self.only_in is None or not self.only_in.isdisjoint(wrappers)
-        return self.may_be_inside and is_here and self.name not in wrappers
+        is_here = scope.is_in_tag or not self.only_in_tags
+        return self.may_be_inside and is_here and self.name not in scope.wrappers
 
 
 class Choice(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
 from functools import partial
 
 from llama3_tools.formats.base import Candidate, IsCall, IsText, Marker, Outcome, WireFormat
@@ -57,11 +56,7 @@ def _read_calls(source: Source, candidate: Candidate, info: InfoString) -> Readi
     behind, fence, is_bare = source.offset, candidate.marker, not candidate.scope.wrappers
     inside = yield from read_inside(source, candidate, "fence", fence)
     if inside.intact:
-        surplus = partial(_skip_surplus, fence=fence)
-        if is_bare:
-            return IsCall(inside.parts, surplus)
-        yield from surplus(source)
-        return IsCall(inside.parts)
+        return IsCall(inside.parts, partial(_skip_surplus, fence=fence))
     begins_with_code = not inside.began_with_candidate or source.slice(behind, source.offset).lstrip()[:1].isalpha()
     if is_bare and not (may_be_code and begins_with_code):
         source.open_fences |= {fence}
@@ -91,7 +86,7 @@ def _is_prose(source: Source, fence: str, info: InfoString, *, begins_line: bool
     return not info.language and not info.has_attributes and (is_rule or not begins_line)
 
 
-def _skip_surplus(source: Source, fence: str) -> Generator[None, None, None]:
+def _skip_surplus(source: Source, fence: str) -> Reading[None]:
     """Step over what a closing fence has more than the opening one, unless that opens the next."""
     run = re.compile(f"{fence[0]}{{0,{_LONGEST + 1}}}")
     while True:
@@ -99,7 +94,7 @@ def _skip_surplus(source: Source, fence: str) -> Generator[None, None, None]:
         assert match is not None  # noqa: S101  # there may be none
         if match.end() < len(source.text) or source.ended:
             break
-        yield
+        yield None
     behind = source.text[match.end() : match.end() + 1]
     if len(match[0]) < _SHORTEST or not behind.strip():
         source.pos = match.end()

@@ -17,6 +17,7 @@ __all__ = ["array_beside_pythonic", "json_array", "json_object"]
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read the object or array at which the source stands."""
     start, calls, scope = source.offset, candidate.calls, candidate.scope
+    is_in_tag = start == source.behind_tag
     text, is_object = source.json_text, source.text.startswith("{", source.pos)
     read = None if text is None else calls.read(text, source.pos, source.base, scope)
     if read is not None and (is_object or source.base + read.end <= source.bound):
@@ -31,17 +32,16 @@ def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
             may_be_dict = is_object and not scope.wrappers and not scan.is_settled
             return IsText(scan.resume, (yield from read_python_dict(source, start, calls)) if may_be_dict else None)
         if scan.refusal is not None:
-            return IsText(scan.resume, Rejection((start, scan.end), *scan.refusal))
+            return IsText(scan.resume, Rejection((start, scan.end), *scan.refusal, is_in_tag=is_in_tag))
         read = calls.read(source.slice(start, scan.end), 0, start, scope, checked=True)
         assert read is not None  # noqa: S101  # the scan found what there is to parse
     outcome, end = read.outcome, source.offset
     if source.holds_too_much and not scope.wrappers:
         outcome, end = refuse_too_long(source, start), source.bound
-    return IsText(source.offset, Rejection((start, end), *outcome)) if isinstance(outcome, Refusal) else IsCall(outcome)
+    if isinstance(outcome, Refusal):
+        return IsText(source.offset, Rejection((start, end), *outcome, is_in_tag=is_in_tag))
+    return IsCall(outcome)
 
-
-_TAGS = frozenset({"tool_call", "tool", "tools", "function", "functioncall"})
-"""The wrappers that are tags around JSON: what is inside counts as theirs."""
 
 # A brace is a candidate where a key may follow, a bracket where an element may: other braces are prose.
 _OBJECT = WireFormat("json", Marker(r"\{(?=[ \t\n\r]*(?:\"|'(?:[nf]|\Z)|\Z))", r"\{\Z", ("{",)), _read_json)
@@ -71,4 +71,4 @@ def _where_read(choice: Choice, format_: WireFormat) -> WireFormat | None:
     """Give a format in the tags that hold JSON whatever was asked for, and elsewhere if JSON was."""
     if choice.reads("json"):
         return format_
-    return replace(format_, only_in=_TAGS) if choice.is_inside else None
+    return replace(format_, only_in_tags=True) if choice.is_inside else None

@@ -53,10 +53,7 @@ _MAY_BE_CODE = {
     True: re.compile(rf"(?:{_MAY_BE_BEHIND}|[ \t]{{1,8}}(?:e(?:l(?:se?)?)?)?)?\Z"),
 }
 
-_TOKEN_BEFORE = re.compile(
-    r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|>"  # of a protocol token, or the opening tag of a wrapper
-    r"|start\|>(?:assistant)?|<(?:tool(?:_call|s|-use)?|function(?:_?call)?)>)\s*\Z"
-)
+_TOKEN_BEFORE = re.compile(r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|>|start\|>(?:assistant)?)\s*\Z")
 _LONGEST_ATTEMPT = 1000
 _NO_PARENTHESIS = re.compile(rf"[^()\n\r]{{0,{_LONGEST_ATTEMPT}}}")
 _LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
@@ -149,7 +146,7 @@ def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json:
             return IsText(source.offset)
         calls = _Calls(source, candidate.calls, start)
         return (yield from _read_list(calls, candidate, name_at, name, any_name=any_name))
-    if json is None or not json.may_be_in(candidate.scope.wrappers):
+    if json is None or not json.may_be_in(candidate.scope):
         return IsText(start + 1)
     source.rewind(start)
     return (yield from json.read(source, candidate))
@@ -158,7 +155,7 @@ def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json:
 def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, any_name: bool) -> Reading[Outcome]:
     """Read on from the parenthesis behind the first name in brackets."""
     source, start = calls.source, calls.start
-    begins_line = _begins_line(source, candidate)
+    begins_line = _begins_line(source, candidate, start)
     is_code = (
         None if candidate.scope.wrappers else (_GOES_ON_BEFORE if begins_line else _CODE_BEFORE).search(source.lead)
     )
@@ -209,7 +206,7 @@ def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]
 def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read calls without brackets, of declared tools and built-in ones."""
     start = call_at = source.offset
-    if not _begins_line(source, candidate):
+    if not _begins_line(source, candidate, start):
         return IsText(start + len(candidate.marker))
     calls, name = _Calls(source, candidate.calls, start), candidate.marker[:-1]
     source.pos += len(name)
@@ -275,9 +272,11 @@ def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
     return (yield from _ends_line(source, before_tag=True))
 
 
-def _begins_line(source: Source, candidate: Candidate) -> bool:
-    """Tell whether nothing stands before on the line but a call, a token, or white space behind one or at the start."""
-    if candidate.scope.wrappers or candidate.is_after_call or source.before.endswith(("\n", "\r")):
+def _begins_line(source: Source, candidate: Candidate, start: int) -> bool:
+    """Tell whether a line begins here, or what counts as one: inside a wrapper, behind a call, a tag or a token."""
+    if candidate.scope.wrappers or candidate.is_after_call or start == source.behind_tag:
+        return True
+    if source.before.endswith(("\n", "\r")):
         return True
     return not source.lead.strip() or _TOKEN_BEFORE.search(source.lead) is not None
 

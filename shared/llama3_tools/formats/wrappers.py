@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import NamedTuple
 
 from llama3_tools.calls import Parts, Scope
 from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
+from llama3_tools.formats.python_dict import read_python_dict
 from llama3_tools.source import Reading, Source
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "read_inside",
     "skip_tokens",
     "skip_white_space",
+    "tag",
 ]
 
 _WHITE_SPACE = re.compile(r"\s*")
@@ -40,7 +43,14 @@ class Inside(NamedTuple):
 
 
 def read_inside(  # noqa: PLR0913 (what a wrapper is)
-    source: Source, candidate: Candidate, name: str, closing: str, *, until_token: bool = False, reopens: bool = False
+    source: Source,
+    candidate: Candidate,
+    name: str,
+    closing: str,
+    *,
+    is_tag: bool = False,
+    until_token: bool = False,
+    reopens: bool = False,
 ) -> Reading[Inside]:
     """Read calls and delimiters up to the closing of a wrapper; stop at anything else.
 
@@ -49,11 +59,12 @@ def read_inside(  # noqa: PLR0913 (what a wrapper is)
         candidate: the wrapper's beginning.
         name: the wrapper's name.
         closing: the text that closes it. At the end of the output its beginning is enough.
+        is_tag: whether it is a tag around JSON.
         until_token: whether a protocol token behind the calls closes it, too.
         reopens: whether the same opening behind the calls does.
     """
     outer = candidate.scope
-    scope = Scope(outer.format if outer.wrappers else name, (*outer.wrappers, name))
+    scope = Scope(outer.format if outer.wrappers else name, (*outer.wrappers, name), is_tag or outer.is_in_tag)
     parts: Parts = []
     found = began = False
     token: tuple[int, int] | None = None  # where the first behind a call ended, and how many parts there were by then
@@ -64,6 +75,8 @@ def read_inside(  # noqa: PLR0913 (what a wrapper is)
         at = source.offset
         outcome = yield from _read_one(source, candidate._replace(scope=scope))
         if isinstance(outcome, IsCall):
+            if outcome.surplus is not None:
+                yield from outcome.surplus(source)
             parts += outcome.parts
             found = True
         elif isinstance(outcome, IsToken) and outcome.then is None:
@@ -134,40 +147,63 @@ def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
             return None
         yield None
     format_, marker = match
-    if not format_.may_be_in(candidate.scope.wrappers):
+    if not format_.may_be_in(candidate.scope):
         return None
     outcome: Outcome = yield from format_.read(source, candidate._replace(marker=marker))
     return outcome
 
 
-def _tag(
-    name: str, *tags: tuple[str, str], dissolved: type[IsText | IsToken] = IsText, reopens: bool = False
-) -> WireFormat:
-    """Make the format of what stands between an opening and its closing."""
+def tag(name: str, *tags: tuple[str, str], reopens: bool = False) -> WireFormat:
+    """Make the format of JSON between an opening tag and its closing.
+
+    Args:
+        name: the name of the format.
+        tags: the tags, in one spelling or several.
+        reopens: whether the same opening behind the calls closes it, too.
+    """
     closings = dict(tags)
 
     def read(source: Source, candidate: Candidate) -> Reading[Outcome]:
         source.pos += len(candidate.marker)
         behind, closing = source.offset, closings[candidate.marker]
-        inside = yield from read_inside(source, candidate, name, closing, until_token=True, reopens=reopens)
-        return IsCall(inside.parts) if inside.intact else dissolved(behind)
+        yield from skip_white_space(source)
+        begins = source.offset
+        inside = yield from read_inside(
+            source, candidate, name, closing, is_tag=True, until_token=True, reopens=reopens
+        )
+        if not inside.intact:
+            source.behind_tag = begins
+            rejection = None
+            if not inside.began_with_candidate and candidate.calls.repair is None:
+                rejection = yield from read_python_dict(source, begins, candidate.calls)
+            return IsText(begins + 1, rejection) if rejection else IsText(behind)
+        return IsCall(inside.parts, partial(is_at, literal=f"</{name}>") if closing == ">" else None)
 
     return WireFormat(name, Marker.any_of(map(Marker.of, closings)), read)
 
 
+def _read_python_start(source: Source, candidate: Candidate) -> Reading[Outcome]:
+    source.pos += len(candidate.marker)
+    behind = source.offset
+    inside = yield from read_inside(source, candidate, "python_start", "<|python_end|>", until_token=True)
+    return IsCall(inside.parts) if inside.intact else IsToken(behind)
+
+
+PYTHON_START = WireFormat("python_start", Marker.of("<|python_start|>"), _read_python_start)
+
+
 # <TOOL> stands in the outputs of Hermes 2 Theta that are named below, <tool-use> in groq/groq-typescript, issue 103.
-TOOL = _tag("tool", ("<tool>", "</tool>"), ("<TOOL>", "</TOOL>"), ("<tool-use>", "</tool-use>"))
+TOOL = tag("tool", ("<tool>", "</tool>"), ("<TOOL>", "</TOOL>"), ("<tool-use>", "</tool-use>"))
 # <TOOLCALL> is that of Nvidia's Llama-Nemotron: `nemotron_deci` in ai-dynamo/dynamo, lib/parsers.
-TOOL_CALL = _tag("tool_call", ("<tool_call>", "</tool_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
-PYTHON_START = _tag("python_start", ("<|python_start|>", "<|python_end|>"), dissolved=IsToken)
+TOOL_CALL = tag("tool_call", ("<tool_call>", "</tool_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
 
 # Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write it around calls, too.
 # <functioncall>, without a closing tag, is that of Glaive's training data. Those of pairs, and <function>, stand in
 # HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B; <functioncall {…}> in maxi1134/Home-Assistant-Config,
 # issue 66.
-TOOLS = _tag("tools", ("<tools>", "</tools>"))
-FUNCTION = _tag("function", ("<function>", "</function>"))
-FUNCTIONCALL = _tag(
+TOOLS = tag("tools", ("<tools>", "</tools>"))
+FUNCTION = tag("function", ("<function>", "</function>"))
+FUNCTIONCALL = tag(
     "functioncall",
     ("<functioncall>", "</functioncall>"),
     ("<function_call>", "</function_call>"),
