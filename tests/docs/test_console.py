@@ -14,7 +14,7 @@ from llama3_tools.cli.group import llama3_tools
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.compile(r"```console\n\$ llama3-tools (.*)\n((?s:.*?))```")
-REPLY = re.compile(r"`reply\.txt` holds\n\n```text\n((?s:.*?))\n```")
+REPLIES = re.compile(r"`(\w+\.txt)` holds\n\n```text\n((?s:.*?))\n```")
 
 CONSOLES = [
     (page.name, command, printed)
@@ -31,8 +31,8 @@ def lines(text: str) -> list[str]:
 def test_the_command_prints_what_the_page_says(
     page: str, command: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for reply in REPLY.findall((ROOT / "docs" / page).read_text("utf-8")):
-        (tmp_path / "reply.txt").write_text(f"{reply}\n", "utf-8")  # as an editor leaves it
+    for name, reply in REPLIES.findall((ROOT / "docs" / page).read_text("utf-8")):
+        (tmp_path / name).write_text(f"{reply}\n", "utf-8")  # as an editor leaves it
     shutil.copytree(ROOT / "examples" / "suites", tmp_path / "examples" / "suites")
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(llama3_tools, shlex.split(command), env={"COLUMNS": "100"})
