@@ -89,8 +89,8 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     if unknown or not names:
         what = f"{unknown[0]!r}" if unknown else "an empty list"
         raise ValueError(f"formats are out of {', '.join(known)}; not {what}")
-    meant = known[:-2] if "all" in names else names
-    return tuple(name for name in meant if name != "none") or ("none",)
+    meant = known if "all" in names else names
+    return tuple(name for name in meant if name not in ("all", "none")) or ("none",)
 
 
 @lru_cache(maxsize=64)

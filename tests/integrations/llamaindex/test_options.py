@@ -7,7 +7,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from llama_index.core.llms import MockLLM
@@ -19,7 +19,7 @@ from integrations.llamaindex.test_servers import native, native_stream, piece
 from integrations.llamaindex.trips import asked, kwargs, told
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS
-from llama3_tools import Limits, MissingExtraError
+from llama3_tools import FormatName, Limits, MissingExtraError
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
@@ -256,7 +256,7 @@ class TestChecks:
     @made
     @pytest.mark.parametrize("formats", [["xml"], []])
     def test_formats_that_nobody_knows_are_an_error(self, make: Callable[..., Any], formats: list[str]) -> None:
-        with pytest.raises(ValueError, match="formats are out of json, tool_call"):
+        with pytest.raises(ValueError, match=f"formats are out of {', '.join(get_args(FormatName))}; not"):
             make(formats=formats)
 
     @made

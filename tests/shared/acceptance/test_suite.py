@@ -444,18 +444,9 @@ PROBLEMS = [
     ),
     (
         f"{SMALLEST}reading: {{formats: [json, pythnic]}}",
-        (
-            "12: reading.formats[1]: expected json or tool_call or tool or tools or function or functioncall or "
-            "pythonic or code or all or none, got 'pythnic'; did you mean 'pythonic'?"
-        ),
+        f"12: reading.formats[1]: expected {' or '.join(FORMATS)}, got 'pythnic'; did you mean 'pythonic'?",
     ),
-    (
-        f"{SMALLEST}reading: {{formats: xml}}",
-        (
-            "12: reading.formats: expected json or tool_call or tool or tools or function or functioncall or "
-            "pythonic or code or all or none, got 'xml'"
-        ),
-    ),
+    (f"{SMALLEST}reading: {{formats: xml}}", f"12: reading.formats: expected {' or '.join(FORMATS)}, got 'xml'"),
     (
         f"{SMALLEST}reading: {{formats: []}}",
         "12: reading.formats: expected a form of calls, or a list of them, got an empty list",
