@@ -43,7 +43,7 @@ class RejectedToolCall(TypedDict):
     id: str
     """The id of its entry in `invalid_tool_calls`."""
     name: str
-    """The tool that it seems to name."""
+    """The tool that it seems to name; empty where it stands in a tag for calls and names none."""
     reason: str
     """One word for the cause, the value of a `llama3_tools.RejectionReason`."""
     detail: str
@@ -88,7 +88,7 @@ class InvalidCalls:
 
     def _attempts(self, run: Run) -> Iterator[Rejection]:
         for rejection in run.extraction.rejections:
-            if rejection.is_attempt and (self.names is None or rejection.name in self.names):
+            if rejection.is_attempt and (self.names is None or rejection.name is None or rejection.name in self.names):
                 yield rejection
 
 
@@ -140,5 +140,7 @@ def _described(rejection: Rejection, run: Run, call_id: str) -> RejectedToolCall
 
 def _malformed(rejections: list[Rejection], text: str) -> OutputParserException:
     count = "a malformed tool call" if len(rejections) == 1 else f"{len(rejections)} malformed tool calls"
-    calls = "; ".join(f"{rejection.name} ({rejection.reason}): {rejection.detail}" for rejection in rejections)
+    calls = "; ".join(
+        f"{rejection.name or 'a call'} ({rejection.reason}): {rejection.detail}" for rejection in rejections
+    )
     return OutputParserException(visible(f"The model wrote {count}: {calls}", exact=True), llm_output=text)

@@ -35,7 +35,7 @@ class FailedToolCall:
     """A tool call that the model attempted and that cannot be run. Its text is part of the output's text."""
 
     name: str
-    """The tool that it seems to name."""
+    """The tool that it seems to name; empty where it stands in a tag for calls and names none."""
     text: str
     """What the model wrote, from its first character to the last that could still have been a call."""
     reason: RejectionReason
@@ -49,7 +49,7 @@ class FailedToolCall:
 
     def __str__(self) -> str:
         """Give one line that a person, or the model in a second try, can act on."""
-        return visible(f"{self.name} ({self.reason}): {self.detail}", exact=True)
+        return visible(f"{self.name or 'a call'} ({self.reason}): {self.detail}", exact=True)
 
 
 class Llama3ToolOutput(Showable):
@@ -113,7 +113,7 @@ class Llama3ToolOutput(Showable):
 def failed_tool_calls(output: str, extraction: Extraction) -> list[FailedToolCall]:
     """Find the attempts to call a tool that failed, and the calls of tools that were not declared."""
     return [
-        FailedToolCall(rejection.name, output[slice(*rejection.span)], rejection.reason, rejection.detail)
+        FailedToolCall(rejection.name or "", output[slice(*rejection.span)], rejection.reason, rejection.detail)
         for rejection in extraction.rejections
-        if rejection.name is not None and (rejection.is_attempt or rejection.reason is RejectionReason.UNKNOWN_TOOL)
+        if rejection.is_attempt or rejection.reason is RejectionReason.UNKNOWN_TOOL
     ]

@@ -277,7 +277,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     def _may_be_called(self, name: str) -> bool:
         """Tell whether a call of that name would be one, were it well-formed."""
         tools = self.extractor.tools
-        return self._on_unknown_tool == "call" or tools is None or name in tools
+        return self._on_unknown_tool == "call" or tools is None or not name or name in tools
 
     def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
         if self._strict:  # the last character may break the format

@@ -172,6 +172,14 @@ class TestStructuredAnswers:
         assert result.get("structured_response") is None
 
 
+NAMED_LAST = [
+    '<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>',
+    "<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>",
+    '<tool_call>\n{"arguments": {"city": "Par',
+]
+"""As Hermes orders a call, in JSON that is none."""
+
+
 class TestRepairs:
     @in_every_way
     def test_a_malformed_call_goes_back_with_what_was_wrong(self, run: Run) -> None:
@@ -189,6 +197,17 @@ class TestRepairs:
         assert complaint[1].endswith(
             'in the form {"name": "get_weather", "parameters": {"example_name": "example_value"}}'
         )
+
+    @in_every_way
+    @pytest.mark.parametrize("broken", NAMED_LAST)
+    def test_so_does_one_in_a_tag_that_names_its_tool_last(self, run: Run, broken: str) -> None:
+        with serving(broken, PARIS, "Sunny.") as server:
+            messages = run(agent_on(server))["messages"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
+        assert messages[-1].text == "Sunny."
+        written, complaint = conversations(server)[1][-2:]
+        assert written == ("assistant", broken)
+        assert complaint[1].startswith("Error of unknown: The call is malformed, and was not run: ")
 
     @in_every_way
     @pytest.mark.parametrize("max_repairs", [0, 1, 3])

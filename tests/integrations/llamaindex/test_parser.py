@@ -128,6 +128,22 @@ def test_an_attempted_call_that_failed_is_an_error_and_stays_text(output: str, t
     assert str(error) == f"get_weather ({reason}): {error.detail}"
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        '<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>',
+        "<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>",
+        '<tool_call>{"arguments": {"city": "Par',
+    ],
+)
+def test_an_attempt_in_a_tag_that_names_its_tool_last_is_an_error_without_a_name(output: str) -> None:
+    [error] = Llama3JsonToolOutputParser([WEATHER]).parse(output).errors
+    assert error.name == ""
+    assert str(error).startswith(f"a call ({error.reason}): ")
+    with pytest.raises(MalformedToolCallError, match="1 tool call could not be read: a call"):
+        Llama3JsonToolOutputParser([WEATHER], on_malformed="raise").parse(output)
+
+
 NO_ATTEMPTS = {
     "prose": "An object {like this} or [1].",
     "data": '{"city": "Paris"}',
