@@ -5,41 +5,30 @@
 
 Each line of the file is an output as a JSON object with the model's text under `raw_output`; other keys do not matter.
 Each output is read twice: by default, and with all formats and leniently. The exit status is 1 if one raised an
-exception, or lost text.
+exception, or lost text: the account that the tests hold every output to has to hold for it, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from llama3_tools import Extraction
-from llama3_tools.pieces import Piece, PieceExtractor, PieceKind, Pieces
+from llama3_tools.pieces import PieceExtractor, Pieces
 from llama3_tools.visible import visible
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from accounts import all_is_accounted_for
 
 _EXPECTED = 'an output such as {"raw_output": "It is sunny."}'
 
 READINGS = {"default": PieceExtractor(), "all": PieceExtractor(formats="all", lenient=True)}
 """The ways to read an output, by their names."""
-
-_GONE = {PieceKind.CALL, PieceKind.REMOVED}
-_VANISHES = re.compile(
-    r"""(?: [\s;,\[\]>]                                     # space, delimiters, the ends of lists and of broken tags
-      | <\|(?:start_header_id|header_start|im_start)\|>\w*    # the beginning of a header, with its role
-      | <\|\w+\|>                                           # other protocol tokens
-      | </?[\w-]+ (?: =[\w.:/-]+ )? >?                      # tags
-      | (?: `{3,} | ~{3,} ) [^\n`~{\[<]*                    # fences
-    )*""",
-    re.VERBOSE,
-)
-_IS_CALL = "null"
-"""What stands for a call among what was removed, so that an envelope around it is JSON still."""
 
 
 class Output(NamedTuple):
@@ -94,56 +83,11 @@ def _take_apart(line: int, text: str, extractor: PieceExtractor) -> Output:
         whole = extractor.pieces(text)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is looked for here
         return Output(line, None, f"raised {error!r}")
-    return Output(line, whole, lost(text, whole))
-
-
-def lost(text: str, whole: Pieces) -> str | None:
-    """Tell what is neither in the content nor a call, a wrapper, a delimiter or a protocol token (rules 3, 4, 9, 10).
-
-    Args:
-        text: the output.
-        whole: the output, taken apart.
-    """
-    if "".join(piece.text for piece in whole.pieces) != text:
-        return "the pieces are not the output"
     try:
-        content = _content(whole.pieces)
-    except (ValueError, RecursionError) as error:
-        return f"text was removed: {error}"
-    actual = whole.extraction.content or ""
-    return None if content == actual else f"expected the content {content!r}, got {actual!r}"
-
-
-def _content(pieces: Iterable[Piece]) -> str:
-    """Give the content as rule 4 has it, from the pieces that were kept and the messages of envelopes (rule 12)."""
-    segments, has_calls = [], False
-    for is_gone, group in groupby(pieces, lambda piece: piece.kind in _GONE):
-        if not is_gone:
-            segments.append("".join(piece.text for piece in group))
-            continue
-        for value in _values("".join(_IS_CALL if piece.kind is PieceKind.CALL else piece.text for piece in group)):
-            has_calls = True
-            if isinstance(value, Mapping):
-                segments += [value[key] for key in value if key in ("message", "content") and value[key] is not None]
-    return " ".join(filter(None, map(str.strip, segments))) if has_calls else "".join(segments)
-
-
-def _values(removed: str) -> Iterator[object]:
-    """Give the calls, as `None`, and the envelopes in what was removed.
-
-    Raises:
-        ValueError: there is something else in it.
-    """
-    at = 0
-    while True:
-        match = _VANISHES.match(removed, at)
-        at = match.end() if match else at
-        if at == len(removed):
-            return
-        if not removed.startswith((_IS_CALL, "{"), at):
-            raise ValueError(repr(removed[at:]))
-        value, at = json.JSONDecoder().raw_decode(removed, at)
-        yield value
+        all_is_accounted_for(text, extractor)
+    except AssertionError as error:
+        return Output(line, whole, str(error))
+    return Output(line, whole, None)
 
 
 def counted(read: Mapping[str, Iterable[Output]]) -> Iterator[str]:

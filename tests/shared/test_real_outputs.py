@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from llama3_tools import extract
-from llama3_tools.pieces import Piece, PieceExtractor, PieceKind, Pieces
+from llama3_tools import Event, ExtractionStream, TextDelta
+from llama3_tools.pieces import PieceExtractor
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -84,47 +86,36 @@ def test_it_lists_what_became_of_each_output(tmp_path: Path, capsys: pytest.Capt
     ]
 
 
-ENVELOPE = f'{{"message": "Sure; ok.", "id": 1, "tool_calls": [{CALL}, {CALL}]}}'
+class Losing(PieceExtractor):
+    """An extractor whose stream keeps the text to itself."""
+
+    def stream(self, *, keep_content: bool = True) -> ExtractionStream:
+        stream = super().stream(keep_content=keep_content)
+        feed, flush = stream.feed, stream.flush
+        return cast(
+            "ExtractionStream",
+            SimpleNamespace(feed=lambda text: without_text(feed(text)), flush=lambda: without_text(flush())),
+        )
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        *OUTPUTS,
-        "",
-        " ; ",
-        f"One {ENVELOPE} two",
-        '{"message": "Nothing.", "tool_call": null}',
-        f"<|start_header_id|>assistant<|end_header_id|>\n\n<|python_start|>{CALL}<|python_end|><|eot|>",
-        f"<think>[{CALL}]</think> ```json\n[{CALL}, {CALL}]\n``` One ````\n<function=f>{{}}</function>\n````",
-    ],
-)
-def test_no_text_is_lost(output: str):
-    assert runpy.run_path(BENCHMARK)["lost"](output, PieceExtractor().pieces(output)) is None
+def without_text(events: list[Event]) -> list[Event]:
+    return [event for event in events if not isinstance(event, TextDelta)]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "fault"),
-    [
-        ([(PieceKind.TEXT, "One")], "the pieces are not the output"),
-        (
-            [(PieceKind.REMOVED, "One "), (PieceKind.CALL, CALL), (PieceKind.TEXT, "two")],
-            "text was removed: 'One null'",
-        ),
-        (
-            [(PieceKind.TEXT, "One "), (PieceKind.CALL, CALL), (PieceKind.REMOVED, "two")],
-            "text was removed: 'two'",
-        ),
-        (
-            [(PieceKind.TEXT, "One "), (PieceKind.CALL, CALL + "two")],
-            "expected the content 'One', got 'One two'",
-        ),
-    ],
-)
-def test_text_that_is_lost_is_told(pieces: list[tuple[PieceKind, str]], fault: str):
-    output = f"One {CALL}two"
-    whole = Pieces(extract(output), tuple(Piece(kind, text) for kind, text in pieces))
-    assert runpy.run_path(BENCHMARK)["lost"](output, whole) == fault
+@pytest.mark.parametrize("text", ["<b>", "</p>", "``` Be careful with this\n", "<|anything|>", "> ] ", ",;,;", "two"])
+@pytest.mark.parametrize("output", ["{text}{call}", "{call}. {text}", "<tool_call>{call}</tool_call>. {text}"])
+def test_text_that_is_lost_is_told_with_its_line(
+    output: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = write(tmp_path / "outputs.jsonl", [CALL, output.format(text=text, call=CALL)])
+    runpy.run_path(BENCHMARK)["main"]([path])
+    capsys.readouterr()
+    main = runpy.run_path(BENCHMARK)["main"]
+    main.__globals__["READINGS"]["all"] = Losing()
+    with pytest.raises(SystemExit) as stopped:
+        main([path])
+    assert stopped.value.code == 1
+    assert capsys.readouterr().err.startswith(f"{path}, line 3: nothing accounts for ")
 
 
 def test_what_an_output_raises_is_told_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
