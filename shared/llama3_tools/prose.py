@@ -9,7 +9,8 @@ __all__ = ["begins_as_prose", "may_begin_as_prose"]
 _WORD = r"(?:(?:I|\w{3,32})'\w{1,8}|\w{1,32})"
 _LISTED = rf"(?:{_WORD}[,:][ \t]{{1,8}}){{0,8}}"
 _PROSE = re.compile(
-    rf"\*\*\w|{_LISTED}(?:({_WORD})[ \t]{{1,8}}(\w{{1,32}})(?!\w)|[^\W\d]\w{{0,31}}(?:[.!?](?=[ \t])|[.!](?=[\r\n])))"
+    rf"\*\*\w|{_LISTED}(?:({_WORD})[ \t]{{1,8}}(\w{{1,32}})(?!\w)|[^\W\d]\w{{0,31}}(?:[.!?](?=[ \t])|[!?](?=<|\Z)|[.!](?=[\r\n])))"
+    rf"|(?=[^\W\d_a-z]){_LISTED}[^\W\d]\w{{0,31}}\.(?=<|\Z)"  # in lower case it may be code that was cut off
 )
 _MAY_BE_PROSE = re.compile(rf"\*{{1,2}}\Z|{_LISTED}(?:(?:I|\w{{3,32}})'|{_WORD}(?:[ \t]{{1,8}}\w{{0,32}}|[,:.!?])?)?\Z")
 _BEFORE_A_WORD = {
@@ -25,6 +26,8 @@ def begins_as_prose(text: str, pos: int = 0) -> bool:
 
     >>> begins_as_prose("Sure! It is 4."), begins_as_prose("Hello, how are you?"), begins_as_prose("**It** is 4.")
     (True, True, True)
+    >>> begins_as_prose("Yes."), begins_as_prose("Sorry, no!<|eom_id|>"), begins_as_prose("os.sep")
+    (True, True, False)
     >>> begins_as_prose("a, b = 1, 2"), begins_as_prose("from math import pi"), begins_as_prose("x: int = 4")
     (False, False, False)
     """

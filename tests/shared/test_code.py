@@ -184,6 +184,11 @@ def test_calls_come_before_code_on_the_same_tag():
         (f"{TAG}Hello, how are you?", "Hello, how are you?"),
         (f"{TAG}Note: don't, please stop.", "Note: don't, please stop."),
         (f"{TAG}Done.\nGood.", "Done.\nGood."),
+        *(
+            (f"{TAG}{prose}{end}", prose)
+            for prose in ("Hello!", "Yes.", "Sorry, no.", "Really?")
+            for end in ("", "<|eom_id|>")
+        ),
         (f"{TAG}**Answer**: 4", "**Answer**: 4"),
     ],
 )
@@ -197,6 +202,8 @@ def test_what_is_no_code(text: str, content: str):
     [
         ("[f(a=x)]", RejectionReason.MALFORMED, "f"),
         ("f(a=x)", RejectionReason.MALFORMED, "f"),
+        ("f(\n    a=x,\n    b=[1]\n)", RejectionReason.MALFORMED, "f"),
+        ('f(a="1 +\n2")', RejectionReason.MALFORMED, "f"),
         ("[f(a=1", RejectionReason.TRUNCATED, "f"),
         ("[h(a=1)]", RejectionReason.UNKNOWN_TOOL, "h"),
         ('brave_search.call(query="x")', RejectionReason.UNKNOWN_TOOL, "brave_search"),

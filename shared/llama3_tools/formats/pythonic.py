@@ -55,7 +55,7 @@ _MAY_BE_CODE = {
 
 _TOKEN_BEFORE = re.compile(r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|>|start\|>(?:assistant)?)\s*\Z")
 _LONGEST_ATTEMPT = 1000
-_NO_PARENTHESIS = re.compile(rf"[^()\n\r]{{0,{_LONGEST_ATTEMPT}}}")
+_NO_PARENTHESIS = re.compile(rf"[^()]{{0,{_LONGEST_ATTEMPT}}}")
 _LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
 """What ends a line behind a call, bare or in a wrapper."""
 _MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
@@ -250,8 +250,8 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
 def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
     """Tell whether a call was meant, rather than prose about one: `get_weather(city=name) gives …`.
 
-    A call has a named argument, is closed on its line before long, and nothing but what may follow a call stands behind
-    it. Many may be open on one line: so each looks ahead no further than so far.
+    A call has a named argument, is closed before long, and nothing but what may follow a call stands behind it on its
+    line. Many may be open: so each looks ahead no further than so far.
     """
     if broken.refusal.reason is RejectionReason.TRUNCATED:
         return "=" in source.slice(start, broken.resume)
