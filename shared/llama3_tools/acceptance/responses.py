@@ -111,13 +111,13 @@ def _read_items(items: Iterable[object]) -> Answer:
     return Answer(text, tuple(map(_found, calls)), reasoning=_thoughts(items))
 
 
-def _told(metadata: object, kwargs: object, extraction: object) -> dict[str, object]:
+def _told(metadata: object, kwargs: object, extraction: object) -> dict[str | None, object]:
     """Give what an adapter tells of calls that are not as the model wrote them, by their ids."""
     told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(extraction, "tool_calls")
     return {id_: one for one in _list(told) if (id_ := _str(_part(one, "id")))}
 
 
-def _found(call: object, told: Mapping[str, object] = MappingProxyType({})) -> FoundCall:
+def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({})) -> FoundCall:
     function = _part(call, "function")
     if function is None or isinstance(function, str):
         function = call
@@ -125,7 +125,7 @@ def _found(call: object, told: Mapping[str, object] = MappingProxyType({})) -> F
     written = _first(function, "arguments", "args", "tool_kwargs")
     if not written and _part(call, "type") == "invalid_tool_call":
         return FoundCall(str(name or ""), None)
-    about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")) or "")
+    about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")))
     return FoundCall(
         str(name or ""),
         *_arguments(_str(_first(about, "written", "arguments_json")) or written),

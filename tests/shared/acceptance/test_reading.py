@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
-from llama_index.core.llms import ChatMessage, ChatResponse
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
 
 from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
 from llama3_tools import Extractor, MissingExtraError, Tool
@@ -284,6 +284,13 @@ def test_what_an_adapter_mended_is_told_too(adapter: Callable[..., object]):
     assert (parsed.source, parsed.detail) == ("native", f"{MISSPELT}; timer was repaired from {text[len(TAG) + 1 :]}")
     assert [call.arguments for call in parsed.calls] == [{}, {"minutes": "5"}]
     assert [call.arguments for call in coerced.calls] == [{}, {"minutes": 5}]
+
+
+def test_it_is_told_of_a_call_in_a_block_too():
+    block = ToolCallBlock(tool_call_id="1", tool_name="clock", tool_kwargs={"n": 5})
+    told = [{"id": "2", "repaired_from": CLOCK}, {"id": "1", "written": '{"n": "5"}', "repaired_from": BROKEN}]
+    message = ChatMessage(role="assistant", blocks=[block], additional_kwargs={"coerced_arguments": told})
+    assert read_response(message).calls == (FoundCall("clock", {"n": "5"}, '{"n": "5"}', (), BROKEN),)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,9 @@ def test_a_reading_may_say_one_thing(tmp_path: Path, option: str):
     assert suite.reading == Reading(**{option: True})
 
 
-@pytest.mark.parametrize(("written", "formats"), [("json", ("json",)), ("[json, tool]", ("json", "tool"))])
+@pytest.mark.parametrize(
+    ("written", "formats"), [("json", ("json",)), ("[json]", ("json",)), ("[json, tool]", ("json", "tool"))]
+)
 def test_one_form_of_calls_or_several_are_read(tmp_path: Path, written: str, formats: tuple[str, ...]):
     suite = load(f"{SMALLEST}reading: {{formats: {written}}}\n", tmp_path)
     assert suite.reading == Reading(formats)
