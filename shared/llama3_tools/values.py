@@ -142,7 +142,7 @@ class ToolCall:
     """Where the call stands in the model output: its JSON without the wrappers, the whole `<function=…>` tag, or
     `NAME(…)` without brackets."""
     format: str
-    """The wire format that it was read by, such as `json`, `tool_call` or `pythonic`."""
+    """How it was written, such as `json`, `fence`, `tool_call` or `pythonic`; rule 11 lists what there is."""
     changes: tuple[ArgumentChange, ...] = ()
     """What was changed to fit the tool's schema, with `coerce_arguments`; `arguments_json` has the model's own."""
     problems: tuple[ArgumentProblem, ...] = ()

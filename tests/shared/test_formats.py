@@ -100,6 +100,38 @@ class TestJsonNotAskedFor:
         assert extract_in_every_chunking(text, formats=["function"]).tools_called
 
 
+WRITTEN = [
+    (CALL, "json", ["json"]),
+    (f"<|python_tag|>{CALL}", "json", ["json"]),
+    (f'{{"tool_call": {CALL}}}', "envelope", ["json"]),
+    (f'<tool_call>{{"tool_call": {CALL}}}</tool_call>', "tool_call", ["tool_call"]),
+    (f"```json\n{CALL}\n```", "fence", ["json"]),
+    ("```json\n<function=f>{}</function>\n```", "fence", ["function"]),
+    (f"<tool_call>```json\n{CALL}\n```</tool_call>", "tool_call", ["tool_call"]),
+    ("<tool_call><function=f>{}</function></tool_call>", "tool_call", ["tool_call", "function"]),
+    ("<tool_call>[f()]</tool_call>", "pythonic", ["tool_call", "pythonic"]),
+    (f"<TOOLCALL>[{CALL}]</TOOLCALL>", "tool_call", ["tool_call"]),
+    (f"<tool-use>{CALL}</tool-use>", "tool", ["tool"]),
+    (f"<tools>{CALL}</tools>", "tools", ["tools"]),
+    (f"<function_call>{CALL}</function_call>", "functioncall", ["functioncall"]),
+    (f"<function>{CALL}</function>", "function", ["function"]),
+    ("<function=f>{}</function>", "function", ["function"]),
+    (f"<|python_start|>{CALL}<|python_end|>", "python_start", ["json"]),
+    ("<|python_start|><function=f>{}</function><|python_end|>", "python_start", ["function"]),
+    ("<|python_start|>[f()]<|python_end|>", "pythonic", ["pythonic"]),
+    ("```\n[f()]\n```", "pythonic", ["pythonic"]),
+    ("<|python_tag|>x = 1", "code", ["code"]),
+]
+
+
+@pytest.mark.parametrize(("text", "format_", "asked"), WRITTEN)
+def test_a_call_says_how_it_was_written(text: str, format_: str, asked: list[FormatName]):
+    """As the table in rule 11 has it; and nothing else asks for it."""
+    assert [call.format for call in extract_in_every_chunking(text, formats=asked).tool_calls] == [format_]
+    others = [name for name in require_formats("all") or () if name not in {*asked, "code"}]
+    assert format_ not in [call.format for call in extract_in_every_chunking(text, formats=others).tool_calls]
+
+
 class TestTheOption:
     @pytest.mark.parametrize(
         ("formats", "names"),
