@@ -291,7 +291,7 @@ FORMS = (
     Form("chatml alone", _object(_hermes), delimiters=(), around=("<|im_start|>\n", "\n<|im_end|>")),
     *(
         Form(f"hermes {tag}", _object(_hermes), around=(f"<{tag}>\n", f"\n</{tag}>"))
-        for tag in ("tools", "functioncall", "function_call")
+        for tag in ("tool", "tools", "function", "functioncall", "function_call")
     ),
     Form("functioncall", _object(_hermes), delimiters=(), around=("<functioncall ", ">")),
     # Llama-Nemotron (Nvidia).
