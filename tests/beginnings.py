@@ -21,7 +21,8 @@ _MARK = re.compile(rf"(?P<opening>{_OPENING})|(?P<closing>{_CLOSING})", re.IGNOR
 _WRAPPER_MAY_GO_ON = re.compile(rf"(?:[\s;,\]}}]|{TOKEN_PATTERN}|{_CLOSING})*(?:[<{{\[`~\w]|\Z)")
 _SPAN_IS_OPEN = re.compile(r"`[^\r\n]*(?:\r?\n[^\r\n]*)?\Z")  # of it, or of what is quoted before it
 _SPAN_MAY_CLOSE = re.compile(r"(?:[^\r\n]*(?:\r?\n?`{0,2})|\s*)\Z")
-_ATTEMPT_IS_OPEN = re.compile(r"(?:\w\(|\{\s*')[^\r\n]*\Z")
+_DICT_IS_OPEN = re.compile(r"\{\s*'[^\r\n]*\Z")
+_PARENTHESIS_IS_OPEN = re.compile(r"\w\([\s\S]{0,1000}\Z")
 _LINE_MAY_GO_ON = re.compile(r"(?:\s*,?\s*\])?[^\r\n]*\Z")
 _OBJECT_MAY_BEGIN = re.compile(r"""\{\s*(?:["'#/]|[^\W\d])""")
 _CODE_MAY_GO_ON = re.compile(r"[\s`~]*(?:<[^>]*)?\Z")
@@ -88,7 +89,8 @@ def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:
         or (goes_on and goes_on.match(beginning, end))
         or (_is_open(around[0]) and _WRAPPER_MAY_GO_ON.match(beginning, end))
         or _HEADER_IS_OPEN.search(beginning)
-        or (_ATTEMPT_IS_OPEN.search(outside) and _LINE_MAY_GO_ON.match(beginning, end))
+        or (_DICT_IS_OPEN.search(outside) and _LINE_MAY_GO_ON.match(beginning, end))
+        or _PARENTHESIS_IS_OPEN.search(outside)
         or (_SPAN_IS_OPEN.search(outside + space) and _SPAN_MAY_CLOSE.match(beginning, behind))
     )
 
