@@ -14,19 +14,20 @@ from typing import NamedTuple
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
-__all__ = ["all_is_accounted_for"]
+__all__ = ["CLOSINGS", "all_is_accounted_for"]
 
 _START, _PROSE, _CALL, _SPENT, _CALL_OR_END, _CALL_DUE = range(6)
 """Where the reading stands: before all content; behind some of it; behind a call; behind that and the one `;` that it
 takes along; where nothing but a call or the end may follow, as a token vanished; or nothing but a call."""
 
-_CLOSINGS = {
+CLOSINGS = {
     **{f"<{name}>": f"</{name}>" for name in ("tool", "TOOL", "tool-use", "tools", "function")},
     **{f"<{name}>": f"</{name}>" for name in ("tool_call", "TOOLCALL", "functioncall", "function_call")},
     "<functioncall ": ">",
     "<functioncall\n": ">",
     "<|python_start|>": "<|python_end|>",
 }
+"""What wrappers open with, fences aside, and what closes each."""
 _ONCE_MORE = ("</function>", "</functioncall>")
 """What models close a tag with that `>` has closed."""
 _REOPENING = ("<functioncall>", "<function_call>", "<functioncall ", "<functioncall\n")
@@ -193,7 +194,7 @@ def _wrapping(text: str, account: _Account) -> Iterator[_Account]:
         if opened[-1] in _REOPENING and text.startswith(opened[-1], pos):
             yield account._replace(place=_CALL, opened=opened[:-1])
     inner = account._replace(place=_CALL_DUE)
-    for opening in _CLOSINGS:
+    for opening in CLOSINGS:
         if text.startswith(opening, pos):
             yield inner._replace(pos=pos + len(opening), opened=(*opened, opening))
     fence = _FENCE.match(text, pos)
@@ -213,7 +214,7 @@ def _closings(text: str, pos: int, opening: str) -> Iterator[int]:
 
 
 def _closing_of(opening: str) -> str:
-    return _CLOSINGS.get(opening, opening)
+    return CLOSINGS.get(opening, opening)
 
 
 def _envelopes(text: str, content: Sequence[str | ToolCall], account: _Account) -> Iterator[_Account]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from accounts import all_is_accounted_for
+from accounts import CLOSINGS, all_is_accounted_for
 from llama3_tools import Extraction, Extractor, RejectionReason, ToolCall, ToolCallReady
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 
 __all__ = ["calls_come_when_they_are_complete"]
 
-_OPENING = r"<(?:tool(?:_?call|s|-use)?|function(?:_?call)?)>|<functioncall\s|<\|python_start\|>"
+_OPENING = "|".join(map(re.escape, CLOSINGS))
 _CLOSING = r"</[a-z_-]+>|<\|python_end\|>|(?<=[}\]\s])>"
 _FENCE = r"(?:`{3,}(?!`)|~{3,}(?!~))(?:[ \t]*\w+)?(?:[ \t{][^\r\n]*(?=[\r\n]))?"
 _ENVELOPE = r"\{[^{}<]*tool_calls?[\"']?\s*:[\s\[\],]*\}?"

@@ -1,6 +1,7 @@
 """The wire formats, in the order in which they are tried where several begin with the same character.
 
-A new format is a file in this folder, a line in `_FORMATS`, and its name in `FormatName` if it can be asked for.
+A new format is a file in this folder and a line in `_FORMATS`. If it can be asked for, its name stands in `FormatName`
+and in `acceptance/suite.schema.json`.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class Reads(NamedTuple):
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     """Check the names of formats, and give each of those meant.
 
-    >>> require_formats("json"), require_formats("all")[:2], require_formats(["none"])
-    (('json',), ('json', 'tool_call'), ('none',))
+    >>> require_formats("json"), "code" in require_formats("all"), require_formats(["none"])
+    (('json',), True, ('none',))
 
     Raises:
         TypeError: not a list of names.
