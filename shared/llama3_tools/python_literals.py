@@ -18,7 +18,7 @@ from llama3_tools.python_scalars import is_unicode, number_in_json, unescaped
 from llama3_tools.source import Reading, Source
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["BrokenArguments", "PythonArguments", "read_arguments", "read_run"]
+__all__ = ["BrokenArguments", "PythonArguments", "read_arguments", "read_rest", "read_run"]
 
 
 class PythonArguments(NamedTuple):
@@ -35,7 +35,9 @@ class BrokenArguments(NamedTuple):
     end: int
     """Where the last token ends that could still be part of the call."""
     resume: int
-    """Where the search goes on (rule 6): at the token that could not, or at the end of the output."""
+    """Where the token stands that could not (rule 6), or the end of the output."""
+    levels: int
+    """How many brackets are open there, the call's own included."""
 
 
 class _Next(Enum):
@@ -65,11 +67,21 @@ _PREFIXES = {
     **dict.fromkeys(("f", "fr", "rf"), "an f-string"),
     **dict.fromkeys(("t", "tr", "rt"), "a t-string"),
 }
+_LONGEST_REST = 1000
+_MOST_LEVELS = 16
+_REST = re.compile(  # strings, as they stand in Python; comments; brackets; and the rest
+    r"\'\'\'[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*\'\'\'"
+    r'|"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*"""'
+    r"|'(?!'')[^'\\\n\r]*(?:\\[\s\S][^'\\\n\r]*)*'"
+    r'|"(?!"")[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*"'
+    r"|#[^\n\r]*|(?P<opening>[(\[{])|(?P<closing>[)\]}])|[^()\[\]{}'\"#]+"
+)
 _PLAIN_ARGUMENT = re.compile(  # most are: it reads them in one go, and what it takes is the same whatever follows
     r"[ \t\n\r]*([A-Za-z_][A-Za-z0-9_]*)[ \t\n\r]*=[ \t\n\r]*"
     r"(?:'([^'\"\\\x00-\x1f\ud800-\udfff]*)'|\"([^'\"\\\x00-\x1f\ud800-\udfff]*)\""
     r"|(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)|(True|False|None))[ \t\n\r]*([,)])"
 )
+_LINE_BREAK = re.compile(r"[\n\r]")
 _NUMBER_BODY = re.compile(r"[\w.]*")
 _ANY_CHAR = r"\\[\s\S]"
 _STRING_BODY = {  # by the quote that ends it; bounded, as `re` keeps a record of each repetition
@@ -111,6 +123,39 @@ class _BrokenError(Exception):
 def read_arguments(source: Source) -> Reading[PythonArguments | BrokenArguments]:
     """Read the arguments behind the parenthesis at which the source stands, up to and with the closing one."""
     return _Reader(source).read()
+
+
+def read_rest(source: Source, levels: int) -> Reading[bool]:
+    """Step over the rest of a broken call, to where as many brackets close as are open: its strings are data (rule 6).
+
+    Returns:
+        Whether they do, before long, and all strings on the way are closed. Where not, the source stands as before.
+    """
+    while True:
+        end = _end_of_rest(source.text, source.pos, levels, is_all=source.ended)
+        if end is not None:
+            break
+        yield None
+    source.pos = max(source.pos, end)
+    return end > 0
+
+
+def _end_of_rest(text: str, pos: int, levels: int, *, is_all: bool) -> int | None:
+    """Give where the brackets close, or 0 where they do not; `None` where it takes more text to know."""
+    end = min(len(text), pos + _LONGEST_REST)
+    may_go_on = not is_all and len(text) < pos + _LONGEST_REST
+    while levels <= _MOST_LEVELS:
+        token = _REST.match(text, pos, end)
+        if token is None:  # a string that nothing closes, or the end
+            is_open = text.startswith(("'" * 3, '"' * 3), pos) or not _LINE_BREAK.search(text, pos, end)
+            return None if may_go_on and is_open else 0
+        pos = token.end()
+        levels += 1 if token["opening"] else -1 if token["closing"] else 0
+        if not levels:
+            return pos
+        if may_go_on and pos == end and not (token["opening"] or token["closing"]):
+            return None  # it may be longer: an empty string may open one in three quotes
+    return 0
 
 
 def read_run(source: Source, pattern: re.Pattern[str]) -> Reading[str]:
@@ -155,8 +200,9 @@ class _Reader:
             except _BrokenError as broken:
                 if source.finished and broken.reason is None:
                     refusal = Refusal(RejectionReason.TRUNCATED, str(broken))
-                    return BrokenArguments(refusal, source.offset, source.offset)
-                return BrokenArguments(Refusal(broken.reason or RejectionReason.MALFORMED, str(broken)), end, start)
+                    return BrokenArguments(refusal, source.offset, source.offset, len(self.containers) + 1)
+                refusal = Refusal(broken.reason or RejectionReason.MALFORMED, str(broken))
+                return BrokenArguments(refusal, end, start, len(self.containers) + 1)
             if is_closed:
                 return self.arguments
 

@@ -469,12 +469,61 @@ def test_a_declared_tool_in_code_is_no_call_but_says_so():
         ("Sure[f(a=1)]", "not_a_call"),
         ("A link: [f(a=1)](x)", "not_a_call"),
         ("[[f(a=1)]]", "not_a_call"),
+        ("[x, [f(a=1)]]", "not_a_call"),
+        ("plan = {'a': [f(a=1)]}", "not_a_call"),
+        ("foo(1, [f(a=1)])", "not_a_call"),
+        ("foo(*[f(a=1)])", "not_a_call"),
+        ("x = y or [f(a=1)]", "not_a_call"),
+        ("a < [f(a=1)]", "not_a_call"),
+        ("assert [f(a=1)]", "not_a_call"),
+        ("| [f(a=1)] | 21 |", "not_a_call"),
+        ("A table:\n| [f(a=1)] | 21 |", "not_a_call"),
+        ("/[f(a=1)]/g", "not_a_call"),
+        ("^[f(a=1)]$", "not_a_call"),
         ("`[f(a=1)]`", "quoted"),
     ):
         (rejection,) = read(text, formats=["pythonic"]).rejections
         assert (rejection.reason, rejection.name, rejection.is_attempt) == (reason, "f", False)
         assert rejection.detail == "a part of code, or quoted"
     assert read("items[h()]").rejections == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[f(a=b, c='see [g()] now')]", ""),
+        ('[f(a={b=1}, c="see [g()] now")]', ""),
+        ("[f(c=f'see [g()] now')]", ""),
+        ("[f(a=(b, [1, 'see [g()] now']), c={'d': 1})]", ""),
+        ("[f(a=b, c='''\n[g()]\n'''), g()]", ""),
+        ('[f(a=b, c="""it\'s "\n[g()]\n"")""")]', ""),
+        ("f(a=b, c='''\ng()\n''')", ""),
+        ("[f(a=b, c='\\' [g()]')]", ""),
+        ("[f(a=b, # don't\n c='see [g()] now')]", ""),
+        ("[f(a=b, c='', d='see [g()] now')]", ""),
+        # What is behind it, and what does not close, or not before long, is searched.
+        ("[f(a=b, c='see') [g()]", "g"),
+        ("[f(a=b, c='don't see [g()] now')]", "g"),
+        ("[f(a=b, c='see\n[g()]\n')]", "g"),
+        ("[f(a=b)] [g()]", "g"),
+        ("f(a=b)\ng()", "g"),
+        (f"[f(a=b, c='{'x' * 1000}see [g()] now')]", "g"),
+        (f"[f(a=b, c={'(' * 20}'see [g()] now'{')' * 20})]", "g"),
+        ("[f(a=b, c='see [g()]", "g"),
+        ("[f(a=b, c='''see [g()]", "g"),
+    ],
+)
+def test_rule_6_a_broken_call_s_strings_are_data_if_its_brackets_close(text: str, names: str):
+    assert "".join(name for name, _ in calls(read(text))) == names
+
+
+@pytest.mark.parametrize(("kind", "arguments"), [("object", {"settings": {}}), ("string", {})])
+def test_a_lone_empty_dict_is_the_object_that_a_tool_requires(kind: str, arguments: dict[str, Any]):
+    schema = {"type": "object", "properties": {"settings": {"type": kind}, "b": {}}}
+    (call,) = read("[u({})]", tools=[{"name": "u", "parameters": {**schema, "required": ["settings"]}}]).tool_calls
+    assert call.arguments == arguments
+    (call,) = read("[u({})]", tools=[{"name": "u", "parameters": schema}]).tool_calls
+    assert call.arguments == {}
 
 
 def test_asked_for_by_name_another_tool_s_list_has_to_begin_a_line():

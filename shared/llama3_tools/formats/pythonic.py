@@ -13,10 +13,11 @@ from typing import NamedTuple
 from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import array_beside_pythonic
+from llama3_tools.formats.python_code import begins_line, ends_line, goes_on_as_code, is_code_before
 from llama3_tools.json_scan import Refusal
-from llama3_tools.json_text import decode_checked, parse_object
+from llama3_tools.json_text import JsonObject, decode_checked, parse_object
 from llama3_tools.json_writing import write_string
-from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_run
+from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_rest, read_run
 from llama3_tools.shapes import WrittenCall, refuse_empty
 from llama3_tools.source import Reading, Source
 from llama3_tools.tools import Tool
@@ -27,38 +28,14 @@ __all__ = ["pythonic_line", "pythonic_list"]
 _NAME = re.compile(r"[\w.:/-]*")
 _DECLARED_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
 _JSON_WORDS = ("true", "false", "null")
-_BLANKS = re.compile(r"[ \t]*")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 
 _BUILT_IN = ("brave_search", "wolfram_alpha")  # meta-llama/llama-models: prompt_format.md of llama3_1
 
-_CODE_BEFORE = re.compile(
-    r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield)\s\Z"
-    r"|[\w)\]\"'][ \t]+[+*/%|&@]\s*\Z|\blambda\b[ \w,]*:\s*\Z"
-)
-"""What stands before brackets that are code or quoted: an index, an assignment, an operand, an argument."""
-_GOES_ON_BEFORE = re.compile(r"[=(,+*/%]\s*\\\n\Z")
-"""What lets a line of code go on in the next."""
-_WORD_BEFORE = re.compile(r"\b(?:in|if|elif|while|and|or|not)\s\Z")
-"""A word of prose or of code: what stands behind the brackets tells."""
-
-_BEHIND = r"[(:]|\.\w|\[(?:[\d:\"'-]|\w[\w .-]{0,31}\])"
-_MAY_BE_BEHIND = r"\.|\[(?:\w[\w .-]{0,31})?"
-_CODE_BEHIND = {False: re.compile(_BEHIND), True: re.compile(rf"{_BEHIND}|[ \t]{{0,8}}(?::|else\b)")}
-"""What stands behind such brackets, by whether such a word stands before: a call, a method, an index, or a link."""
-_MAY_BE_CODE = {
-    False: re.compile(rf"(?:{_MAY_BE_BEHIND})?\Z"),
-    True: re.compile(rf"(?:{_MAY_BE_BEHIND}|[ \t]{{1,8}}(?:e(?:l(?:se?)?)?)?)?\Z"),
-}
-
-_TOKEN_BEFORE = re.compile(r"(?:(?:_(?:tag|id|text|start|end)|eot|eom)\|>|start\|>(?:assistant)?)\s*\Z")
 _LONGEST_ATTEMPT = 1000
 _NO_PARENTHESIS = re.compile(rf"[^()]{{0,{_LONGEST_ATTEMPT}}}")
-_LINE_END = {False: re.compile(r"[\n\r]|<\|"), True: re.compile(r"[\n\r]|<[|/]|```")}
-"""What ends a line behind a call, bare or in a wrapper."""
-_MAY_BE_LINE_END = re.compile(r"(?:<|`{1,2})?\Z")
 
 
 class _Broken(NamedTuple):
@@ -67,6 +44,8 @@ class _Broken(NamedTuple):
     refusal: Refusal
     end: int
     resume: int
+    levels: int = 0
+    """How many brackets are open there, those of the list aside."""
 
 
 class _Calls:
@@ -85,7 +64,7 @@ class _Calls:
         arguments = yield from read_arguments(self.source)
         name = self._declared(written_name)
         if isinstance(arguments, BrokenArguments):
-            return _Broken(arguments.refusal._replace(name=name), arguments.end, arguments.resume)
+            return _Broken(arguments.refusal._replace(name=name), *arguments[1:])
         end = self.source.offset
         tool = (self.calls.tools or {}).get(name)
         in_json = _arguments_in_json(arguments, tool)
@@ -155,18 +134,16 @@ def _read_bracket(source: Source, candidate: Candidate, *, any_name: bool, json:
 def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, any_name: bool) -> Reading[Outcome]:
     """Read on from the parenthesis behind the first name in brackets."""
     source, start = calls.source, calls.start
-    begins_line = _begins_line(source, candidate, start)
-    is_code = (
-        None if candidate.scope.wrappers else (_GOES_ON_BEFORE if begins_line else _CODE_BEFORE).search(source.lead)
-    )
-    if is_code:
+    is_first, is_bare = begins_line(source, candidate, start), not candidate.scope.wrappers
+    if is_bare and is_code_before(source, begins_line=is_first):
         return IsText(source.offset, calls.code(name))
     broken = yield from _read_items(calls, name_at, name)
-    is_meant = calls.is_any_declared or (any_name and begins_line)
+    is_meant = calls.is_any_declared or (any_name and is_first)
     is_meant = is_meant or (broken is not None and calls.is_declared(broken.refusal.name))
     if broken is not None:
-        return IsText(broken.resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
-    if not candidate.scope.wrappers and (yield from _goes_on_as_code(source)):
+        resume = (yield from _behind(source, broken, levels=broken.levels + 1)) if is_meant else broken.resume
+        return IsText(resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
+    if is_bare and (yield from goes_on_as_code(source)):
         return IsText(source.offset, calls.code(name))
     if candidate.calls.tools is None and not is_meant:
         return IsText(source.offset)
@@ -206,7 +183,7 @@ def _read_items(calls: _Calls, start: int, name: str) -> Reading[_Broken | None]
 def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read calls without brackets, of declared tools and built-in ones."""
     start = call_at = source.offset
-    if not _begins_line(source, candidate, start):
+    if not begins_line(source, candidate, start):
         return IsText(start + len(candidate.marker))
     calls, name = _Calls(source, candidate.calls, start), candidate.marker[:-1]
     source.pos += len(name)
@@ -215,15 +192,16 @@ def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
         if broken is not None:
             is_attempt = yield from _is_attempt(source, call_at, broken)
             refusal = broken.refusal if is_attempt else broken.refusal._replace(name=None)
-            return IsText(broken.resume, Rejection((start, broken.end), *refusal))
+            resume = (yield from _behind(source, broken, levels=broken.levels)) if is_attempt else broken.resume
+            return IsText(resume, Rejection((start, broken.end), *refusal))
         end = source.offset
-        if (yield from _ends_line(source, before_tag=bool(candidate.scope.wrappers))):
+        if (yield from ends_line(source, before_tag=bool(candidate.scope.wrappers))):
             break
         if not source.text.startswith((",", ";"), source.pos):
             return IsText(end)
         source.pos += 1
         if source.text[source.pos - 1] == ";" and (
-            yield from _ends_line(source, before_tag=bool(candidate.scope.wrappers))
+            yield from ends_line(source, before_tag=bool(candidate.scope.wrappers))
         ):
             break
         yield from read_run(source, _SPACE)
@@ -245,6 +223,13 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
     if isinstance(outcome, Refusal):
         return IsText(end, Rejection((calls.start, end), *outcome))
     return IsCall(outcome)
+
+
+def _behind(source: Source, broken: _Broken, *, levels: int) -> Reading[int]:
+    """Give where the search goes on: behind the brackets, if they close, so that no string in them is searched."""
+    source.rewind(broken.resume)
+    is_closed = bool(levels) and (yield from read_rest(source, levels))
+    return source.offset if is_closed else broken.resume
 
 
 def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
@@ -269,41 +254,7 @@ def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
         return False
     if source.text.startswith(";", source.pos):
         source.pos += 1
-    return (yield from _ends_line(source, before_tag=True))
-
-
-def _begins_line(source: Source, candidate: Candidate, start: int) -> bool:
-    """Tell whether a line begins here, or what counts as one: inside a wrapper, behind a call, a tag or a token."""
-    if candidate.scope.wrappers or candidate.is_after_call or start == source.behind_tag:
-        return True
-    if source.before.endswith(("\n", "\r")):
-        return True
-    return not source.lead.strip() or _TOKEN_BEFORE.search(source.lead) is not None
-
-
-def _goes_on_as_code(source: Source) -> Reading[bool]:
-    """Tell whether code goes on behind the brackets, or a link."""
-    is_behind_word = _WORD_BEFORE.search(source.lead) is not None
-    while not source.finished:
-        if _CODE_BEHIND[is_behind_word].match(source.text, source.pos):
-            return True
-        if source.ended or not _MAY_BE_CODE[is_behind_word].match(source.text, source.pos):
-            return False
-        yield None
-    return False
-
-
-def _ends_line(source: Source, *, before_tag: bool) -> Reading[bool]:
-    """Step over blanks, and tell whether the line ends behind them, or what could follow a call begins."""
-    yield from read_run(source, _BLANKS)
-    line_end = _LINE_END[before_tag]
-    while not source.finished:
-        if line_end.match(source.text, source.pos):
-            return True
-        if source.ended or not _MAY_BE_LINE_END.match(source.text, source.pos):
-            return False
-        yield None
-    return True
+    return (yield from ends_line(source, before_tag=True))
 
 
 def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | Refusal:
@@ -312,7 +263,7 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
     positional, named = arguments
     if len(positional) == 1 and not named and positional[0].startswith("{"):
         parsed = parse_object(positional[0], 0, checked=True)
-        if parsed and (not parameters or all(member.key in parameters for member in parsed.members)):
+        if parsed and not _is_value(parsed, tool, parameters):
             return positional[0]
     if len(positional) > len(parameters):
         detail = (
@@ -325,6 +276,16 @@ def _arguments_in_json(arguments: PythonArguments, tool: Tool | None) -> str | R
         return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} stands twice")
     members = (f"{write_string(name)}: {value}" for name, value in {**given, **named}.items())
     return f"{{{', '.join(members)}}}"
+
+
+def _is_value(parsed: JsonObject, tool: Tool | None, parameters: list[str]) -> bool:
+    """Tell whether a lone object is the value of the first parameter, rather than all arguments."""
+    if not (tool and parameters):
+        return False
+    if parsed.members:
+        return not all(member.key in parameters for member in parsed.members)
+    schema = tool.parameters["properties"][parameters[0]]
+    return tool.requires_arguments and isinstance(schema, dict) and schema.get("type") == "object"
 
 
 # JSON, or a name with a parenthesis behind it: not `[x]`, nor a link.
