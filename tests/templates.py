@@ -125,6 +125,14 @@ def _plain_string(seeded: random.Random) -> str:
     return "".join(char for char in any_string(seeded) if char not in '"\\\n\r')
 
 
+def _string_as_it_is(seeded: random.Random) -> str:
+    return any_string(seeded).replace('"', "").rstrip("\\")
+
+
+# `NAME.call(KEY="VALUE")`, which is read as Meta's decoder reads it: the same, all values but strings, and in those
+# quotes, and backslashes at the end.
+_STRINGS_AS_THEY_ARE = Carries(NAMES, IDENTIFIERS, _string_as_it_is)
+
 # `NAME(KEY="VALUE")` of a template that puts the value in as it is: the same, all values but strings, and in those
 # quotes, backslashes and line breaks.
 _PLAIN_STRINGS = Carries(NAMES, IDENTIFIERS, _plain_string)
@@ -244,7 +252,7 @@ FORMS = (
     Form(
         "built-in",
         _filled_into_python(".call"),
-        _PLAIN_STRINGS,
+        _STRINGS_AS_THEY_ARE,
         (),
         around=("<|python_tag|>", "<|eom_id|>"),
         edges=(_HEADER, ""),

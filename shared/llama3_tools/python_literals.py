@@ -120,9 +120,14 @@ class _BrokenError(Exception):
         self.reason = reason
 
 
-def read_arguments(source: Source) -> Reading[PythonArguments | BrokenArguments]:
-    """Read the arguments behind the parenthesis at which the source stands, up to and with the closing one."""
-    return _Reader(source).read()
+def read_arguments(source: Source, *, as_they_are: bool = False) -> Reading[PythonArguments | BrokenArguments]:
+    """Read the arguments behind the parenthesis at which the source stands, up to and with the closing one.
+
+    Args:
+        source: where to read. Afterwards it stands behind what was read.
+        as_they_are: whether strings in double quotes have no escapes, but for the quote, and may have line breaks.
+    """
+    return _Reader(source, as_they_are=as_they_are).read()
 
 
 def read_rest(source: Source, levels: int) -> Reading[bool]:
@@ -172,10 +177,11 @@ def read_run(source: Source, pattern: re.Pattern[str]) -> Reading[str]:
 class _Reader:
     """The state of one reading."""
 
-    __slots__ = ("arguments", "containers", "expected", "last_is_string", "name", "pieces", "source")
+    __slots__ = ("arguments", "as_they_are", "containers", "expected", "last_is_string", "name", "pieces", "source")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, as_they_are: bool) -> None:
         self.source = source
+        self.as_they_are = as_they_are
         self.expected = _Next.VALUE_OR_END
         self.containers: list[_Container] = []
         self.arguments = PythonArguments([], {})
@@ -391,8 +397,10 @@ class _Reader:
         source = self.source
         quote = yield from self._read_quote()
         start = source.offset
+        as_it_is = self.as_they_are and quote == '"'
+        string_body = _STRING_BODY[quote * 3 if as_it_is else quote]
         while not source.text.startswith(quote, source.pos):
-            body = _STRING_BODY[quote].match(source.text, source.pos)
+            body = string_body.match(source.text, source.pos)
             if body and body.end() > source.pos:
                 source.pos = body.end()
                 continue
@@ -409,7 +417,8 @@ class _Reader:
         text = source.slice(start, source.offset)
         source.pos += len(quote)
         try:
-            decoded = write_string(text if is_raw else unescaped(text))[1:-1]
+            plain = text.replace('\\"', '"') if as_it_is else text if is_raw else unescaped(text)
+            decoded = write_string(plain)[1:-1]
         except ValueError as error:
             raise _BrokenError(str(error), RejectionReason.MALFORMED) from None
         if is_joined:

@@ -46,6 +46,25 @@ def test_built_in_tools_are_read_where_they_are_asked_for(text: str, options: di
         assert (extraction.content, {one.span[0] for one in extraction.rejections} - {0}) == (text, set())
 
 
+@pytest.mark.parametrize(
+    ("written", "query"),
+    [
+        (r'"solve \frac{1}{x} = \theta"', r"solve \frac{1}{x} = \theta"),
+        (r'"C:\new\xi\u00g9"', r"C:\new\xi\u00g9"),
+        ('"1 +\n2"', "1 +\n2"),
+        (r'"say \"hi\" \\"', r'say "hi" \\'),
+        (r"'\u00e9\n'", "\u00e9\n"),
+        (r'"""\u00e9"""', "\u00e9"),
+    ],
+)
+def test_their_strings_are_taken_as_meta_s_template_writes_them(written: str, query: str):
+    for name, options in (("wolfram_alpha", {"formats": "all"}), ("f", {"tools": [F]})):
+        (call,) = extract_in_every_chunking(
+            f"<|python_tag|>{name}.call(query={written})<|eom_id|>", **options
+        ).tool_calls
+        assert (call.name, call.arguments) == (name, {"query": query})
+
+
 def test_they_have_all_the_arguments_that_stand_there():
     (call,) = extract_in_every_chunking('brave_search.call(query="x", count=3)', formats="all").tool_calls
     assert (call.arguments, call.format) == ({"query": "x", "count": 3}, "pythonic")

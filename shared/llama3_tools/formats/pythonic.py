@@ -30,7 +30,8 @@ _DECLARED_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
 _JSON_WORDS = ("true", "false", "null")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _METHOD = ".call"
-"""What Meta's built-in tools end with: `brave_search.call(query="…")`."""
+"""What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
+decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 
 _BUILT_IN = ("brave_search", "wolfram_alpha")  # meta-llama/llama-models: prompt_format.md of llama3_1
 
@@ -61,7 +62,7 @@ class _Calls:
 
     def read_call(self, start: int, written_name: str) -> Reading[_Broken | None]:
         """Read on from the parenthesis behind a name."""
-        arguments = yield from read_arguments(self.source)
+        arguments = yield from read_arguments(self.source, as_they_are=written_name.endswith(_METHOD))
         name = self._declared(written_name)
         if isinstance(arguments, BrokenArguments):
             return _Broken(arguments.refusal._replace(name=name), *arguments[1:])
