@@ -189,6 +189,7 @@ def test_calls_come_before_code_on_the_same_tag():
             for prose in ("Hello!", "Yes.", "Sorry, no.", "Really?")
             for end in ("", "<|eom_id|>")
         ),
+        *((f"{TAG}{char} x = 1", f"{char} x = 1") for char in ":,;)]}/|>=<"),
         (f"{TAG}**Answer**: 4", "**Answer**: 4"),
     ],
 )

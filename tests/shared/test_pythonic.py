@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, FormatName, RejectionReason, TextDelta, extract
+from llama3_tools import Extraction, Extractor, FormatName, RejectionReason, TextDelta, ToolCallReady, extract
 from llama3_tools.json_depth import MAX_DEPTH
 
 TOOLS: list[dict[str, Any]] = [
@@ -692,3 +692,13 @@ def test_prose_about_a_call_is_no_attempt_and_flows(prose: str):
     )
     assert released == 1013
     assert Extractor(tools=tools).stream().feed("f(a=1) is") == [TextDelta("f(a=1) is")]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [("[f(a=1)]", " "), ("[f(a=1)]", ";"), ("[f(a=1)].", " "), ("[f(a=1)][", " "), ("f(a=1)", "\n")],
+)
+def test_a_call_is_out_with_the_character_that_tells_that_it_is_no_code(before: str, behind: str):
+    stream = Extractor(tools=[{"name": "f"}]).stream()
+    assert stream.feed(before) == []
+    assert isinstance(stream.feed(behind)[0], ToolCallReady)

@@ -28,7 +28,7 @@ STYLES = {
 """The colour of each kind of piece. Each is also named below the output, for terminals without colours."""
 
 _ADVICE = {
-    RejectionReason.TRUNCATED: "let the model write more (max_tokens), or give it more context",
+    RejectionReason.TRUNCATED: "let the model write more (max_tokens), unless it left out a brace or a quote",
     RejectionReason.SCHEMA_ECHO: "the model repeats its prompt: give it an example of a call",
     RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
 }

@@ -44,8 +44,8 @@ SHOWN_TRUNCATED = """\
                     thoughts and listings of code are not searched
                     (rule 9)
   [bold red]rejected [/]  3:134  [bold]truncated[/]: an open string
-                    [dim]let the model write more (max_tokens), or give[/]
-                    [dim]it more context[/]
+                    [dim]let the model write more (max_tokens), unless [/]
+                    [dim]it left out a brace or a quote[/]
 
 """
 
