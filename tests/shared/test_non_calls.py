@@ -31,6 +31,9 @@ TABLES = {path.stem: table(path) for path in sorted((Path(__file__).parent / "no
 MENTIONS = TABLES.pop("mentions")
 """Texts in which the tools that are declared for them are named."""
 
+CALLED_IF_LENIENT = {TABLES["schemas"]["anthropic-tool-use"], TABLES["shell_and_config"]["json-log-line"]}
+"""What `lenient` takes for calls, with undocumented keys, where no tools are declared that could tell."""
+
 TEXTS = [pytest.param(text, id=f"{name}-{case}") for name, texts in TABLES.items() for case, text in texts.items()]
 
 
@@ -61,6 +64,16 @@ def test_it_is_no_call(text: str, options: dict[str, Any]):
     assert_untouched(text, **options)
 
 
+@pytest.mark.parametrize(
+    "text", [*TEXTS, *(pytest.param(text, id=f"mentions-{case}") for case, text in MENTIONS.items())]
+)
+def test_without_tools_lenient_calls_no_others_than_those_named(text: str):
+    if text in CALLED_IF_LENIENT:
+        assert extract_in_every_chunking(text, lenient=True).tool_calls[0].name == "get_weather"
+    else:
+        assert_untouched(text, lenient=True)
+
+
 @pytest.mark.parametrize("text", MENTIONS.values(), ids=MENTIONS)
 def test_to_mention_a_declared_tool_is_not_to_call_it(text: str):
     assert_untouched(text, tools=NAMED_TOOLS)
@@ -71,6 +84,7 @@ def test_there_are_many_and_each_is_another():
     """So that the tables cannot shrink."""
     texts = [text for texts in (*TABLES.values(), MENTIONS) for text in texts.values()]
     assert len(set(texts)) == len(texts)
-    assert len(TEXTS) >= 400
+    assert len(TEXTS) >= 430
+    assert sum(500 <= len(text) <= 2000 for text in texts) >= 24
     assert len(MENTIONS) >= 90
     assert not any(declared["name"] in text for text in texts for declared in OTHER_TOOLS)
