@@ -178,6 +178,7 @@ OPENINGS = [
     "<function(search) {",
     "<function(search)>{",
     "<function.search>{",
+    "<function.search{",
 ]
 CLOSINGS = ["</function>", "\n</function>", "<|eom_id|></function>", "<function>", ">", "", "</func"]
 
