@@ -64,7 +64,7 @@ class TestNone:
 
 
 class TestJsonNotAskedFor:
-    """JSON in a fence or behind tokens is `json`; in the tags that hold JSON, it is theirs."""
+    """JSON in a fence or behind tokens is asked for as `json`; in the tags that hold JSON, as theirs."""
 
     @pytest.mark.parametrize("formats", [["pythonic"], ["tool_call"], ["function"], ["code"]])
     @pytest.mark.parametrize("json", [CALL, f"[{CALL}]", f'{{"tool_call": {CALL}}}'])
