@@ -24,8 +24,7 @@ MAX_LENGTH = 4096
 
 _SPACE = r"[ \t\n\r]{0,256}"
 _BARE = r"[^\W\d][\w$-]{0,63}"
-_QUOTED = r"\"(?s:[^\"\\\n{}]|\\.){0,128}\"|'(?s:[^'\\\n{}]|\\.){0,128}'"
-_OPEN = r"\"(?s:[^\"\\\n{}]|\\.){0,128}\\?|'(?s:[^'\\\n{}]|\\.){0,128}\\?"
+_TEXT = r"[^\"'\\\n{},:]{0,128}"
 
 
 class _Pattern(NamedTuple):
@@ -43,8 +42,9 @@ _COMMENTS = {"#": "\n", "//": "\n", "/*": "*/"}
 """What opens a comment, and what closes it."""
 _LONGEST_COMMENT = 1024
 _KEY = _Pattern.of(
-    rf"(?:({_BARE})[\"']?|[\"']({_BARE})[\"']){_SPACE}:|({_QUOTED}){_SPACE}(?::|(?=[\"'{{\[]))",
-    rf"[\"']?{_BARE}[\"']?{_SPACE}\Z|(?:{_QUOTED}){_SPACE}\Z|(?:{_OPEN})\Z",
+    rf"(?:({_BARE})[\"']?|[\"']({_BARE})[\"']){_SPACE}:"
+    rf"|(?:\"({_TEXT})\"|'({_TEXT})')(?:{_SPACE}(?::|(?=[{{\[]))|[ \t\n\r]{{1,256}}(?=[\"']))",
+    rf"[\"']?{_BARE}[\"']?{_SPACE}\Z|(?:\"{_TEXT}\"|'{_TEXT}'){_SPACE}\Z|[\"']{_TEXT}\Z",
 )
 _PLAIN = _Pattern.of(
     r"(?:-?(?:0|[1-9][0-9]{0,300})(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?|[Tt]rue|[Ff]alse|null|None)"
@@ -66,7 +66,6 @@ _NO_STRING = ":+%."
 _CLOSER = {"{": "}", "[": "]"}
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"'\\/bfnrt]))")
-_ESCAPES = "\"'\\/bfnrtu"
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -289,10 +288,7 @@ class _Scanner:
         match = yield from self._match(_KEY)
         if match is None:
             return False
-        try:
-            key = match[1] or match[2] or _unquoted(match[3])
-        except ValueError:
-            return False
+        key = str(match[match.lastindex or 0])
         if self.first_keys is not None and key not in self.first_keys:
             return False
         self.first_keys, self.expected = None, _Next.VALUE
@@ -306,7 +302,6 @@ class _Scanner:
     def _read_string(self, quote: str) -> Reading[bool]:
         """Read a string to the quote that plausibly closes it. If it is malformed, the quotes within come in pairs."""
         source, start, inner, before = self.source, self.source.offset, 0, ""
-        escaped, has_odd_escape = 0, False
         source.pos += 1
         while True:
             body = _BODY[quote].match(source.text, source.pos, self._end)
@@ -317,8 +312,6 @@ class _Scanner:
                     return False
                 continue
             if source.text[source.pos] == "\\":
-                char = source.text[source.pos + 1]
-                escaped, has_odd_escape = escaped + (char == '"'), has_odd_escape or char not in _ESCAPES
                 source.pos, before = source.pos + 2, "\\"
                 continue
             closes = yield from self._closes(is_first=inner % 2 == 0)
@@ -327,8 +320,11 @@ class _Scanner:
             source.pos += 1
             if closes:
                 self.tokens.append(Token(Kind.STRING, start, source.offset))
+                self.has_inner_quotes |= (
+                    source.slice(start, source.offset)[1:-1].isspace() or source.offset == start + 2
+                )
                 self.expected = _Next.SEPARATOR
-                return inner % 2 == 0 and not (has_odd_escape and escaped % 2)
+                return inner % 2 == 0
             is_apostrophe = quote == "'" and before.isalnum() and source.text[source.pos].isalpha()
             inner, before = inner + (not is_apostrophe), quote
             self.has_inner_quotes = True
@@ -346,7 +342,8 @@ class _Scanner:
             return True
         if behind[1] not in _BODY:
             return False
-        if self.closers[-1] == "}" and (yield from self._match(_NEXT_KEY, len(behind[0]))):
+        is_apart = self.closers[-1] == "}" and len(behind[0]) > 1
+        if is_apart and (yield from self._match(_NEXT_KEY, len(behind[0]))):
             return True
         return None if is_first else False
 

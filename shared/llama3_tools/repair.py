@@ -18,7 +18,7 @@ from llama3_tools.json_equality import same_json
 from llama3_tools.json_scan import Scan
 from llama3_tools.json_text import JsonObject, key_twice, parse_object
 from llama3_tools.source import Reading, Source
-from llama3_tools.values import RejectionReason, Span, ToolCall
+from llama3_tools.values import RejectionReason
 
 if TYPE_CHECKING:
     from llama3_tools.broken_json import Rewritten, Token
@@ -37,7 +37,10 @@ _FIRST_KEYS = frozenset(
 _ARGUMENTS = ("parameters", "arguments")
 """One of them has to be there: what is malformed, and seems to need no arguments, may have them under a broken key."""
 
-INSIDE = re.compile(r"\w\Z|[=(\[{]\s*\Z|[\"']\s*:\s*\Z|[{,]\s*\w+\s*:\s*\Z|\b(?:return|yield)\s\Z|(?P<comma>,)\s*\Z")
+INSIDE = re.compile(
+    r"(?:\w|[=(\[{]\s*|(?:[\"',]|\*/)\s*(?::+|=>?)\s*|\*/\s*|[{,]\s*(?:[\"']?\w+(?:[\"']|\s*:+)|function)\s*"
+    r"|\b(?:return|yield)\s|(?P<comma>,)\s*)\Z"
+)
 """What stands before a part of something else: of code, of an object that is no call, of a list."""
 
 _SLOW, _MOST_SLOW = '"{}[]', 64
@@ -102,14 +105,9 @@ def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
         return None
     source.unrepairable = range(0)
     return [
-        part if isinstance(part, str) else _marked(part, rewritten.spans[part.span[0]], read, start) for part in parts
+        part if isinstance(part, str) else replace(part, span=rewritten.spans[part.span[0]], repaired_from=read.text)
+        for part in parts
     ]
-
-
-def _marked(call: ToolCall, span: Span, read: _Read, start: int) -> ToolCall:
-    """Say where a call stands, and what it was repaired from unless the call itself is well-formed."""
-    is_malformed = parse_object(read.text, span[0] - start) is None
-    return replace(call, span=span, repaired_from=read.text if is_malformed else None)
 
 
 def read_repaired_object(source: Source, start: int, scan: Scan, calls: CallReader) -> Reading[RepairedObject | None]:
@@ -149,7 +147,11 @@ def _read(
     source.unrepairable = range(start, source.offset)
     if tokens is None:
         return None
+    from llama3_tools.one_reading import has_one_reading  # noqa: PLC0415 (as above)
+
     text = source.slice(start, source.offset)
+    if not has_one_reading(text, tokens):
+        return None
     strings = [text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING]
     return _Read(text, tokens, strings)
 

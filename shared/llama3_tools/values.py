@@ -151,7 +151,7 @@ class ToolCall:
     """How it differs from the documented forms, with `lenient`: one sentence each."""
     repaired_from: str | None = None
     """With `repair`, the malformed text that it was repaired from: the whole object, array or envelope where it stands,
-    or the arguments in a `<function=NAME>` tag. `None` for a call that needed no repair itself."""
+    or the arguments in a `<function=NAME>` tag. `None` where nothing was repaired."""
 
     def __repr__(self) -> str:
         """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood; no character hides."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 import re
@@ -48,10 +49,33 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         {"code": "print(open('a.txt').read())"},
     ),
     "escapes that are none": (
-        r'{"name": "f", "parameters": {"command": "find \"a\" -exec ls {} \;", "re": "\d+\n\u00e9"}}',
-        {"command": r'find "a" -exec ls {} \;', "re": "\\d+\n\u00e9"},
+        r'{"name": "f", "parameters": {"command": "find a -exec ls {} \;", "re": "\d+\.\w", "q": "a\n\"\u00e9\""}}',
+        {"command": r"find a -exec ls {} \;", "re": r"\d+\.\w", "q": 'a\n"\u00e9"'},
     ),
-    "comments": ('{"name": "f", /* "} */ "parameters": {"a": 1 // one {\n, # two\n "b": /**/ 2}}', {"a": 1, "b": 2}),
+    "escapes that JSON and Python share": (
+        r"""{'name': 'f', 'parameters': {'q': '\"a\"\t\\\'\u00e9'}}""",
+        {"q": '"a"\t\\\'\u00e9'},
+    ),
+    "code in quotes": (
+        '{"name": "f", "parameters": {"code": "say("x"); n ="y"", "list": ["print(\'a\', \'\')", "{\'k\': [\'v\']}"]}}',
+        {"code": 'say("x"); n ="y"', "list": ["print('a', '')", "{'k': ['v']}"]},
+    ),
+    "JSON in single quotes": (
+        """{'name': 'f', 'parameters': {'q': '{"a": 1, "b": ""}'}}""",
+        {"q": '{"a": 1, "b": ""}'},
+    ),
+    "what looks like a key in plain quotes": (
+        "{'name': 'f', 'parameters': {'q': 'Dear Bob, note: x'}}",
+        {"q": "Dear Bob, note: x"},
+    ),
+    "apostrophes": (
+        "{'name': 'f', 'parameters': {'q': 'I'll say it's O'Brien's by d'Artagnan', \"a\": \"the dogs' food\"}}",
+        {"q": "I'll say it's O'Brien's by d'Artagnan", "a": "the dogs' food"},
+    ),
+    "comments": (
+        '{"name": "f", /* "} */ "parameters": {"a": 1 // one of {\n, # it\'s "two"\n "b": /**/ 2}}',
+        {"a": 1, "b": 2},
+    ),
     "a comment in front": ('{# "why"\n // two\n/**/ "name": "f", "parameters": {},}', {}),
     "line breaks and tabs in a string": ('{"name": "f", "parameters": {"q": "one\n\ttwo\n"}}', {"q": "one\n\ttwo\n"}),
     "good escapes beside it": (r'{"name": "f", "parameters": {"q": "a:\/\/\ud83d\ude00",}}', {"q": "a://\U0001f600"}),
@@ -127,6 +151,68 @@ AS_WITHOUT = {
     "much space behind a quote": f'{{"name": "f", "parameters": {{"q": "x"{SPACE},}}}}',
     "arguments under a broken key": "{'name': 'f', 'paramet,ers': {'a': 1}}",
     "a brace in a key": "{'name': 'f', 'a{': {}, 'parameters': {}}",
+    # A key in a value, or the other way round.
+    "no comma before a bare key": '{"name": "f", "parameters": {city: "Paris" unit: "c"}}',
+    "no comma before a bare key, single quotes": "{'name': 'f', 'parameters': {city: 'Paris' unit: 'c'}}",
+    "another quote behind a value and a key": """{"name": "f", "parameters": {"city": "Paris', "unit': "c"}}""",
+    "another quote before two values": """{"name": "f", "parameters": {"city": 'Paris", 'unit": 'c'}}""",
+    "no quote behind a value and a key": '{"name": "f", "parameters": {"city": "Paris, "unit: "c"}}',
+    "no quotes within an array": '{"name": "f", "parameters": {"a": ["x, "y, "z"]}}',
+    "quotes twice": '{"name": "f", "parameters": {"city"": "Paris"", "days"": "3""}}',
+    "quotes twice around a value": '{"name": "f", "parameters": {"city": ""Paris""}}',
+    "quotes that touch between members": "{'name': 'f', 'parameters': {'a': 'x''b': 1}}",
+    "quotes that touch between key and value": '{"name": "f", "parameters": {"a""x"}}',
+    "a member in a value": """{'name': "f", "parameters": {"city": "Paris', 'unit': 'c"}}""",
+    "a key in a value": """{'name': "f", "parameters": {"city": "Paris, 'unit': c"}}""",
+    "a bare key in a value": """{"name": "f", parameters: {"city": "Paris, unit: c"}}""",
+    "a bare key in a value, half quoted": """{"name": "f", "parameters": {"city': "Paris, unit: c"}}""",
+    "a key and its value in a key": """{"name": "f", "parameters": {"my city': 1, 'unit": 2,}}""",
+    "a key and its value in a key, without quotes": '{"name": "f", "parameters": {"a: 1, b": 2,}}',
+    "an apostrophe that may be a quote": "{name: 'f', parameters: {to: '-,is_ok'wow!'}}",
+    "two strings in one": """{name: "f", "parameters": {q: ["'a','b'"]}}""",
+    "a comma at the end of a string, and none behind": '{"name": "f", "parameters": {"a": "x, " "b": "y"}}',
+    "an empty string, and more": '{name: "f", parameters: {a: ""}}", b: 1}}',
+    "a blank string, and more": "{'name': 'f', 'parameters': {'a': ' '}}'}}",
+    "a string in a comment": '{"name": "f", "parameters": {"a": ["x", // y",\n"z"]}}',
+    "a string in a comment, single quotes": "{'name': 'f', 'parameters': {'a': ['x', # y',\n'z']}}",
+    **{
+        f"other quotes in {value}": f'{{"name": "f", "parameters": {{"q": "{value}",}}}}'
+        for value in (
+            *("'x", "x'", "x, 'y", "x: 'y", "x{ 'y", "x ', y", "x ': y", "x' }y", "x! ''y", "x' y: z", "x' y': z"),
+            *("(x) 'y':z", "x' 'y' z'"),
+        )
+    },
+    **{
+        f"quotes in {value}": f'{{"name": "f", "parameters": {{"q": "{value}"}}}}'
+        for value in (
+            *('x" y" z', 'x: "y" z', '"y" z', 'x " y" z', 'x ";y" z', 'x "y " z', 'x "y"z', 'x ("y" "z', 'x ""y z'),
+            *('x "|" z', 'x "|y|" z', 'x "or" z', 'x "if y else" z', 'x "and |" z', 'x "|y not" z'),
+        )
+    },
+    # A backslash that may be one, or begin an escape.
+    "a path": r'{"name": "f", "parameters": {"path": "C:\Users\bob\notes.txt"}}',
+    "another path": r'{"name": "f", "parameters": {"path": "C:\work\tmp\readme.md"}}',
+    "a regular expression": r'{"name": "f", "parameters": {"re": "^\s*\bfoo\b\.\d+$"}}',
+    "an escaped quote and a plain backslash": r'{"name": "f", "parameters": {"c": "find \"a\" -exec ls {} \;"}}',
+    "an escaped backslash and a plain one": r'{"name": "f", "parameters": {"c": "C:\\docs\wide"}}',
+    "an apostrophe that is escaped, and a line break": r'{"name": "f", "parameters": {"c": "print(\'a\n\')"}}',
+    "an apostrophe that is escaped, and a plain backslash": r'{"name": "f", "parameters": {"c": "sub(\'\d\')"}}',
+    "no escape of JSON's": r'{"name": "f", "parameters": {"c": "caf\u00g9"}}',
+    "a slash that Python does not escape": r"{'name': 'f', 'parameters': {'c': 'a\/b'}}",
+    "an escape in a key": r"{'name': 'f', 'parameters': {'a\nb': 1}}",
+    **{
+        f"Python's escape {escape!r}": rf"{{'name': 'f', 'parameters': {{'path': 'caf\{escape}'}}}}"
+        for escape in ("xe9", "351", "0", "a", "v", "N{BULLET}", "U0001f600", "\n")
+    },
+    # Expressions, which are no strings.
+    **{
+        f"the expression {value}": f'{{"name": "f", "parameters": {{"path": {value}}}}}'
+        for value in (
+            *('"a" if x else "b"', '"a" or "b"', '"a" & name & "b"', '"Paris"/"Rome"', '"a" == "b"', '"a" - "b"'),
+            *('"a" * "b"', '"a" | "b"', '"a" || "b"', '"a "or" b"', "'a'or'b'", "'a and'b'", "7 // 2\n", "7 //n\n"),
+            *("7 // n if x else 1\n", "7 // n or m\n"),
+        )
+    },
     # Too much of it.
     "too long": "{'name': 'f', 'parameters': {'a': '%s'}}" % ("x" * MAX_LENGTH),
     "too many quotes": '{"name": "f", "parameters": {"a": "%s"}}' % ('a "b" c ' * 40),
@@ -179,6 +265,23 @@ def test_what_was_repaired_needs_no_repair(text: str):
     assert (again.arguments, again.repaired_from) == (call.arguments, None)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        '{"name": "f", "parameters": {%scity%s: %sParis%s, %sunit%s: %sc%s}}',
+        '{"name":"f","parameters":{%scity%s:%sParis%s,%sunit%s:%sc%s}}',
+        "{'name': 'f', 'parameters': {%scity%s: %sParis%s, %sunit%s: %sc%s}}",
+    ],
+)
+@pytest.mark.parametrize("quotes", [("'", '"'), ('"', '""'), ("'", "''"), ('"', ""), ("'", "\"'")])
+def test_whatever_quotes_are_wrong_nothing_but_what_was_meant_is_called(pattern: str, quotes: tuple[str, str]):
+    extractor = Extractor(tools=TOOLS, repair=True, id_factory=str)
+    for eight in itertools.product(quotes, repeat=8):
+        text = pattern % eight
+        for call in extractor.extract(text).tool_calls:
+            assert call.repaired_from is None or call.arguments == {"city": "Paris", "unit": "c"}, text
+
+
 @pytest.mark.parametrize("text", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
 def test_anything_else_is_as_without_repair(text: str):
     assert extract_in_every_chunking(text, tools=TOOLS, repair=True) == extract(text, tools=TOOLS)
@@ -219,6 +322,12 @@ def test_rule_6_a_broken_call_swallows_none_behind_it(text: str):
         "[{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}, oops]",
         "{'name': 'rm', 'parameters': {'a': {'name': 'g', 'parameters': {}}}}",
         "{'name': 'f', 'parameters' {'name': 'g', 'parameters': {}}, oops}",
+        *(
+            f"{{'type': 'f' && '', {key} {{'name': 'g', 'parameters': {{}}}}}}"
+            for key in ("'function'::", "'function' =>", "'function',:", "'function:", "'function'", "function")
+        ),
+        "{'type': 'f' && '', 'function'/* c */: {'name': 'g', 'parameters': {}}}",
+        "{'type': 'f' && '', 'function': /* c */ {'name': 'g', 'parameters': {}}}",
     ],
 )
 def test_rule_6_an_object_within_is_never_promoted(text: str):
@@ -252,7 +361,26 @@ def test_it_is_repaired_wherever_a_call_may_stand(text: str, format_: str, conte
     assert (call.arguments, call.format, text[slice(*call.span)]) == ({"a": 1}, format_, MALFORMED)
     assert MALFORMED in str(call.repaired_from)
     assert len(extraction.tool_calls) == 1 + text.count(GOOD)
-    assert all(call.repaired_from is None for call in extraction.tool_calls if call.name == "g")
+    start = text.index(str(call.repaired_from))
+    end = start + len(str(call.repaired_from))
+    for other in extraction.tool_calls:
+        assert other.repaired_from == (call.repaired_from if start <= other.span[0] < end else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{GOOD},]",
+        f"[{GOOD}, {MALFORMED}]",
+        f'{{"message": "Hm.", "tool_calls": [{GOOD},]}}',
+        f'{{"message": "Hm.", "tool_call": {GOOD},}}',
+    ],
+)
+def test_a_call_that_only_repair_makes_is_marked_though_it_is_well_formed_itself(text: str):
+    assert not extract(text, tools=TOOLS).tools_called
+    calls = extract_in_every_chunking(text, tools=TOOLS, repair=True).tool_calls
+    assert text[slice(*calls[0].span)] == GOOD
+    assert all(call.repaired_from == text for call in calls)
 
 
 @pytest.mark.parametrize(
