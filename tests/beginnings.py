@@ -25,6 +25,7 @@ _DICT_IS_OPEN = re.compile(r"\{\s*'[^\r\n]*\Z")
 _PARENTHESIS_IS_OPEN = re.compile(r"\w\([\s\S]{0,1000}\Z")
 _LINE_MAY_GO_ON = re.compile(r"(?:\s*,?\s*\])?[^\r\n]*\Z")
 _OBJECT_MAY_BEGIN = re.compile(r"""\{\s*(?:["'#/]|[^\W\d])""")
+_TAG_IS_OPEN = re.compile(r"<function=[\w.:/-]{1,128}>[^<{\[]{0,200}\Z")
 _CODE_MAY_GO_ON = re.compile(r"[\s`~]*(?:<[^>]*)?\Z")
 _HEADER_IS_OPEN = re.compile(r"<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}(?:<[a-z_|]*)?\Z")
 _FUNCTION_IS_CLOSED = re.compile(r"(?:</function>|<function>|[}\s]>)\Z")
@@ -40,7 +41,7 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
     - It is pythonic, and its line may go on: as code, or as a sentence (rule 11).
     - It was repaired, and more quotes may follow, so that it ends elsewhere (rule 6).
     - Something malformed stands or begins before it, and may still be repaired as a whole that holds it (rule 6).
-    - An attempt at a pythonic call, or a dict of Python's, is open before it: its end tells whether it was one.
+    - An attempt at a pythonic call, a dict of Python's, or the custom tag is open before it: its end tells what it was.
     - It stands where a header that is open may still have a role (rule 10).
     - Backticks are open before it, and may still be closed on its line or at the start of the next (rule 9).
 
@@ -91,6 +92,7 @@ def _may_wait(calls: Sequence[ToolCall], index: int, beginning: str) -> bool:
         or _HEADER_IS_OPEN.search(beginning)
         or (_DICT_IS_OPEN.search(outside) and _LINE_MAY_GO_ON.match(beginning, end))
         or _PARENTHESIS_IS_OPEN.search(outside)
+        or _TAG_IS_OPEN.search(beginning)
         or (_SPAN_IS_OPEN.search(outside + space) and _SPAN_MAY_CLOSE.match(beginning, behind))
     )
 

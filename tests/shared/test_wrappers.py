@@ -246,8 +246,8 @@ def test_rule_1_a_function_tag_of_a_declared_tool_that_requires_no_argument_may_
         ("<function=clock>None</function>", "expected an object at offset 16, found 'None'"),
         ("<function=play>song=x</function>", "expected an object at offset 15, found 'song=x'"),
         ("<function=play></function>", "expected an object at offset 15, found '</function>'"),
-        (f"<function=play>{'x' * 999}</function>", None),
-        (f"<function=play>{'x' * 1001}</function>", ""),
+        (f"<function=play>{'x' * 199}</function>", None),
+        (f"<function=play>{'x' * 201}</function>", ""),
         ("<function=play> is a tag.", ""),
         ("<function=play> is a <b>tag</function>", ""),
         ("<function=other>x</function>", ""),
@@ -267,7 +267,7 @@ def test_a_closed_function_tag_of_a_declared_tool_is_an_attempt_whatever_it_hold
 def test_a_call_in_a_function_tag_of_anything_else_is_called():
     extraction = extract_in_every_chunking("<function=play>[clock()]</function>", tools=[CLOCK, PLAY])
     assert [call.name for call in extraction.tool_calls] == ["clock"]
-    assert [rejection.name for rejection in extraction.rejections] == ["play"]
+    assert extraction.content == "<function=play> </function>"
 
 
 def test_a_malformed_function_tag_hides_no_call_behind_it():

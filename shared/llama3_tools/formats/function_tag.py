@@ -25,8 +25,8 @@ _TAG = re.compile(rf"{_OPENING}(?P<head>.)(?P<name>{_NAME})(?P<tail>.?)")
 _SPACE = r"[ \t\n\r]{0,16}"
 _CLOSING = "</function>"
 _OTHER_CLOSINGS = ("<function>", ">")
-_LONGEST_ATTEMPT = 1000
-_NO_TAG = re.compile(rf"[^<]{{0,{_LONGEST_ATTEMPT}}}")
+_LONGEST_ATTEMPT = 200
+_NO_CALL = re.compile(rf"[^<{{\[]{{0,{_LONGEST_ATTEMPT}}}")
 
 
 class _Tag(NamedTuple):
@@ -99,7 +99,7 @@ def _read_other(source: Source, candidate: Candidate, tag: _Tag) -> Reading[Outc
     if tag.deviations or tag.name not in tools:
         return IsText(tag.inside)
     while True:
-        text = _NO_TAG.match(source.text, source.pos)
+        text = _NO_CALL.match(source.text, source.pos)
         assert text is not None  # noqa: S101  # it takes nothing, too
         if text.end() < len(source.text) or len(text[0]) == _LONGEST_ATTEMPT or source.ended:
             break
