@@ -219,6 +219,14 @@ def test_a_call_that_is_one_without_lenient_stays_one(
         assert extraction.content == content or content is None
 
 
+@pytest.mark.parametrize(
+    ("held", "name"), [('{"name": "clock"}', "clock"), ('{"tool": "clock", "args": {}}', "search")]
+)
+def test_nothing_else_in_a_misspelled_tag_is_read_as_if_it_stood_bare(held: str, name: str):
+    (call,) = extract_in_every_chunking(f"<function=search{held}</function>", tools=TOOLS, lenient=True).tool_calls
+    assert call.name == name
+
+
 def test_the_documented_tag_may_be_closed_in_other_ways():
     text = '<function=search>{"q": "x"}'
     for closing in CLOSINGS:

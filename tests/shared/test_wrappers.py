@@ -173,6 +173,7 @@ def test_thinking_is_never_scanned(text: str, names: str, content: str | None):
         ('<function=get_weather>{"city": "Paris"}<|eot_id|>', None),
         ('<function=get_weather>{"city": "Paris"}<|eom_id|>\n</function>', None),
         ('Sure: <function=get_weather>{"city": "Paris"}</function> Done.', "Sure: Done."),
+        ('<function=get_weather>{"city": "Paris"}</function></function>', "</function>"),
         ('```\n<function=get_weather>{"city": "Paris"}</function>\n```', None),
     ],
 )
@@ -262,6 +263,11 @@ def test_a_closed_function_tag_of_a_declared_tool_is_an_attempt_whatever_it_hold
         assert rejection.span == (0, len(text))
         assert detail is None or rejection.detail == detail
     assert bool(extraction.rejections) is (detail != "")
+
+
+@pytest.mark.parametrize("prose", ["<function=play> is a <b>", f"<function=play>{'x' * 201}"])
+def test_prose_behind_a_function_tag_flows_as_soon_as_it_is_none(prose: str):
+    assert Extractor(tools=[PLAY]).stream().feed(prose) == [TextDelta(prose)]
 
 
 def test_a_call_in_a_function_tag_of_anything_else_is_called():
