@@ -169,7 +169,10 @@ AS_WITHOUT = {
     "a key and its value in a key": """{"name": "f", "parameters": {"my city': 1, 'unit": 2,}}""",
     "a key and its value in a key, without quotes": '{"name": "f", "parameters": {"a: 1, b": 2,}}',
     "an apostrophe that may be a quote": "{name: 'f', parameters: {to: '-,is_ok'wow!'}}",
+    "an apostrophe that may be a quote, behind a comma": "{name: 'f', parameters: {a: '-, b'wow!'}}",
+    "an apostrophe that may be a quote, right behind a comma": "{name: 'f', parameters: {a: '-,b'wow!'}}",
     "two strings in one": """{name: "f", "parameters": {q: ["'a','b'"]}}""",
+    "a comma at the end of a string, and a line break": "{'name': 'f', 'parameters': {'a': 'x,'\n'b': 'y'}}",
     "a comma at the end of a string, and none behind": '{"name": "f", "parameters": {"a": "x, " "b": "y"}}',
     "an empty string, and more": '{name: "f", parameters: {a: ""}}", b: 1}}',
     "a blank string, and more": "{'name': 'f', 'parameters': {'a': ' '}}'}}",
@@ -186,7 +189,8 @@ AS_WITHOUT = {
         f"quotes in {value}": f'{{"name": "f", "parameters": {{"q": "{value}"}}}}'
         for value in (
             *('x" y" z', 'x: "y" z', '"y" z', 'x " y" z', 'x ";y" z', 'x "y " z', 'x "y"z', 'x ("y" "z', 'x ""y z'),
-            *('x "|" z', 'x "|y|" z', 'x "or" z', 'x "if y else" z', 'x "and |" z', 'x "|y not" z'),
+            *('x "|" z', 'x "|y|" z', 'x "if y else" z', 'x "and |" z', 'x "|y not" z'),
+            *(f'x "{word}" z' for word in ("or", "in", "is", "xor", "div", "mod")),
         )
     },
     # A backslash that may be one, or begin an escape.
@@ -209,7 +213,17 @@ AS_WITHOUT = {
         f"the expression {value}": f'{{"name": "f", "parameters": {{"path": {value}}}}}'
         for value in (
             *('"a" if x else "b"', '"a" or "b"', '"a" & name & "b"', '"Paris"/"Rome"', '"a" == "b"', '"a" - "b"'),
-            *('"a" * "b"', '"a" | "b"', '"a" || "b"', '"a "or" b"', "'a'or'b'", "'a and'b'", "7 // 2\n", "7 //n\n"),
+            *(
+                '"a" * "b"',
+                '"a" | "b"',
+                '"a" || "b"',
+                '"a "or" b"',
+                "'a'or'b'",
+                "'a'or b'c'",
+                "'x or'b'",
+                "7 // 2\n",
+                "7 //n\n",
+            ),
             *("7 // n if x else 1\n", "7 // n or m\n"),
         )
     },
