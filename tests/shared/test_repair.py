@@ -60,6 +60,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         '{"name": "f", "parameters": {"code": "say("x"); n ="y"", "list": ["print(\'a\', \'\')", "{\'k\': [\'v\']}"]}}',
         {"code": 'say("x"); n ="y"', "list": ["print('a', '')", "{'k': ['v']}"]},
     ),
+    "quotes behind an escape": (r"""{"name": "f", "parameters": {"q": "\n'x', 'y'",}}""", {"q": "\n'x', 'y'"}),
     "JSON in single quotes": (
         """{'name': 'f', 'parameters': {'q': '{"a": 1, "b": ""}'}}""",
         {"q": '{"a": 1, "b": ""}'},
@@ -73,7 +74,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         {"q": "I'll say it's O'Brien's by d'Artagnan", "a": "the dogs' food"},
     ),
     "comments": (
-        '{"name": "f", /* "} */ "parameters": {"a": 1 // one of {\n, # it\'s "two"\n "b": /**/ 2}}',
+        '{"name": "f", /* "} */ "parameters": {"a": 1 // one of {\n, # it\'s "two", \'II\'\n "b": /**/ 2}}',
         {"a": 1, "b": 2},
     ),
     "a comment in front": ('{# "why"\n // two\n/**/ "name": "f", "parameters": {},}', {}),
@@ -201,6 +202,7 @@ AS_WITHOUT = {
     "an escaped backslash and a plain one": r'{"name": "f", "parameters": {"c": "C:\\docs\wide"}}',
     "an apostrophe that is escaped, and a line break": r'{"name": "f", "parameters": {"c": "print(\'a\n\')"}}',
     "an apostrophe that is escaped, and a plain backslash": r'{"name": "f", "parameters": {"c": "sub(\'\d\')"}}',
+    "an escape that comes first": r"{'name': 'f', 'parameters': {'c': '\xe9t'}}",
     "no escape of JSON's": r'{"name": "f", "parameters": {"c": "caf\u00g9"}}',
     "a slash that Python does not escape": r"{'name': 'f', 'parameters': {'c': 'a\/b'}}",
     "an escape in a key": r"{'name': 'f', 'parameters': {'a\nb': 1}}",
@@ -303,7 +305,7 @@ def test_anything_else_is_as_without_repair(text: str):
 
 @pytest.mark.parametrize("text", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
 def test_rule_6_it_hides_no_call_that_follows(text: str):
-    for output in (f"{text}\n{GOOD}", f"{text}\n\n{GOOD} and {GOOD}"):
+    for output in (f"{text}\n{GOOD}", f"Now: {text}\n\n{GOOD} and {GOOD}"):
         expected = extract(output, tools=TOOLS)
         assert extract(output, tools=TOOLS, repair=True).tool_calls == expected.tool_calls
 
