@@ -61,6 +61,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         {"code": 'say("x"); n ="y"', "list": ["print('a', '')", "{'k': ['v']}"]},
     ),
     "quotes behind an escape": (r"""{"name": "f", "parameters": {"q": "\n'x', 'y'",}}""", {"q": "\n'x', 'y'"}),
+    "a comment in a string": ("{'name': 'f', 'parameters': {'q': '# 5\" x\n', 'n': 1}}", {"q": '# 5" x\n', "n": 1}),
     "JSON in single quotes": (
         """{'name': 'f', 'parameters': {'q': '{"a": 1, "b": ""}'}}""",
         {"q": '{"a": 1, "b": ""}'},
