@@ -74,12 +74,27 @@ def test_neighbouring_tags_give_their_calls_in_order():
         (f"</tool_call>{A}", "a", "</tool_call>"),
         (f"<TOOL_CALL>{A}</TOOL_CALL>", "a", "<TOOL_CALL> </TOOL_CALL>"),
         (f"<|python_start|>Well {A}<|python_end|>", "a", "Well"),
+        ("Well <|python_start|> x", "", "Well <|python_start|> x"),
+        (f"<tool_call>{A}</tool_call></tool_call>", "a", "</tool_call>"),
+        (f"<tool_call>{A}<|im_start|>user\nHi", "a", "Hi"),
     ],
 )
 def test_a_wrapper_around_anything_else_is_text(text: str, names: str, content: str):
     extraction = extract_in_every_chunking(text)
     assert "".join(call.name for call in extraction.tool_calls) == names
     assert extraction.content == content
+
+
+@pytest.mark.parametrize(
+    ("text", "formats"),
+    [
+        (f"<|python_start|>{A}<|eot_id|> oops", ["python_start"]),
+        (f"<|python_start|>{A} oops<|python_end|>", ["json"]),
+        (f"<|python_start|>{A}<|python_start|>{B}<|python_end|>", ["json", "python_start"]),
+    ],
+)
+def test_a_call_behind_python_start_is_named_by_it_if_that_is_closed(text: str, formats: list[str]):
+    assert [call.format for call in extract_in_every_chunking(text).tool_calls] == formats
 
 
 @pytest.mark.parametrize(
