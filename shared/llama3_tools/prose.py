@@ -9,7 +9,8 @@ __all__ = ["begins_as_prose", "may_begin_as_prose"]
 _WORD = r"(?:(?:I|\w{3,32})'\w{1,8}|\w{1,32})"
 _LISTED = rf"(?:{_WORD}[,:][ \t]{{1,8}}){{0,8}}"
 _PROSE = re.compile(
-    rf"\*\*\w|{_LISTED}(?:({_WORD})[ \t]{{1,8}}(\w{{1,32}})(?!\w)|[^\W\d]\w{{0,31}}(?:[.!?](?=[ \t])|[!?](?=<|\Z)|[.!](?=[\r\n])))"
+    rf"\*\*\w|{_LISTED}(?:({_WORD})[ \t]{{1,8}}(\w{{1,32}})(?!\w)"
+    rf"|[^\W\d]\w{{0,31}}(?:[.!?](?=[ \t])|[!?](?=<|\Z)|[.!](?=[\r\n])))"
     rf"|(?=[^\W\d_a-z]){_LISTED}[^\W\d]\w{{0,31}}\.(?=<|\Z)"  # in lower case it may be code that was cut off
 )
 _MAY_BE_PROSE = re.compile(rf"\*{{1,2}}\Z|{_LISTED}(?:(?:I|\w{{3,32}})'|{_WORD}(?:[ \t]{{1,8}}\w{{0,32}}|[,:.!?])?)?\Z")
