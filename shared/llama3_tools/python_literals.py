@@ -130,11 +130,10 @@ def read_arguments(source: Source, *, as_they_are: bool = False) -> Reading[Pyth
     return _Reader(source, as_they_are=as_they_are).read()
 
 
-def read_rest(source: Source, levels: int) -> Reading[bool]:
+def read_rest(source: Source, levels: int) -> Reading[None]:
     """Step over the rest of a broken call, to where as many brackets close as are open: its strings are data (rule 6).
 
-    Returns:
-        Whether they do, before long, and all strings on the way are closed. Where not, the source stands as before.
+    Where they do not before long, or a string on the way is not closed, the source stands as before.
     """
     while True:
         end = _end_of_rest(source.text, source.pos, levels, is_all=source.ended)
@@ -142,7 +141,6 @@ def read_rest(source: Source, levels: int) -> Reading[bool]:
             break
         yield None
     source.pos = max(source.pos, end)
-    return end > 0
 
 
 def _end_of_rest(text: str, pos: int, levels: int, *, is_all: bool) -> int | None:
@@ -151,15 +149,13 @@ def _end_of_rest(text: str, pos: int, levels: int, *, is_all: bool) -> int | Non
     may_go_on = not is_all and len(text) < pos + _LONGEST_REST
     while levels <= _MOST_LEVELS:
         token = _REST.match(text, pos, end)
-        if token is None:  # a string that nothing closes, or the end
+        if token is None:  # a string that nothing closes, or the end, maybe within a token
             is_open = text.startswith(("'" * 3, '"' * 3), pos) or not _LINE_BREAK.search(text, pos, end)
             return None if may_go_on and is_open else 0
         pos = token.end()
         levels += 1 if token["opening"] else -1 if token["closing"] else 0
         if not levels:
             return pos
-        if may_go_on and pos == end and not (token["opening"] or token["closing"]):
-            return None  # it may be longer: an empty string may open one in three quotes
     return 0
 
 

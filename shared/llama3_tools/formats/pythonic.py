@@ -229,8 +229,9 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
 def _behind(source: Source, broken: _Broken, *, levels: int) -> Reading[int]:
     """Give where the search goes on: behind the brackets, if they close, so that no string in them is searched."""
     source.rewind(broken.resume)
-    is_closed = bool(levels) and (yield from read_rest(source, levels))
-    return source.offset if is_closed else broken.resume
+    if levels:
+        yield from read_rest(source, levels)
+    return source.offset
 
 
 def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
