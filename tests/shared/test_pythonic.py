@@ -509,10 +509,14 @@ def test_a_declared_tool_in_code_is_no_call_but_says_so():
         ("[f(a=b, c='see\n[g()]\n')]", "g"),
         ("[f(a=b)] [g()]", "g"),
         ("f(a=b)\ng()", "g"),
+        ("f(1, a=2)\ng()", "g"),
         (f"[f(a=b, c='{'x' * 1000}see [g()] now')]", "g"),
         (f"[f(a=b, c={'(' * 20}'see [g()] now'{')' * 20})]", "g"),
         ("[f(a=b, c='see [g()]", "g"),
         ("[f(a=b, c='''see [g()]", "g"),
+        # So is what is no attempt at a call of a declared tool.
+        ("[h(a=b, c='see [g()] now')]", "g"),
+        ("f(b, 'see [g()] now') gives", "g"),
     ],
 )
 def test_rule_6_a_broken_call_s_strings_are_data_if_its_brackets_close(text: str, names: str):
@@ -530,7 +534,8 @@ def test_a_lone_empty_dict_is_the_object_that_a_tool_requires(kind: str, argumen
 
 def test_asked_for_by_name_another_tool_s_list_has_to_begin_a_line():
     options: dict[str, Any] = {"on_unknown_tool": "call", "formats": "all"}
-    assert calls(read("Done.\n[h(a=1)] Bye.", **options)) == [("h", {"a": 1})]
+    for text in ("Done.\n[h(a=1)] Bye.", "<tool>[h(a=1)] oops</tool>"):
+        assert calls(read(text, **options)) == [("h", {"a": 1})]
     for text in ("The values are [h(0), h(1)].", "See [print()](https://docs.python.org).", "See [h(a=1)]."):
         for extraction in (read(text, **options), read(text, tools=None, formats="all")):
             assert (extraction.content, extraction.tool_calls) == (text, ())
