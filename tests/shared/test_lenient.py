@@ -152,6 +152,12 @@ def test_what_is_still_no_call(text: str, reason: str, name: str | None):
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [(reason, name)]
 
 
+def test_names_that_differ_are_told():
+    text = '{"tool_name": "search", "action": "x", "function_name": "search", "args": {}}'
+    (rejection,) = extract_in_every_chunking(text, lenient=True).rejections
+    assert rejection.detail == "'tool_name' and 'action' have different values"
+
+
 def test_a_declared_tool_that_requires_no_argument_needs_none():
     for text in ['{"name": "clock"}', '{"name": "clock", "args": {}}', '{"tool": "clock", "input": {}}']:
         (call,) = extract_in_every_chunking(text, lenient=True, tools=TOOLS).tool_calls

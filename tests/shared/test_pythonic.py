@@ -502,6 +502,7 @@ def test_a_declared_tool_in_code_is_no_call_but_says_so():
         ("f(a=b, c='''\ng()\n''')", ""),
         ("[f(a=b, c='\\' [g()]')]", ""),
         ("[f(a=b, # don't\n c='see [g()] now')]", ""),
+        (f"[f(a=b, c={'(' * 14}'see [g()] now'{')' * 14})]", ""),
         ("[f(a=b, c='', d='see [g()] now')]", ""),
         # What is behind it, and what does not close, or not before long, is searched.
         ("[f(a=b, c='see') [g()]", "g"),
@@ -511,7 +512,7 @@ def test_a_declared_tool_in_code_is_no_call_but_says_so():
         ("f(a=b)\ng()", "g"),
         ("f(1, a=2)\ng()", "g"),
         (f"[f(a=b, c='{'x' * 1000}see [g()] now')]", "g"),
-        (f"[f(a=b, c={'(' * 20}'see [g()] now'{')' * 20})]", "g"),
+        (f"[f(a=b, c={'(' * 15}'see [g()] now'{')' * 15})]", "g"),
         ("[f(a=b, c='see [g()]", "g"),
         ("[f(a=b, c='''see [g()]", "g"),
         # So is what is no attempt at a call of a declared tool.
@@ -521,6 +522,11 @@ def test_a_declared_tool_in_code_is_no_call_but_says_so():
 )
 def test_rule_6_a_broken_call_s_strings_are_data_if_its_brackets_close(text: str, names: str):
     assert "".join(name for name, _ in calls(read(text))) == names
+
+
+def test_a_broken_call_flows_as_soon_as_a_string_in_it_is_broken_too():
+    text = "[f(a=b, c='x\ny"
+    assert Extractor(tools=TOOLS).stream().feed(text) == [TextDelta(text)]
 
 
 @pytest.mark.parametrize(("kind", "arguments"), [("object", {"settings": {}}), ("string", {})])

@@ -54,6 +54,8 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (
         ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F}, [([REPAIR], "f", 0)]),
         ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F, "repair": True}, []),
         ("{'name': 'f', 'parameters': {'a': 1}}", {}, [([TOOLS, REPAIR], "f", 0)]),
+        ("{'name': 'f', 'args': {'a': 1}}", {"tools": F}, [([LENIENT, REPAIR], "f", 0)]),
+        ("{'name': 'f', 'args': {'a': 1}}", {}, []),
         ('{"name": "f", "parameters": {a}}', {"tools": F}, []),
         (f"{CALL} {CALL}", {"tools": []}, [([some], "f", at) for some in (UNKNOWN, TOOLS) for at in (0, 32)]),
         (CALL, {"tools": [], "on_unknown_tool": "call"}, []),
@@ -65,6 +67,11 @@ def test_what_is_no_call_is_one_with_these_options(
     others = other_calls(Extractor(**options), text)
     found = [([option.value for option in other.options], other.call.name, other.call.span[0]) for other in others]
     assert sorted(found) == sorted(expected)
+
+
+def test_no_more_than_64_tools_are_declared() -> None:
+    text = " ".join(["So:", *(f"[f{n}(a=1)]" for n in range(65))])
+    assert len(other_calls(Extractor(), text)) == 64
 
 
 def test_without_the_extra_nothing_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
