@@ -406,6 +406,7 @@ def test_what_is_cut_off_is_no_call(text: str):
         "reef(a=1)",
         "    x\n    f(a=1)",
         "- f(a=1)",
+        "*f(a=1)",
         "`f(a=1)`",
         "`[f(a=1)]`",
         "def f(a=1):",

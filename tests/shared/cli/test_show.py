@@ -177,3 +177,27 @@ def test_what_a_piece_became_and_where_it_stands_stay_in_one_line() -> None:
 def test_the_same_call_is_told_once_where_it_would_stand() -> None:
     call = '{"tool": "f", "args": {}}'
     assert shown(f"[{call}, {call}]", {}, 120).count("with --lenient, it is a call: f {}") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "tools", "expected"),
+    [
+        (
+            '{"tool": "g", "args": {}}',
+            [{"name": "f"}],
+            "with --lenient and --on-unknown-tool call, or with --lenient and --tools that declare g, it is a call",
+        ),
+        (
+            f'{{"tool": "g", "args": {{"text": "{"x" * 60}"}}}}',
+            None,
+            f'with --lenient, it is a call: g {{"text": "{"x" * 28}… (74 characters)',
+        ),
+    ],
+)
+def test_options_and_what_they_call_are_told_in_a_line(text: str, tools: Any, expected: str) -> None:  # noqa: ANN401
+    assert expected in shown(text, {"tools": tools}, 140)
+
+
+def test_what_other_options_call_is_told_in_the_order_of_the_text() -> None:
+    places = [line.split()[1] for line in shown("So: [f(a=1)]\nand [g(a=1)]", {}, 120).splitlines() if "it is" in line]
+    assert places == ["1:6", "2:6"]
