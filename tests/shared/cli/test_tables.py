@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from llama3_tools.acceptance.comparison import Change, Comparison
 from llama3_tools.acceptance.scores import Score
+from llama3_tools.acceptance.values import Reading
 from llama3_tools.cli.tables import print_comparison, print_results
 from runs import DIM, KITCHEN, judged
 from screens import on_screen
@@ -139,6 +140,12 @@ def test_a_run_without_failures_tags_or_an_address_has_shorter_tables() -> None:
     results = judged({"kitchen": KITCHEN, "joke": '{"name": "tell_joke", "parameters": {}}', "hello": "Hi."})
     results = replace(results, run=replace(results.run, base_url=""))
     assert on_screen(lambda screen: print_results(screen, results, coerced=True), 72) == SHORT_RUN
+
+
+def test_what_was_mended_and_passes_only_after_coercion_is_said_too() -> None:
+    results = judged({"dim": DIM.replace('"name"', "'name'"), "hello": "Hi."}, reading=Reading(repair=True))
+    told = "[yellow]read leniently or repaired, of those that passed: 0 of 1; after coercion 1 of 2[/]"
+    assert f"\n{told}\n" in on_screen(lambda screen: print_results(screen, results, coerced=True), 72)
 
 
 def test_only_so_many_failures_are_printed() -> None:
