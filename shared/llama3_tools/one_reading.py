@@ -99,10 +99,10 @@ def _is_certain(written: str, *, is_mixed: bool) -> bool:
 
 def _has_plain_escapes(written: str) -> bool:
     """Tell whether its backslashes all escape, or none does: one that does not shows that the rest may not, either."""
-    kinds = set()
+    kinds = set[bool]()
     for escape in _ESCAPE.findall(written[1:-1]):
         char = escape[1]
         if char in _OF_PYTHON or escape == r"\u" or (char == "/" and written[0] == "'"):
             return False
-        kinds.add("" if char in _OF_JSON or char == written[0] else "'" if char == "'" else "?")
+        kinds.add(char in _OF_JSON or char in "'\"")
     return len(kinds) <= 1

@@ -36,8 +36,8 @@ class BrokenArguments(NamedTuple):
     """Where the last token ends that could still be part of the call."""
     resume: int
     """Where the token stands that could not (rule 6), or the end of the output."""
-    levels: int
-    """How many brackets are open there, the call's own included."""
+    closers: str
+    """What closes the brackets that are open there, the call's own included, the outermost first."""
 
 
 class _Next(Enum):
@@ -68,14 +68,16 @@ _PREFIXES = {
     **dict.fromkeys(("t", "tr", "rt"), "a t-string"),
 }
 _LONGEST_REST = 1000
-_MOST_LEVELS = 16
-_REST = re.compile(  # strings, as they stand in Python; comments; brackets; and the rest
-    r"\'\'\'[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*\'\'\'"
+_MOST_TOKENS = 100
+_REST = re.compile(  # strings, as they stand in Python; brackets; and the rest of a line
+    r"(?P<string>\'\'\'[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*\'\'\'"
     r'|"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*"""'
     r"|'(?!'')[^'\\\n\r]*(?:\\[\s\S][^'\\\n\r]*)*'"
-    r'|"(?!"")[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*"'
-    r"|#[^\n\r]*|(?P<opening>[(\[{])|(?P<closing>[)\]}])|[^()\[\]{}'\"#]+"
+    r'|"(?!"")[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*")'
+    r"|(?P<opening>[(\[{])|(?P<closing>[)\]}])|[^()\[\]{}'\"\n\r]+"
 )
+_MAY_BE_STRING = re.compile(r"(?:\A|[^\w'\"])[bfrtuBFRTU]{0,2}\Z")
+"""What stands before the quote that opens a string, rather than an apostrophe."""
 _PLAIN_ARGUMENT = re.compile(  # most are: it reads them in one go, and what it takes is the same whatever follows
     r"[ \t\n\r]*([A-Za-z_][A-Za-z0-9_]*)[ \t\n\r]*=[ \t\n\r]*"
     r"(?:'([^'\"\\\x00-\x1f\ud800-\udfff]*)'|\"([^'\"\\\x00-\x1f\ud800-\udfff]*)\""
@@ -130,32 +132,43 @@ def read_arguments(source: Source, *, as_they_are: bool = False) -> Reading[Pyth
     return _Reader(source, as_they_are=as_they_are).read()
 
 
-def read_rest(source: Source, levels: int) -> Reading[None]:
-    """Step over the rest of a broken call, to where as many brackets close as are open: its strings are data (rule 6).
+def read_rest(source: Source, closers: str) -> Reading[None]:
+    """Step over the rest of a broken call, to where the brackets that are open close: its strings are data (rule 6).
 
-    Where they do not before long, or a string on the way is not closed, the source stands as before.
+    Where they do not on the same line, or a string on the way is not closed, the source stands as before.
+
+    Args:
+        source: where to read, behind what broke the call.
+        closers: what closes the open brackets, the outermost first.
     """
     while True:
-        end = _end_of_rest(source.text, source.pos, levels, is_all=source.ended)
+        end = _end_of_rest(source.text, source.pos, closers, is_all=source.ended)
         if end is not None:
             break
         yield None
     source.pos = max(source.pos, end)
 
 
-def _end_of_rest(text: str, pos: int, levels: int, *, is_all: bool) -> int | None:
+def _end_of_rest(text: str, start: int, closers: str, *, is_all: bool) -> int | None:
     """Give where the brackets close, or 0 where they do not; `None` where it takes more text to know."""
-    end = min(len(text), pos + _LONGEST_REST)
-    may_go_on = not is_all and len(text) < pos + _LONGEST_REST
-    while levels <= _MOST_LEVELS:
+    pos, end = start, min(len(text), start + _LONGEST_REST)
+    may_go_on = not is_all and len(text) < start + _LONGEST_REST
+    for _ in range(_MOST_TOKENS):
         token = _REST.match(text, pos, end)
-        if token is None:  # a string that nothing closes, or the end, maybe within a token
+        if token is None:  # the end of the line or of the text, or a string that nothing closes
             is_open = text.startswith(("'" * 3, '"' * 3), pos) or not _LINE_BREAK.search(text, pos, end)
             return None if may_go_on and is_open else 0
+        if token["string"] and not _MAY_BE_STRING.search(text[max(start, pos - 3) : pos]):
+            return 0
         pos = token.end()
-        levels += 1 if token["opening"] else -1 if token["closing"] else 0
-        if not levels:
-            return pos
+        if token["opening"]:
+            closers += _CLOSER[token["opening"]]
+        elif token["closing"] and token["closing"] != closers[-1]:
+            return 0
+        elif token["closing"]:
+            closers = closers[:-1]
+            if not closers:
+                return pos
     return 0
 
 
@@ -202,11 +215,14 @@ class _Reader:
             except _BrokenError as broken:
                 if source.finished and broken.reason is None:
                     refusal = Refusal(RejectionReason.TRUNCATED, str(broken))
-                    return BrokenArguments(refusal, source.offset, source.offset, len(self.containers) + 1)
+                    return BrokenArguments(refusal, source.offset, source.offset, self._closers())
                 refusal = Refusal(broken.reason or RejectionReason.MALFORMED, str(broken))
-                return BrokenArguments(refusal, end, start, len(self.containers) + 1)
+                return BrokenArguments(refusal, end, start, self._closers())
             if is_closed:
                 return self.arguments
+
+    def _closers(self) -> str:
+        return ")" + "".join(_CLOSER[container.kind] for container in self.containers)
 
     def _take_plain_arguments(self) -> bool:
         """Take arguments with a name and a simple value, up to any other; tell whether the call is closed."""

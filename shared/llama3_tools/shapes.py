@@ -121,7 +121,7 @@ def read_call(
     if name is None and function and "type" in members and members["type"].value == "function":
         name = function
     deviations: tuple[str, ...] = ()
-    others = _other_names(members) if name is None and lenient and has_arguments else []
+    others = _other_names(members, tools) if name is None and lenient and has_arguments else []
     if others:
         name, deviations = others[0], (f"the name stands under {others[0].key!r}",)
     if name is None:
@@ -211,9 +211,11 @@ def _schema_echo(name: str) -> Refusal:
     return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
 
 
-def _other_names(members: Mapping[str, JsonMember]) -> list[JsonMember]:
-    names = (members[key] for key in _OTHER_NAMES if key in members)
-    return [member for member in names if member.value and isinstance(member.value, str)]
+def _other_names(members: Mapping[str, JsonMember], tools: Mapping[str, Tool] | None) -> list[JsonMember]:
+    """Give what may be the name: where a declared tool is among them, those of declared tools."""
+    names = [members[key] for key in _OTHER_NAMES if key in members]
+    names = [member for member in names if member.value and isinstance(member.value, str)]
+    return [member for member in names if member.value in (tools or ())] or names
 
 
 def _conflict(names: list[JsonMember]) -> Refusal | None:

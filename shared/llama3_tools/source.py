@@ -74,6 +74,7 @@ class Source:
         "ended",
         "furthest",
         "held_to",
+        "in_call_tag",
         "mark",
         "most",
         "open_fences",
@@ -100,6 +101,8 @@ class Source:
         """The opening fences whose inside is being read as if it stood bare."""
         self.behind_tag = -1
         """Where that begins which stands in a tag that turned out to be text."""
+        self.in_call_tag = -1
+        """The same, where nothing but a call is meant there: no schema, and no prose about the tag."""
         self.unrepairable = range(0)
         """The offsets of malformed JSON that a repair was last tried for in vain."""
         self._kept = GrowingText()

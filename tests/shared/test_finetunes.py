@@ -91,16 +91,14 @@ def test_a_tag_that_nothing_closes_is_closed_by_the_next_of_its_kind():
 
 @over_tags
 def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: str):
+    attempt = ["malformed"] if name != "tools" else []  # which holds schemas
     for text, names, reasons in [
         (f"{opening}{closing}", "", []),
         (f"{opening}x{closing}", "", []),
         (f"Write {opening} first.", "", []),
         (f'{opening}{{"a": 1}}{closing}', "", ["not_a_call"]),
         (f'{opening}{{"name": "a", "arguments": {{oops}}}}{closing}', "", ["malformed"]),
-        *(
-            (f"{opening}{{'{key}': {{}}}}{closing}", "", ["malformed"])
-            for key in ("arguments", "function", "type", "id")
-        ),
+        *((f"{opening}{{'{key}': {{}}}}{closing}", "", attempt) for key in ("arguments", "function", "type", "id")),
         (f"{opening}{{'name': 'a', 'arguments': {{}}}}{closing}", "", ["malformed"]),
         (f"{opening}{{'city': 'Paris'}}{closing}", "", []),
         (f"{opening}{SCHEMA}{closing}", "", ["schema_echo"]),
@@ -113,7 +111,7 @@ def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: st
         assert [str(rejection.reason) for rejection in extraction.rejections] == reasons, name
 
 
-@over_tags
+@pytest.mark.parametrize(("name", "opening", "closing"), [tag for tag in TAGS if tag[0] != "tools"])
 @pytest.mark.parametrize("repair", [False, True])
 def test_whatever_is_malformed_in_a_tag_is_an_attempt(name: str, opening: str, closing: str, *, repair: bool):
     assert name
@@ -131,6 +129,16 @@ def test_whatever_is_malformed_in_a_tag_is_an_attempt(name: str, opening: str, c
     assert not rejection.is_attempt
     (rejection,) = extract_in_every_chunking(f'{opening}{{"a": 1}}{closing}', **tools).rejections
     assert (rejection.is_in_tag, rejection.is_attempt) == (True, False)
+    (rejection,) = extract_in_every_chunking(f'`{opening}{{"a": oops}}{closing}`', **tools).rejections
+    assert (rejection.is_in_tag, rejection.is_attempt) == (False, False)
+
+
+@pytest.mark.parametrize("text", ['<tools>{"type": "function", "function": {oops', '<tools>{"arguments": {"x": 1'])
+def test_what_models_repeat_of_their_prompt_s_tools_is_no_attempt(text: str):
+    (rejection,) = extract_in_every_chunking(text).rejections
+    assert (rejection.name, rejection.is_attempt) == (None, False)
+    dicts = "<tools>\n{'type': 'function', 'function': {'name': 'a', 'parameters': {}}}\n</tools>"
+    assert extract_in_every_chunking(dicts).rejections == ()
 
 
 @over_tags

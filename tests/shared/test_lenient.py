@@ -42,6 +42,7 @@ OTHER_KEYS = [
     ('{"name": "search", "args": {"q": "x"}, "kwargs": {"q": "x"}}', [_arguments("args")]),
     ('{"tool": "", "function": 1, "action": "search", "args": {"q": "x"}}', [_name("action"), _arguments("args")]),
     ('{"tool": "search", "action": "search", "args": {"q": "x"}}', [_name("tool"), _arguments("args")]),
+    ('{"tool": "call", "action": "search", "args": {"q": "x"}}', [_name("action"), _arguments("args")]),
 ]
 
 
@@ -123,7 +124,7 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
         ('{"name": "search", "args": null}', "missing_arguments", "search"),
         ('{"name": 1, "tool": "search", "args": {"q": "x"}}', "invalid_name", None),
         ('{"tool": "search", "action": "clock", "args": {"q": "x"}}', "invalid_name", "search"),
-        ('{"tool_name": "search", "action": "x", "function_name": "search", "args": {}}', "invalid_name", "search"),
+        ('{"tool": "rm", "action": "x", "args": {}}', "invalid_name", "rm"),
         # A schema, as servers and frameworks show it.
         ('{"tool": "search", "parameters": {"type": "object", "properties": {}}}', "schema_echo", "search"),
         ('{"name": "search", "input": {"type": "object", "properties": {"q": {}}}}', "schema_echo", "search"),

@@ -48,6 +48,10 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         r'{"name": "f", "parameters": {"code": "print(open(\'a.txt\').read())"}}',
         {"code": "print(open('a.txt').read())"},
     ),
+    "an escape of Python's beside one of JSON's": (
+        r'{"name": "f", "parameters": {"code": "print(\'hi\')\nx = \"\u00e9\""}}',
+        {"code": "print('hi')\nx = \"\u00e9\""},
+    ),
     "escapes that are none": (
         r'{"name": "f", "parameters": {"command": "find a -exec ls {} \;", "re": "\d+\.\w", "q": "a\n\"\u00e9\""}}',
         {"command": r"find a -exec ls {} \;", "re": r"\d+\.\w", "q": 'a\n"\u00e9"'},
@@ -201,7 +205,6 @@ AS_WITHOUT = {
     "a regular expression": r'{"name": "f", "parameters": {"re": "^\s*\bfoo\b\.\d+$"}}',
     "an escaped quote and a plain backslash": r'{"name": "f", "parameters": {"c": "find \"a\" -exec ls {} \;"}}',
     "an escaped backslash and a plain one": r'{"name": "f", "parameters": {"c": "C:\\docs\wide"}}',
-    "an apostrophe that is escaped, and a line break": r'{"name": "f", "parameters": {"c": "print(\'a\n\')"}}',
     "an apostrophe that is escaped, and a plain backslash": r'{"name": "f", "parameters": {"c": "sub(\'\d\')"}}',
     "an escape that comes first": r"{'name': 'f', 'parameters': {'c': '\xe9t'}}",
     "no escape of JSON's": r'{"name": "f", "parameters": {"c": "caf\u00g9"}}',

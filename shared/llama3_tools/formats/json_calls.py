@@ -17,7 +17,7 @@ __all__ = ["array_beside_pythonic", "json_array", "json_object"]
 def _read_json(source: Source, candidate: Candidate) -> Reading[Outcome]:
     """Read the object or array at which the source stands."""
     start, calls, scope = source.offset, candidate.calls, candidate.scope
-    is_in_tag = start == source.behind_tag
+    is_in_tag = start == source.in_call_tag
     text, is_object = source.json_text, source.text.startswith("{", source.pos)
     read = None if text is None else calls.read(text, source.pos, source.base, scope)
     if read is not None and (is_object or source.base + read.end <= source.bound):

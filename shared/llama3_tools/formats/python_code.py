@@ -11,22 +11,26 @@ from llama3_tools.source import Reading, Source
 __all__ = ["begins_line", "ends_line", "goes_on_as_code", "is_code_before"]
 
 _CODE_BEFORE = re.compile(
-    r"[\w)\[\]\"'`/^$\\]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|\b(?:return|yield|assert)\s\Z"
-    r"|[\w)\]\"'][ \t]+[+*/%|&@<]\s*\Z|\blambda\b[ \w,]*:\s*\Z|[(,]\s*\*{1,2}\Z"
-    r"|[=(,]\s*[\w.]{1,16} (?:and|or)\s\Z|(?:\A|[\r\n])[ \t]*\|\s?\Z"
+    r"[\w)\[\]\"'`]\Z|[=(\u201c\u2018\u201e\u00ab]\s*\Z|(?:\b(?:return|yield)|[\r\n][ \t]*assert)\s\Z"
+    r"|[\w)\]\"'][ \t]+(?:[+*/%|&@]\s*|< )\Z|\blambda\b[ \w,]*:\s*\Z|\w\(\*{1,2}\Z"
+    r"| = [\w.]{1,12} (?:and|or)\s\Z"
 )
-"""What stands before brackets that are code, quoted or in a table: an index, an assignment, an operand, an argument."""
+"""What stands before brackets that are code or quoted: an index, an assignment, an operand, an argument."""
 _GOES_ON_BEFORE = re.compile(r"[=(,+*/%]\s*\\\n\Z")
 """What lets a line of code go on in the next."""
 _WORD_BEFORE = re.compile(r"\b(?:in|if|elif|while|and|or|not)\s\Z")
 """A word of prose or of code: what stands behind the brackets tells."""
-_ARGUMENT_BEFORE = re.compile(r"[\w.]\([^()\n\r]*,\s*\Z")
-"""An argument before another: what stands behind tells, too."""
+_ITEM_BEFORE = {
+    ")": re.compile(r"\w\([^()\n\r]*,\s*\Z"),
+    "]": re.compile(r",\s*\Z"),
+    "}": re.compile(r"[\"']\s*:\s*\Z"),
+}
+"""What stands before an argument, an element or a value, by the bracket that closes behind it."""
 
-_BEHIND = r"[(:\]}]|\.\w|\[(?:[\d:\"'-]|\w[\w .-]{0,31}\])"
+_BEHIND = r"[(:]|\.\w|\[(?:[\d:\"'-]|\w[\w .-]{0,31}\])"
 _MAY_BE_BEHIND = r"\.|\[(?:\w[\w .-]{0,31})?"
 _CODE_BEHIND = re.compile(_BEHIND)
-"""What stands behind such brackets: a call, a method, an index, a link, or the end of what holds them."""
+"""What stands behind such brackets: a call, a method, an index, or a link."""
 _MAY_BE_CODE = re.compile(rf"(?:{_MAY_BE_BEHIND})?\Z")
 _CODE_BEHIND_WORD = re.compile(rf"{_BEHIND}|[ \t]{{0,8}}(?::|else\b)")
 _MAY_BE_CODE_BEHIND_WORD = re.compile(rf"(?:{_MAY_BE_BEHIND}|[ \t]{{1,8}}(?:e(?:l(?:se?)?)?)?)?\Z")
@@ -61,7 +65,8 @@ def goes_on_as_code(source: Source) -> Reading[bool]:
         if code.match(source.text, source.pos):
             return True
         if source.ended or not may_be_code.match(source.text, source.pos):
-            return source.text.startswith(")", source.pos) and _ARGUMENT_BEFORE.search(source.lead) is not None
+            item = _ITEM_BEFORE.get(source.text[source.pos : source.pos + 1])
+            return item is not None and item.search(source.lead) is not None
         yield None
     return False
 

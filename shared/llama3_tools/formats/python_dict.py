@@ -30,7 +30,7 @@ def read_python_dict(source: Source, start: int, calls: CallReader) -> Reading[R
         calls: has the declared tools. In a tag or a fence, the name may be any; in a tag, it may stand further behind.
     """
     source.rewind(start)
-    is_in_tag = start == source.behind_tag
+    is_in_tag = start == source.in_call_tag
     while not source.ended and (
         _MAY_BE_NAME.match(source.text, source.pos) or (is_in_tag and _MAY_BE_KEY.match(source.text, source.pos))
     ):
@@ -39,7 +39,7 @@ def read_python_dict(source: Source, start: int, calls: CallReader) -> Reading[R
     name = written[1] if written else None
     if is_in_tag:
         written = written or _ANY_KEY.match(source.text, source.pos)
-    elif not source.open_fences:
+    elif not source.open_fences and start != source.behind_tag:
         is_part = source.before.endswith("`") or INSIDE.search(source.lead)
         written = None if is_part or name not in (calls.tools or ()) else written
     if written is None:

@@ -14,6 +14,7 @@ from llama3_tools.calls import CallReader
 from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.formats.python_code import begins_line, ends_line, goes_on_as_code, is_code_before
+from llama3_tools.formats.wrappers import is_at
 from llama3_tools.json_scan import Refusal
 from llama3_tools.json_text import JsonObject, decode_checked, parse_object
 from llama3_tools.json_writing import write_string
@@ -36,6 +37,7 @@ decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 _BUILT_IN = ("brave_search", "wolfram_alpha")  # meta-llama/llama-models: prompt_format.md of llama3_1
 
 _LONGEST_ATTEMPT = 1000
+_MOST_LEVELS = 8
 _NO_PARENTHESIS = re.compile(rf"[^()]{{0,{_LONGEST_ATTEMPT}}}")
 
 
@@ -45,8 +47,8 @@ class _Broken(NamedTuple):
     refusal: Refusal
     end: int
     resume: int
-    levels: int = 0
-    """How many brackets are open there, those of the list aside."""
+    closers: str = ""
+    """What closes the brackets that are open there, those of the list aside."""
 
 
 class _Calls:
@@ -142,7 +144,7 @@ def _read_list(calls: _Calls, candidate: Candidate, name_at: int, name: str, *, 
     is_meant = calls.is_any_declared or (any_name and is_first)
     is_meant = is_meant or (broken is not None and calls.is_declared(broken.refusal.name))
     if broken is not None:
-        resume = (yield from _behind(source, broken, levels=broken.levels + 1)) if is_meant else broken.resume
+        resume = (yield from _behind(source, broken, closers=f"]{broken.closers}")) if is_meant else broken.resume
         return IsText(resume, Rejection((start, broken.end), *broken.refusal) if is_meant else None)
     if is_bare and (yield from goes_on_as_code(source)):
         return IsText(source.offset, calls.code(name))
@@ -193,7 +195,7 @@ def _read_line(source: Source, candidate: Candidate) -> Reading[Outcome]:
         if broken is not None:
             is_attempt = yield from _is_attempt(source, call_at, broken)
             refusal = broken.refusal if is_attempt else broken.refusal._replace(name=None)
-            resume = (yield from _behind(source, broken, levels=broken.levels)) if is_attempt else broken.resume
+            resume = (yield from _behind(source, broken, closers=broken.closers)) if is_attempt else broken.resume
             return IsText(resume, Rejection((start, broken.end), *refusal))
         end = source.offset
         if (yield from ends_line(source, before_tag=bool(candidate.scope.wrappers))):
@@ -226,11 +228,11 @@ def _as_calls(calls: _Calls, candidate: Candidate, end: int) -> Outcome:
     return IsCall(outcome)
 
 
-def _behind(source: Source, broken: _Broken, *, levels: int) -> Reading[int]:
+def _behind(source: Source, broken: _Broken, *, closers: str) -> Reading[int]:
     """Give where the search goes on: behind the brackets, if they close, so that no string in them is searched."""
     source.rewind(broken.resume)
-    if levels:
-        yield from read_rest(source, levels)
+    if closers:
+        yield from read_rest(source, closers)
     return source.offset
 
 
@@ -246,16 +248,15 @@ def _is_attempt(source: Source, start: int, broken: _Broken) -> Reading[bool]:
     before = source.slice(start, broken.resume)
     levels = before.count("(") - before.count(")")
     furthest = source.offset + _LONGEST_ATTEMPT
-    while levels > 0:
+    while 0 < levels <= _MOST_LEVELS:
         yield from read_run(source, _NO_PARENTHESIS)
         if source.offset > furthest or not source.text.startswith(("(", ")"), source.pos):
             return False
         levels += 1 if source.text[source.pos] == "(" else -1
         source.pos += 1
-    if "=" not in source.slice(start, source.offset):
+    if levels or "=" not in source.slice(start, source.offset):
         return False
-    if source.text.startswith(";", source.pos):
-        source.pos += 1
+    yield from is_at(source, ";")
     return (yield from ends_line(source, before_tag=True))
 
 

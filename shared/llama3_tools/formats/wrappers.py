@@ -153,13 +153,14 @@ def _read_one(source: Source, candidate: Candidate) -> Reading[Outcome | None]:
     return outcome
 
 
-def tag(name: str, *tags: tuple[str, str], reopens: bool = False) -> WireFormat:
+def tag(name: str, *tags: tuple[str, str], reopens: bool = False, holds_schemas: bool = False) -> WireFormat:
     """Make the format of JSON between an opening tag and its closing.
 
     Args:
         name: the name of the format.
         tags: the tags, in one spelling or several.
         reopens: whether the same opening behind the calls closes it, too.
+        holds_schemas: whether prompts have the tools in it, which models repeat.
     """
     closings = dict(tags)
 
@@ -172,7 +173,8 @@ def tag(name: str, *tags: tuple[str, str], reopens: bool = False) -> WireFormat:
             source, candidate, name, closing, is_tag=True, until_token=True, reopens=reopens
         )
         if not inside.intact:
-            source.behind_tag = begins
+            is_quoted = source.before.endswith("`")
+            source.behind_tag, source.in_call_tag = begins, -1 if holds_schemas or is_quoted else begins
             rejection = None
             if not inside.began_with_candidate and candidate.calls.repair is None:
                 rejection = yield from read_python_dict(source, begins, candidate.calls)
@@ -201,7 +203,7 @@ TOOL_CALL = tag("tool_call", ("<tool_call>", "</tool_call>"), ("<TOOLCALL>", "</
 # <functioncall>, without a closing tag, is that of Glaive's training data. Those of pairs, and <function>, stand in
 # HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B; <functioncall {…}> in maxi1134/Home-Assistant-Config,
 # issue 66.
-TOOLS = tag("tools", ("<tools>", "</tools>"))
+TOOLS = tag("tools", ("<tools>", "</tools>"), holds_schemas=True)
 FUNCTION = tag("function", ("<function>", "</function>"))
 FUNCTIONCALL = tag(
     "functioncall",
