@@ -247,6 +247,7 @@ NO_OBJECT = "is neither an object nor a string that holds one"
         ),
         ('<function=f>{"name": "f"}</function>', "f", "a whole call stands in the tag, where the arguments belong"),
         ("{'name': 'now', 'arguments': {}}", "now", "'name' has to stand in double quotes, as in JSON: {'name': 'now'"),
+        ("{'function': 'now'}", "now", "'function' has to stand in double quotes, as in JSON: {'function': 'now'"),
         ("<tool>{'id': 1}</tool>", None, "'id' has to stand in double quotes, as in JSON: {'id':"),
         ('`{"name": "f", "parameters": {}}`', "f", "between backticks"),
         ('"{"name": "f", "parameters": {}}"', "f", "directly between quotation marks"),

@@ -44,6 +44,6 @@ def read_python_dict(source: Source, start: int, calls: CallReader) -> Reading[R
         written = None if is_part or name not in (calls.tools or ()) else written
     if written is None:
         return None
-    key = "name" if name else written[1]
+    key = written[0].split("'")[1]
     detail = f"{key!r} has to stand in double quotes, as in JSON: {shortened(written[0])}"
     return Rejection((start, start + len(written[0])), RejectionReason.MALFORMED, detail, name, is_in_tag=is_in_tag)
