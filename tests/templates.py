@@ -126,11 +126,11 @@ def _plain_string(seeded: random.Random) -> str:
 
 
 def _string_as_it_is(seeded: random.Random) -> str:
-    return any_string(seeded).replace('"', "").rstrip("\\")
+    return "".join(char for char in any_string(seeded) if char not in '"\n\r').rstrip("\\")
 
 
 # `NAME.call(KEY="VALUE")`, which is read as Meta's decoder reads it: the same, all values but strings, and in those
-# quotes, and backslashes at the end.
+# quotes, line breaks, and backslashes at the end.
 _STRINGS_AS_THEY_ARE = Carries(NAMES, IDENTIFIERS, _string_as_it_is)
 
 # `NAME(KEY="VALUE")` of a template that puts the value in as it is: the same, all values but strings, and in those

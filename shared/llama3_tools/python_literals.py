@@ -127,7 +127,7 @@ def read_arguments(source: Source, *, as_they_are: bool = False) -> Reading[Pyth
 
     Args:
         source: where to read. Afterwards it stands behind what was read.
-        as_they_are: whether strings in double quotes have no escapes, but for the quote, and may have line breaks.
+        as_they_are: whether strings in double quotes have no escapes, but for the quote.
     """
     return _Reader(source, as_they_are=as_they_are).read()
 
@@ -410,9 +410,8 @@ class _Reader:
         quote = yield from self._read_quote()
         start = source.offset
         as_it_is = self.as_they_are and quote == '"'
-        string_body = _STRING_BODY[quote * 3 if as_it_is else quote]
         while not source.text.startswith(quote, source.pos):
-            body = string_body.match(source.text, source.pos)
+            body = _STRING_BODY[quote].match(source.text, source.pos)
             if body and body.end() > source.pos:
                 source.pos = body.end()
                 continue
