@@ -26,9 +26,8 @@ _LOOK_BACK = 16  # how much of the text before the mark is remembered
 _MOST_FRESH = 2000
 _LONG = 1000
 
-# Halves of surrogate pairs, as escapes. A backslash that is itself escaped may stand before one: better one too many,
-# but no pair fewer.
-_PAIR = re.compile(r"(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+# Surrogate pairs and their halves, as escapes.
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HALF = re.compile(r"\\u[dD](?:[89abAB][0-9a-fA-F]{2}|[c-fC-F])")
 
 
@@ -264,4 +263,7 @@ def _has_lone_surrogate(text: str) -> bool:
             text.encode()
         except UnicodeEncodeError:
             return True
-    return "\\" in text and _HALF.search(text) is not None and _HALF.search(_PAIR.sub("", text)) is not None
+    if "\\" not in text or not _HALF.search(text):
+        return False
+    plain = text.replace("\\\\", "..")  # without the backslashes that are escaped
+    return _HALF.search(_PAIR.sub("", plain)) is not None

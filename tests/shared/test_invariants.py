@@ -15,7 +15,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import invariants
@@ -203,6 +203,7 @@ def test_the_fast_reader_accepts_nothing_that_the_exact_one_does_not(text: str):
         assert exact.end == end
 
 
+@example(r'{"k": "\\\ud83d\ude00"} and more')
 @given(json_values.map(json.dumps).map('{{"k": {}}} and more'.format))
 def test_both_readers_read_what_the_standard_library_writes(text: str):
     parsed = parse_object(text, 0, checked=True)

@@ -39,6 +39,7 @@ MALFORMED = {
     "a full-width digit": '{"name": "f", "parameters": {"a": \uff11}}',
     "a lone surrogate": r'{"name": "f", "parameters": {"a": "\ud83d"}}',
     "half of what looks like a pair": r'{"name": "f", "parameters": {"a": "C:\\ud83d\ude00"}}',
+    "halves with a backslash between": r'{"name": "f", "parameters": {"a": "\ud83d\\\ude00"}}',
     "surrogates in the wrong order": r'{"name": "f", "parameters": {"a": "\ude00\ud83d"}}',
     "a half escape": r'{"name": "f", "parameters": {"a": "\u12"}}',
     "a raw lone surrogate": '{"name": "f", "parameters": {"a": "\ud83d"}}',
