@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from llama3_tools import Extraction
 from llama3_tools.pieces import PieceExtractor, Pieces
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from accounts import all_is_accounted_for

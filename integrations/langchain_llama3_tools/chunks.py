@@ -35,7 +35,7 @@ from langchain_llama3_tools.native_streams import NativeStream
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
 from llama3_tools import ReasoningDelta, ToolCall
-from llama3_tools.json_writing import written_arguments
+from llama3_tools.text.json_writing import written_arguments
 
 __all__ = ["MessageChunks", "as_chunk"]
 

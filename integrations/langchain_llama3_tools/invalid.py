@@ -18,7 +18,7 @@ from langchain_llama3_tools.content import Run
 from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
 from llama3_tools.extractor import written_id
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = [
     "REJECTED_TOOL_CALLS",

@@ -16,9 +16,9 @@ from langchain_llama3_tools.invalid import RejectedToolCall, collected_text, to_
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.extractor import written_id
-from llama3_tools.json_writing import written_arguments
 from llama3_tools.limits import DEFAULT_LIMITS, excess, too_deep
 from llama3_tools.native_arguments import is_strict, with_escaped_halves
+from llama3_tools.text.json_writing import written_arguments
 
 __all__ = ["NativeArguments", "NativeCall", "NativeCalls", "UnusableCall", "to_native_chunk"]
 

@@ -12,7 +12,7 @@ from langchain_llama3_tools.content import joined_text
 from llama3_tools import Limits, ResponseFormatError
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.response_format import check_response
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["StrictFormat"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Llama3ToolsError
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 from llama_index_llama3_tools.output import FailedToolCall
 
 __all__ = ["LLMRequestError", "MalformedToolCallError"]

@@ -9,9 +9,9 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, RejectionReason
-from llama3_tools.json_writing import shown
+from llama3_tools.text.escaping import visible
+from llama3_tools.text.json_writing import shown
 from llama3_tools.values import fields_shown
-from llama3_tools.visible import visible
 from llama_index_llama3_tools.messages import assistant_message, tool_selection
 
 __all__ = ["FailedToolCall", "Llama3ToolOutput", "Showable"]

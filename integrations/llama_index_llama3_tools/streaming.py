@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta
-from llama3_tools.growing_text import GrowingText
+from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools.messages import (
     AnyResponse,
     CallParts,

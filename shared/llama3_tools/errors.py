@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = [
     "Llama3ToolsError",

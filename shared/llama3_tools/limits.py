@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llama3_tools.json_depth import MAX_DEPTH, depth_is_within
-from llama3_tools.json_writing import write_json
+from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
 
 __all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep"]

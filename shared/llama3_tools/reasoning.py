@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llama3_tools.growing_text import GrowingText
+from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["Reasoning"]
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
-from llama3_tools.growing_text import GrowingText
+from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["Reading", "Source", "run_to_end", "scannable"]
 

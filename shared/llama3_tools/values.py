@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, TypeAlias, TypedDict
 
-from llama3_tools.json_writing import shown, write_json
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
+from llama3_tools.text.json_writing import shown, write_json
 
 __all__ = [
     "ArgumentChange",

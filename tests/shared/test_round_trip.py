@@ -12,7 +12,7 @@ import pytest
 from chunkings import cut, read
 from generated_calls import ANY, ANY_NAME, NAMES, GeneratedCall, any_string, generate
 from llama3_tools import Extractor, Tool, parse_response
-from llama3_tools.json_writing import write_json
+from llama3_tools.text.json_writing import write_json
 from templates import FORMS, Form
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try

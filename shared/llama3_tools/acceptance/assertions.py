@@ -20,9 +20,9 @@ from llama3_tools.acceptance.values import (
     Reading,
     Suite,
 )
+from llama3_tools.text.escaping import visible
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
-from llama3_tools.visible import visible
 
 __all__ = ["SuiteCase", "assert_tool_call"]
 

@@ -14,7 +14,7 @@ from llama3_tools.acceptance.report_result import html_legend, html_result
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import Row, Score, Scores, score
 from llama3_tools.acceptance.values import Policies, Verdict
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["report_html"]
 

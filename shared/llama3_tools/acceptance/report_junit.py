@@ -8,7 +8,7 @@ from llama3_tools.acceptance.rendering import few, shown_reading
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import NO_TOOL
 from llama3_tools.acceptance.values import Case, CaseResult, Judgement, Verdict
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["report_junit"]
 

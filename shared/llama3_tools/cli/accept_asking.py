@@ -17,7 +17,7 @@ from llama3_tools.acceptance.runner import Endpoint, EndpointError, Settings, ru
 from llama3_tools.acceptance.values import Suite
 from llama3_tools.cli.accept_options import Options
 from llama3_tools.cli.results_file import append, take_up
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["ask_and_judge"]
 

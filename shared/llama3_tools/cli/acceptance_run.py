@@ -20,7 +20,7 @@ from llama3_tools.cli.reports import write_reports
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.cli.tables import print_comparison, print_results
 from llama3_tools.errors import MissingExtraError
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["compare", "run"]
 

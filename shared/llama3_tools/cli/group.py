@@ -13,7 +13,7 @@ from llama3_tools._version import __version__
 from llama3_tools.cli.accept import accept
 from llama3_tools.cli.extract import extract
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["llama3_tools"]
 

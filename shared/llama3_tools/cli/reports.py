@@ -13,7 +13,7 @@ from llama3_tools.acceptance.report_json import report_json
 from llama3_tools.acceptance.report_junit import report_junit
 from llama3_tools.acceptance.results import Results
 from llama3_tools.cli.accept_options import Options
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["write_reports"]
 

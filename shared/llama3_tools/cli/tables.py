@@ -13,8 +13,8 @@ from llama3_tools.acceptance.comparison import Change, Comparison
 from llama3_tools.acceptance.results import Results
 from llama3_tools.acceptance.scores import Row, Score, score
 from llama3_tools.acceptance.values import CaseResult, Verdict, repeat_name
+from llama3_tools.text.escaping import visible
 from llama3_tools.values import shortened
-from llama3_tools.visible import visible
 
 __all__ = ["print_comparison", "print_results"]
 

@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
 from llama3_tools import Limits
-from llama3_tools.json_writing import write_json
+from llama3_tools.text.json_writing import write_json
 from llama_index_llama3_tools.native import NativeCalls, native_calls
 from steps import steps_of
 

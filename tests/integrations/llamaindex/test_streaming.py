@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBloc
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, MockLLM, TextBlock
 
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
-from llama3_tools.growing_text import GrowingText
+from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 from llama_index_llama3_tools.streaming import NewText
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from llama3_tools.visible import visible, visible_json
+from llama3_tools.text.escaping import visible, visible_json
 
 
 @pytest.mark.parametrize(

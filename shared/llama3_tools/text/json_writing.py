@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from llama3_tools.visible import visible
+from llama3_tools.text.escaping import visible
 
 __all__ = ["shown", "write_json", "write_string", "written_arguments"]
 

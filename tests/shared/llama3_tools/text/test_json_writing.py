@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama3_tools.json_scan import parse_whole
-from llama3_tools.json_writing import shown, write_json, written_arguments
+from llama3_tools.text.json_writing import shown, write_json, written_arguments
 
 LONG = "7" * 5000
 

@@ -1,0 +1,1 @@
+"""Text that is shown, written and gathered: invisible characters, JSON, text that grows."""
