@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llama3_tools import ToolCall, coerced
 from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments
-from llama3_tools.json_scan import parse_whole
+from llama3_tools.reading.json_scan import parse_whole
 from llama3_tools.text.json_writing import write_json
 
 __all__ = ["COERCED_ARGUMENTS", "CoercedArguments", "coerced_arguments"]

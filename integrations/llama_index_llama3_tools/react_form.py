@@ -10,7 +10,7 @@ from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ResponseReasoningStep
 
 from llama3_tools import RejectionReason
-from llama3_tools.json_scan import Refusal
+from llama3_tools.reading.json_scan import Refusal
 from llama3_tools.text.escaping import visible
 from llama_index_llama3_tools.output import FailedToolCall
 from llama_index_llama3_tools.react_input import BrokenInput, Input, read_input

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.json_scan import Scan, read_object
-from llama3_tools.json_text import JsonObject, skip_json_space
-from llama3_tools.python_scalars import is_unicode
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.json_parse import JsonObject, skip_json_space
+from llama3_tools.reading.json_scan import Scan, read_object
+from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import RejectionReason
 
 __all__ = ["GrowingArguments", "is_strict", "with_escaped_halves"]

@@ -7,8 +7,8 @@ from llama3_tools.content import Content
 from llama3_tools.formats import Reads
 from llama3_tools.limits import Limits
 from llama3_tools.quoting import may_be_quoted_behind
+from llama3_tools.reading.source import scannable
 from llama3_tools.shapes import read_plain_call
-from llama3_tools.source import scannable
 
 __all__ = ["take_plain_calls"]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, require_formats
-from llama3_tools.json_scan import parse_whole
+from llama3_tools.reading.json_scan import parse_whole
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
-from llama3_tools.source import Source
+from llama3_tools.reading.source import Source
 
 __all__ = ["Line", "may_be_quoted_behind"]
 
@@ -59,7 +59,7 @@ class Line:
 
     Text is read when it matters, or when there is much of it: most outputs have no call behind most of their text.
 
-    >>> from llama3_tools.source import run_to_end
+    >>> from llama3_tools.reading.source import run_to_end
     >>> line = Line()
     >>> line.add("He wrote:\n> well")
     >>> source = Source()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from llama3_tools.calls import CallReader, Parts, Scope
 from llama3_tools.errors import MissingExtraError
-from llama3_tools.json_depth import MAX_DEPTH
-from llama3_tools.json_equality import same_json
-from llama3_tools.json_scan import Scan
-from llama3_tools.json_text import JsonObject, key_twice, parse_object
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_equality import same_json
+from llama3_tools.reading.json_parse import JsonObject, key_twice, parse_object
+from llama3_tools.reading.json_scan import Scan
+from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import RejectionReason
 
 if TYPE_CHECKING:

@@ -19,11 +19,18 @@ from typing import Any
 
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor, new_call_id
-from llama3_tools.json_depth import depth_is_within
-from llama3_tools.json_scan import Scan, parse_whole, read_object, scan_value
-from llama3_tools.json_text import JsonMember, JsonObject, key_twice, parse_object, parse_objects, skip_json_space
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.source import Source, run_to_end
+from llama3_tools.reading.json_depth import depth_is_within
+from llama3_tools.reading.json_parse import (
+    JsonMember,
+    JsonObject,
+    key_twice,
+    parse_object,
+    parse_objects,
+    skip_json_space,
+)
+from llama3_tools.reading.json_scan import Scan, parse_whole, read_object, scan_value
+from llama3_tools.reading.source import Source, run_to_end
 from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened

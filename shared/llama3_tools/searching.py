@@ -13,7 +13,7 @@ from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.limits import Limits
-from llama3_tools.source import run_to_end
+from llama3_tools.reading.source import run_to_end
 from llama3_tools.stream import ExtractionStream
 
 __all__ = ["Fence", "SearchingExtractor", "Words"]

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from llama3_tools.json_depth import MAX_DEPTH
-from llama3_tools.json_equality import same_json
-from llama3_tools.json_scan import Refusal, attempted_name, parse_whole
-from llama3_tools.json_text import JsonMember, JsonObject, decode_object, parse_object
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_equality import same_json
+from llama3_tools.reading.json_parse import JsonMember, JsonObject, decode_object, parse_object
+from llama3_tools.reading.json_scan import Refusal, attempted_name, parse_whole
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason, shortened
 

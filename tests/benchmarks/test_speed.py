@@ -15,7 +15,7 @@ from extraction import ratios
 from figures import WHOLE, Growth, Row, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
-from llama3_tools.source import Source
+from llama3_tools.reading.source import Source
 from measuring import chunks_of, streamed
 from memory import STREAMS, memory_of_streams
 from pages import table

@@ -24,10 +24,10 @@ from chunkings import chunkings, cut, extract_in_every_chunking, read
 from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
-from llama3_tools.json_depth import MAX_DEPTH
-from llama3_tools.json_scan import scan_value
-from llama3_tools.json_text import JsonObject, parse_object
-from llama3_tools.source import Source, run_to_end
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_parse import JsonObject, parse_object
+from llama3_tools.reading.json_scan import scan_value
+from llama3_tools.reading.source import Source, run_to_end
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 

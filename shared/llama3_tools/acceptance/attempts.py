@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from llama3_tools.acceptance.values import Suite, Verdict
 from llama3_tools.extractor import Extractor
-from llama3_tools.json_scan import scan_value
-from llama3_tools.source import Source, run_to_end
+from llama3_tools.reading.json_scan import scan_value
+from llama3_tools.reading.source import Source, run_to_end
 from llama3_tools.values import Extraction, Rejection, RejectionReason
 
 __all__ = ["Attempt", "find_attempts", "json_in"]

@@ -11,9 +11,9 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from llama3_tools.json_scan import parse_whole
-from llama3_tools.python_literals import PythonArguments, read_arguments
-from llama3_tools.source import Source, run_to_end
+from llama3_tools.reading.json_scan import parse_whole
+from llama3_tools.reading.python_literals import PythonArguments, read_arguments
+from llama3_tools.reading.source import Source, run_to_end
 
 __all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 

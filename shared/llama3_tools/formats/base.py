@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from llama3_tools.calls import CallReader, Parts, Scope
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import Rejection
 
 __all__ = [

@@ -10,7 +10,7 @@ from llama3_tools.formats.info_string import CODE_LANGUAGES, JSON_LANGUAGES, Inf
 from llama3_tools.formats.listing import read_listing
 from llama3_tools.formats.quotation import read_quotation
 from llama3_tools.formats.wrappers import read_inside
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["FENCE"]
 

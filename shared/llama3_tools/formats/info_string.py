@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["CODE_LANGUAGES", "JSON_LANGUAGES", "InfoString", "read_info_string"]
 

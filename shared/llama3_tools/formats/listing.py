@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llama3_tools.formats.base import IsText, Outcome
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["read_listing"]
 

@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 from llama3_tools.formats.base import Candidate, IsText, IsToken, Marker, Openings, Outcome, WireFormat
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["PROTOCOL_TOKEN", "TOKEN_PATTERN", "TURN"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from llama3_tools.formats.base import Candidate
-from llama3_tools.python_literals import read_run
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.python_literals import read_run
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["begins_line", "ends_line", "goes_on_as_code", "is_code_before"]
 

@@ -15,11 +15,11 @@ from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, Is
 from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.formats.python_code import begins_line, ends_line, goes_on_as_code, is_code_before
 from llama3_tools.formats.wrappers import is_at
-from llama3_tools.json_scan import Refusal
-from llama3_tools.json_text import JsonObject, decode_checked, parse_object
-from llama3_tools.python_literals import BrokenArguments, PythonArguments, read_arguments, read_rest, read_run
+from llama3_tools.reading.json_parse import JsonObject, decode_checked, parse_object
+from llama3_tools.reading.json_scan import Refusal
+from llama3_tools.reading.python_literals import BrokenArguments, PythonArguments, read_arguments, read_rest, read_run
+from llama3_tools.reading.source import Reading, Source
 from llama3_tools.shapes import WrittenCall, refuse_empty
-from llama3_tools.source import Reading, Source
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools import Tool
 from llama3_tools.values import Rejection, RejectionReason, Span, shortened

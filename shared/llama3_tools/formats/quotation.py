@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llama3_tools.formats.base import Candidate, Choice, IsReasoning, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_white_space
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["opened_thought", "read_quotation", "stands_alone", "think"]
 

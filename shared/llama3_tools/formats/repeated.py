@@ -6,7 +6,7 @@ import re
 
 from llama3_tools.formats.base import Candidate, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.quotation import stands_alone
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = ["COMMENT", "HTML_CODE", "HTML_PRE", "TOOL_RESPONSE"]
 

@@ -11,7 +11,7 @@ from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.python_dict import read_python_dict
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.source import Reading, Source
 
 __all__ = [
     "FUNCTION",

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from llama3_tools.json_depth import MAX_DEPTH
-from llama3_tools.json_scan import Refusal
-from llama3_tools.python_scalars import is_unicode, number_in_json, unescaped
-from llama3_tools.source import Reading, Source
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_scan import Refusal
+from llama3_tools.reading.python_scalars import is_unicode, number_in_json, unescaped
+from llama3_tools.reading.source import Reading, Source
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import RejectionReason, shortened
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from llama3_tools.json_depth import MAX_DEPTH, depth_is_within
+from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 
 __all__ = [
     "JsonMember",

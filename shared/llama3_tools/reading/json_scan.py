@@ -13,10 +13,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from llama3_tools.json_depth import MAX_DEPTH
-from llama3_tools.json_text import JsonObject, parse_object, skip_json_space
-from llama3_tools.python_scalars import is_unicode
-from llama3_tools.source import Reading, Source, run_to_end
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_parse import JsonObject, parse_object, skip_json_space
+from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.reading.source import Reading, Source, run_to_end
 from llama3_tools.values import RejectionReason
 
 __all__ = ["Judge", "Refusal", "Scan", "attempted_name", "parse_whole", "read_object", "scan_value"]
