@@ -25,7 +25,7 @@ from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.placement import ToolsIn
 from llama3_tools.text.escaping import visible
-from llama3_tools.toolset import kept_toolset
+from llama3_tools.tools.toolset import kept_toolset
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolRole

@@ -11,8 +11,8 @@ from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
 from llama3_tools.errors import a_type
-from llama3_tools.schemas import SCHEMA_KEYS
-from llama3_tools.toolset import Toolset, kept_toolset
+from llama3_tools.tools.schema_check import SCHEMA_KEYS
+from llama3_tools.tools.toolset import Toolset, kept_toolset
 
 __all__ = ["LlamaIndexToolLike", "read_tools"]
 

@@ -12,7 +12,7 @@ from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_parse import JsonMember, JsonObject, parse_object, parse_objects
 from llama3_tools.reading.json_scan import Judge, Refusal
 from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
-from llama3_tools.tools import NO_ARGUMENTS, Tool, not_declared
+from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
 __all__ = ["CallReader", "Parts", "Scope", "coercers_of"]

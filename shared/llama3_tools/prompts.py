@@ -14,8 +14,8 @@ from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.reading.json_scan import parse_whole
 from llama3_tools.text.json_writing import write_json
-from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 
 __all__ = [
     "PromptFormat",

@@ -31,8 +31,8 @@ from llama3_tools.reading.json_parse import (
 )
 from llama3_tools.reading.json_scan import Scan, parse_whole, read_object, scan_value
 from llama3_tools.reading.source import Source, run_to_end
-from llama3_tools.tool_choice import ToolChoice, require_tool_choice
-from llama3_tools.tools import ToolLike, not_declared
+from llama3_tools.tools.choice import ToolChoice, require_tool_choice
+from llama3_tools.tools.declared import ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
 __all__ = ["check_response", "limits_of_reading", "parse_response"]

@@ -9,9 +9,9 @@ from typing import Any, final
 
 from llama3_tools.arguments.references import find_reference
 from llama3_tools.errors import ToolDefinitionError
-from llama3_tools.schemas import WITH_NAMED, WITH_ONE, WITH_SEVERAL
-from llama3_tools.tool_choice import ToolChoice, require_tool_choice
 from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.choice import ToolChoice, require_tool_choice
+from llama3_tools.tools.schema_check import WITH_NAMED, WITH_ONE, WITH_SEVERAL
 
 __all__ = ["response_json_schema"]
 

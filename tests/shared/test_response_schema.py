@@ -19,7 +19,7 @@ from llama3_tools import (
     render_tool_prompt,
     response_json_schema,
 )
-from llama3_tools.schemas import WITH_NAMED, WITH_ONE, WITH_SEVERAL
+from llama3_tools.tools.schema_check import WITH_NAMED, WITH_ONE, WITH_SEVERAL
 
 WEATHER = {
     "name": "get_weather",

@@ -22,7 +22,7 @@ from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.rules import RULES, Rule
 from llama3_tools.arguments.wording import TOO_LARGE, Path, json_path
 from llama3_tools.errors import ToolDefinitionError
-from llama3_tools.schemas import WITH_NAMED, WITH_ONE, WITH_SEVERAL
+from llama3_tools.tools.schema_check import WITH_NAMED, WITH_ONE, WITH_SEVERAL
 from llama3_tools.values import shortened
 
 __all__ = ["Enums", "Violation", "find_violations", "validator_for"]

@@ -18,8 +18,8 @@ from llama3_tools.arguments.wording import (
     unknown_name,
 )
 from llama3_tools.errors import MissingExtraError
-from llama3_tools.schemas import require_parameters
 from llama3_tools.text.json_writing import write_json
+from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
 if TYPE_CHECKING:

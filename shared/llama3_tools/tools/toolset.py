@@ -11,7 +11,7 @@ from llama3_tools.arguments import Coercer
 from llama3_tools.calls import coercers_of
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
-from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 
 __all__ = ["Toolset", "kept_toolset"]
 

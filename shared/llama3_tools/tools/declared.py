@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError, a_type
-from llama3_tools.read_only import changeable, read_only
-from llama3_tools.schemas import SCHEMA_KEYS, schema_flaw
+from llama3_tools.tools.read_only import changeable, read_only
+from llama3_tools.tools.schema_check import SCHEMA_KEYS, schema_flaw
 from llama3_tools.values import shortened
 
 __all__ = ["NO_ARGUMENTS", "Tool", "ToolLike", "declare_tools", "not_declared", "read_tool"]

@@ -18,7 +18,7 @@ from llama3_tools import (
     render_tool_prompt,
     validate_arguments,
 )
-from llama3_tools.schemas import require_parameters
+from llama3_tools.tools.schema_check import require_parameters
 
 TYPES = '"array", "boolean", "integer", "null", "number", "object" or "string"'
 
