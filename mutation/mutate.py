@@ -53,7 +53,7 @@ _TOO_LONG = (
     "test_malformed.py::test_nesting_is_read_to_128_levels_whatever_pythons_own_limit[arrays-20000-",
     "test_malformed.py::test_nesting_is_read_to_128_levels_whatever_pythons_own_limit[objects-20000-",
     "test_pieces.py::test_long_runs_are_cut_in_linear_time",
-    "test_repair.py::test_the_work_grows_as_the_output_does",
+    "llama3_tools/calls/test_repair.py::test_the_work_grows_as_the_output_does",
 )
 
 _TESTS = (_OF_SHARED, str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too

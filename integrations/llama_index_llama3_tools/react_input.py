@@ -6,11 +6,11 @@ import re
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.literals import read_container
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
+from llama3_tools.calls.repair import load_repair, read_repaired_object
 from llama3_tools.reading.json_parse import JsonObject
 from llama3_tools.reading.json_scan import Refusal, Scan, read_object
 from llama3_tools.reading.source import Source, run_to_end
-from llama3_tools.repair import load_repair, read_repaired_object
 
 __all__ = ["BrokenInput", "Input", "read_input"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, WireFormat

@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator
 from typing import NamedTuple
 
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
 from llama3_tools.content import Content
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads

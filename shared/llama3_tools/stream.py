@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 
-from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.calls.reader import CallReader, Parts, Scope
 from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads

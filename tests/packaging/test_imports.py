@@ -58,7 +58,7 @@ def test_the_core_imports_no_framework() -> None:
     ],
 )
 def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there: bool) -> None:
-    program = f"import sys; from llama3_tools import *; {use}; print('llama3_tools.broken_json' in sys.modules)"
+    program = f"import sys; from llama3_tools import *; {use}; print('llama3_tools.calls.repair_tokens' in sys.modules)"
     assert run(program) == [str(is_there)]
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, islice
 
+from llama3_tools.calls.repair import load_repair
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
-from llama3_tools.repair import load_repair
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall
 

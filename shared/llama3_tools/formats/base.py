@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.calls.reader import CallReader, Parts, Scope
 from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import Rejection
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
+from llama3_tools.calls.repair import RepairedObject, read_repaired_object
+from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.wrappers import is_at, skip_tokens, skip_white_space
 from llama3_tools.reading.json_parse import JsonObject
 from llama3_tools.reading.json_scan import Refusal, Scan, read_object
 from llama3_tools.reading.source import Reading, Source
-from llama3_tools.repair import RepairedObject, read_repaired_object
-from llama3_tools.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.values import Rejection, RejectionReason, shortened
 
 __all__ = ["function_tag"]

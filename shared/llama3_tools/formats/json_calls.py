@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from llama3_tools.calls.repair import read_repaired
 from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.python_dict import read_python_dict
 from llama3_tools.reading.json_scan import Refusal, refuse_too_long, scan_value
 from llama3_tools.reading.source import Reading, Source
-from llama3_tools.repair import read_repaired
 from llama3_tools.values import Rejection
 
 __all__ = ["array_beside_pythonic", "json_array", "json_object"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
+from llama3_tools.calls.repair import INSIDE
 from llama3_tools.reading.source import Reading, Source
-from llama3_tools.repair import INSIDE
 from llama3_tools.values import Rejection, RejectionReason, shortened
 
 __all__ = ["read_python_dict"]

@@ -10,7 +10,8 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from llama3_tools.calls import CallReader
+from llama3_tools.calls.reader import CallReader
+from llama3_tools.calls.shapes import WrittenCall, refuse_empty
 from llama3_tools.formats.base import NO_CITATION, Candidate, Choice, IsCall, IsText, Marker, Outcome, WireFormat
 from llama3_tools.formats.json_calls import array_beside_pythonic
 from llama3_tools.formats.python_code import begins_line, ends_line, goes_on_as_code, is_code_before
@@ -19,7 +20,6 @@ from llama3_tools.reading.json_parse import JsonObject, decode_checked, parse_ob
 from llama3_tools.reading.json_scan import Refusal
 from llama3_tools.reading.python_literals import BrokenArguments, PythonArguments, read_arguments, read_rest, read_run
 from llama3_tools.reading.source import Reading, Source
-from llama3_tools.shapes import WrittenCall, refuse_empty
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools import Tool
 from llama3_tools.values import Rejection, RejectionReason, Span, shortened

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from llama3_tools.calls import Parts, Scope
+from llama3_tools.calls.reader import Parts, Scope
 from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN

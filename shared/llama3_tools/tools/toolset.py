@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from llama3_tools.arguments import Coercer
-from llama3_tools.calls import coercers_of
+from llama3_tools.calls.reader import coercers_of
 from llama3_tools.extractor import Extractor, new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llama3_tools.broken_json import Kind, Token
+from llama3_tools.calls.repair_tokens import Kind, Token
 
 __all__ = ["has_one_reading"]
 

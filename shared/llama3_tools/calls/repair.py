@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from llama3_tools.calls import CallReader, Parts, Scope
+from llama3_tools.calls.reader import CallReader, Parts, Scope
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.json_equality import same_json
@@ -21,7 +21,7 @@ from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import RejectionReason
 
 if TYPE_CHECKING:
-    from llama3_tools.broken_json import Rewritten, Token
+    from llama3_tools.calls.repair_tokens import Rewritten, Token
 
 __all__ = ["INSIDE", "Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
 
@@ -140,14 +140,14 @@ def _read(
     is_open = scan.refusal is not None and scan.refusal.reason in _NOT_JSON and not scan.is_settled
     if calls.repair is None or start in source.unrepairable or not is_open:
         return None
-    from llama3_tools.broken_json import Kind, scan_broken  # noqa: PLC0415 (slow, and most never repair)
+    from llama3_tools.calls.repair_tokens import Kind, scan_broken  # noqa: PLC0415 (slow, and most never repair)
 
     source.rewind(start)
     tokens = yield from scan_broken(source, first_keys)
     source.unrepairable = range(start, source.offset)
     if tokens is None:
         return None
-    from llama3_tools.one_reading import has_one_reading  # noqa: PLC0415 (as above)
+    from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)
 
     text = source.slice(start, source.offset)
     if not has_one_reading(text, tokens):
@@ -160,7 +160,7 @@ def _repaired(read: _Read, calls: CallReader) -> Rewritten | None:
     is_slow = sum(string.count(char) for string in read.strings for char in _SLOW) > _MOST_SLOW
     if calls.repair is None or is_slow:
         return None
-    from llama3_tools.broken_json import rewrite  # noqa: PLC0415 (as above)
+    from llama3_tools.calls.repair_tokens import rewrite  # noqa: PLC0415 (as above)
 
     try:
         rewritten = rewrite(read.text, read.tokens)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from llama3_tools.calls import CallReader, Scope
+from llama3_tools.calls.reader import CallReader, Scope
+from llama3_tools.calls.shapes import read_plain_call
 from llama3_tools.content import Content
 from llama3_tools.formats import Reads
 from llama3_tools.limits import Limits
 from llama3_tools.quoting import may_be_quoted_behind
 from llama3_tools.reading.source import scannable
-from llama3_tools.shapes import read_plain_call
 
 __all__ = ["take_plain_calls"]
 

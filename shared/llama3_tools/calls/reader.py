@@ -8,10 +8,10 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
+from llama3_tools.calls.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
 from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_parse import JsonMember, JsonObject, parse_object, parse_objects
 from llama3_tools.reading.json_scan import Judge, Refusal
-from llama3_tools.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
