@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from llama3_tools import Extraction
-from llama3_tools.pieces import PieceExtractor, Pieces
+from llama3_tools.stream.segments import PieceExtractor, Pieces
 from llama3_tools.text.escaping import visible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))

@@ -52,7 +52,7 @@ _TOO_LONG = (
     "test_limits.py::test_without_its_content_a_stream_takes_no_memory",
     "test_malformed.py::test_nesting_is_read_to_128_levels_whatever_pythons_own_limit[arrays-20000-",
     "test_malformed.py::test_nesting_is_read_to_128_levels_whatever_pythons_own_limit[objects-20000-",
-    "test_pieces.py::test_long_runs_are_cut_in_linear_time",
+    "llama3_tools/stream/test_segments.py::test_long_runs_are_cut_in_linear_time",
     "llama3_tools/calls/test_repair.py::test_the_work_grows_as_the_output_does",
 )
 

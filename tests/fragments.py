@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llama3_tools import Limits, Tool
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 
 __all__ = ["FRAGMENTS", "READINGS", "SITUATIONS", "TOOLS"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from accounts import all_is_accounted_for
 from chunkings import read
 from llama3_tools import ReasoningDelta, ToolCall
-from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
+from llama3_tools.stream.segments import Piece, PieceExtractor, PieceKind
 
 __all__ = [
     "calls_stand_where_they_say",

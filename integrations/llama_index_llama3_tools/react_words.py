@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
-from llama3_tools.searching import Fence, SearchingExtractor
+from llama3_tools.stream.unquoted_words import Fence, SearchingExtractor
 from llama3_tools.values import Span
 
 __all__ = ["Masked", "mask_quoted"]

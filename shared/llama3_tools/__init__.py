@@ -32,7 +32,7 @@ from llama3_tools.prompts import (
 )
 from llama3_tools.response_format import parse_response
 from llama3_tools.response_schema import response_json_schema
-from llama3_tools.stream import ExtractionStream
+from llama3_tools.stream.machine import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
     ArgumentChange,

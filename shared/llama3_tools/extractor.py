@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from llama3_tools.calls.plain_calls import take_plain_calls
 from llama3_tools.calls.reader import CallReader, coercers_of
 from llama3_tools.calls.repair import load_repair
-from llama3_tools.content import Content
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import Choice, Formats, reads_of, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.stream import ExtractionStream
+from llama3_tools.stream.content import Content
+from llama3_tools.stream.machine import ExtractionStream
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 

@@ -178,7 +178,7 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
             self.arrived = f"{self.arrived}{chunk}"  # copies it
             super().feed(chunk)
 
-    monkeypatch.setattr("llama3_tools.stream.Source", Copying)
+    monkeypatch.setattr("llama3_tools.stream.machine.Source", Copying)
     with pytest.raises(SystemExit) as stopped:
         main(["--quick", "--named", "prose with braces"])
     assert stopped.value.code == 1

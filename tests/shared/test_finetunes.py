@@ -6,7 +6,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta, ToolCallReady, extract
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 
 A, B = '{"arguments": {"x": 1}, "name": "a"}', '{"name": "b", "arguments": {}}'
 SCHEMA = '{"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {"x": {}}}}}'

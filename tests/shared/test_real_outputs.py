@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from llama3_tools import Event, ExtractionStream, TextDelta
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 

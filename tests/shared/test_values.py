@@ -25,7 +25,7 @@ from llama3_tools import (
     extract,
     render_tool_prompt,
 )
-from llama3_tools.pieces import Piece, PieceKind
+from llama3_tools.stream.segments import Piece, PieceKind
 
 CALL = '{"name": "f", "parameters": {"city": "Paris", "n": 1.10}}'
 

@@ -7,7 +7,7 @@ from html import escape
 
 from llama3_tools.acceptance.rendering import few, shown_expected, shown_json
 from llama3_tools.acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
-from llama3_tools.pieces import Piece, PieceKind, Pieces
+from llama3_tools.stream.segments import Piece, PieceKind, Pieces
 from llama3_tools.text.escaping import visible
 
 __all__ = ["html_legend", "html_result"]

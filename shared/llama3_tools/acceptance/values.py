@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama3_tools.errors import require_bool
 from llama3_tools.formats import Formats, require_formats
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 from llama3_tools.tools import Tool
 
 __all__ = [

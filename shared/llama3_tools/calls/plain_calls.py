@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from llama3_tools.calls.reader import CallReader, Scope
 from llama3_tools.calls.shapes import read_plain_call
-from llama3_tools.content import Content
 from llama3_tools.formats import Reads
 from llama3_tools.limits import Limits
-from llama3_tools.quoting import may_be_quoted_behind
 from llama3_tools.reading.source import scannable
+from llama3_tools.stream.content import Content
+from llama3_tools.stream.quotation import may_be_quoted_behind
 
 __all__ = ["take_plain_calls"]
 

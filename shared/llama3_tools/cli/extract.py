@@ -18,7 +18,7 @@ from llama3_tools.cli.show import show_pieces
 from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.extractor import OnUnknownTool
 from llama3_tools.formats import FormatName
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 from llama3_tools.text.escaping import visible, visible_json
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall

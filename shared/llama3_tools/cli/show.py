@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llama3_tools.cli.other_readings import Option, OtherCall, can_repair, first_meeting
-from llama3_tools.pieces import Piece, PieceKind, Pieces
+from llama3_tools.stream.segments import Piece, PieceKind, Pieces
 from llama3_tools.text.escaping import visible
 from llama3_tools.values import Extraction, Rejection, RejectionReason, ToolCall, shortened
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 from llama3_tools.calls.reader import Parts, Scope
-from llama3_tools.content import DELIMITERS
 from llama3_tools.formats.base import Candidate, IsCall, IsText, IsToken, Marker, Outcome, WireFormat
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.python_dict import read_python_dict
 from llama3_tools.reading.source import Reading, Source
+from llama3_tools.stream.content import DELIMITERS
 
 __all__ = [
     "FUNCTION",

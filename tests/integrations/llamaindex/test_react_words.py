@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.react.types import ActionReasoningStep, ResponseReasoningStep
 
-from llama3_tools.searching import SearchingExtractor
+from llama3_tools.stream.unquoted_words import SearchingExtractor
 from llama_index_llama3_tools import Llama3ReActOutputParser
 from llama_index_llama3_tools.react_words import mask_quoted
 

@@ -8,7 +8,7 @@ import pytest
 
 from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.show import show_pieces
-from llama3_tools.pieces import PieceExtractor
+from llama3_tools.stream.segments import PieceExtractor
 from screens import on_screen
 
 CALL = '{"name": "clock", "parameters": {"city": "Paris"}}'

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fragments import READINGS
 from llama3_tools import Limits
-from llama3_tools.pieces import Piece, PieceExtractor, PieceKind
+from llama3_tools.stream.segments import Piece, PieceExtractor, PieceKind
 
 CALL = '{"name": "f", "parameters": {}}'
 USER = "<|start_header_id|>user<|end_header_id|>"

@@ -10,14 +10,14 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from llama3_tools.calls.reader import CallReader, Parts, Scope
-from llama3_tools.content import Content
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, IsCall, IsReasoning, IsText, Outcome, WireFormat
 from llama3_tools.limits import Limits
-from llama3_tools.quoting import Line
 from llama3_tools.reading.json_scan import refuse_too_long
 from llama3_tools.reading.source import Source
+from llama3_tools.stream.content import Content
+from llama3_tools.stream.quotation import Line
 from llama3_tools.values import Event, Extraction, Rejection, RejectionReason, Span
 
 __all__ = ["ExtractionStream"]

@@ -7,14 +7,14 @@ from collections.abc import Generator
 from typing import NamedTuple
 
 from llama3_tools.calls.reader import CallReader
-from llama3_tools.content import Content
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Reads
 from llama3_tools.formats.base import Candidate, WireFormat
 from llama3_tools.formats.fence import FENCE
 from llama3_tools.limits import Limits
 from llama3_tools.reading.source import run_to_end
-from llama3_tools.stream import ExtractionStream
+from llama3_tools.stream.content import Content
+from llama3_tools.stream.machine import ExtractionStream
 
 __all__ = ["Fence", "SearchingExtractor", "Words"]
 

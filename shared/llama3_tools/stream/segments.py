@@ -18,7 +18,7 @@ from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN, TURN
 from llama3_tools.formats.wrappers import PYTHON_START
 from llama3_tools.limits import Limits
 from llama3_tools.reading.source import Source
-from llama3_tools.stream import ExtractionStream
+from llama3_tools.stream.machine import ExtractionStream
 from llama3_tools.values import Extraction, Span, fields_shown
 
 __all__ = ["Piece", "PieceExtractor", "PieceKind", "Pieces"]

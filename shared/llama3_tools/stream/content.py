@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from llama3_tools.reasoning import Reasoning
+from llama3_tools.stream.reasoning import Reasoning
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 

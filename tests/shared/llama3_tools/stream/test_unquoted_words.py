@@ -7,7 +7,7 @@ import re
 import pytest
 
 from llama3_tools import extract
-from llama3_tools.searching import Fence, SearchingExtractor
+from llama3_tools.stream.unquoted_words import Fence, SearchingExtractor
 
 CALL = '{"name": "f", "parameters": {}}'
 WORD = re.compile("Go:")

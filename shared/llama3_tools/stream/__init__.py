@@ -1,0 +1,1 @@
+"""The incremental machine, and what becomes of the text around calls."""
