@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extraction, Extractor, RejectionReason, TextDelta
+from llama3_tools.formats.cut_off_code import what_is_open
 from llama3_tools.stream.segments import PieceExtractor
-from llama3_tools.unfinished_code import what_is_open
 
 F: dict[str, Any] = {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}
 TAG = "<|python_tag|>"

@@ -14,16 +14,16 @@ from typing import NamedTuple, TypeVar
 
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import Candidate, Choice, IsCall, IsText, Marker, Openings, Outcome, WireFormat
+from llama3_tools.formats.cut_off_code import what_is_open
 from llama3_tools.formats.json_calls import json_array
+from llama3_tools.formats.prose import begins_as_prose, may_begin_as_prose
 from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
 from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
 from llama3_tools.formats.wrappers import PYTHON_START, skip_white_space
-from llama3_tools.prose import begins_as_prose, may_begin_as_prose
 from llama3_tools.reading.json_scan import Refusal
 from llama3_tools.reading.python_scalars import is_unicode
 from llama3_tools.reading.source import Reading, Source
 from llama3_tools.tools import Tool
-from llama3_tools.unfinished_code import what_is_open
 from llama3_tools.values import Rejection, RejectionReason
 
 __all__ = ["code"]
