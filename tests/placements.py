@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from llama3_tools.placement import ToolsIn
+from llama3_tools.prompts.placement import ToolsIn
 
 Conversation: TypeAlias = list[tuple[str, list[str | None]]]
 

@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_llama3_tools.content import Block, Content, block_text
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import PromptFormat, ToolChoice, ToolDefinitionError, render_tool_prompt
-from llama3_tools.placement import ToolsIn, find_place, put_prompt
+from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt
 
 __all__ = ["LangChainToolChoice", "ToolsIn", "put_tools", "read_tool_choice", "render_llama3_tools"]
 

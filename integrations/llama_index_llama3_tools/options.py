@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage
 from llama3_tools import Extractor, FormatName, Limits, OnUnknownTool, PromptFormat
 from llama3_tools.errors import require_bool
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
-from llama3_tools.placement import ToolsIn
+from llama3_tools.prompts.placement import ToolsIn
 from llama_index_llama3_tools.history import ToolRole, flatten_messages
 from llama_index_llama3_tools.plain import LLMAround
 from llama_index_llama3_tools.reading import Reading, TextReader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from llama3_tools.placement import ToolsIn, find_place, put_prompt
+from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt
 
 __all__ = ["with_tool_prompt"]
 

@@ -38,7 +38,7 @@ from llama3_tools import (
 )
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
-from llama3_tools.prompts import formats_asked_for
+from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.stream.unquoted_words import SearchingExtractor
 from llama3_tools.tools.declared import not_declared
 from llama3_tools.tools.toolset import kept_toolset

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from llama3_tools.acceptance.values import Case, Suite
-from llama3_tools.placement import ToolsIn, find_place, put_prompt
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
+from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt
 
 __all__ = ["ask", "fingerprint"]
 

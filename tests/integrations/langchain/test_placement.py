@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from langchain_llama3_tools.prompting import put_tools
-from llama3_tools.placement import ToolsIn
+from llama3_tools.prompts.placement import ToolsIn
 from placements import PLACEMENTS, PROMPT, Conversation
 
 KINDS: dict[str, type[BaseMessage]] = {"user": HumanMessage, "system": SystemMessage, "assistant": AIMessage}

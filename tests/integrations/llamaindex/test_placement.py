@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.llms import ChatMessage, ImageBlock, MessageRole, TextBlock
 
 from integrations.llamaindex.endpoint import TOOLS, endpoint
-from llama3_tools.placement import ToolsIn
+from llama3_tools.prompts.placement import ToolsIn
 from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.prompting import with_tool_prompt
 from placements import PLACEMENTS, PROMPT, Conversation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llama3_tools.placement import ToolsIn, find_place, put_prompt, put_prompt_before
+from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt, put_prompt_before
 from placements import PLACEMENTS, PROMPT, Conversation
 
 

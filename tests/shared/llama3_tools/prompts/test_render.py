@@ -23,7 +23,7 @@ from llama3_tools import (
     render_tool_result,
 )
 from llama3_tools.formats import FormatName, Formats
-from llama3_tools.prompts import formats_asked_for
+from llama3_tools.prompts.render import formats_asked_for
 
 FORMAT_NAMES = {*get_args(FormatName)} - {"all", "none"}
 

@@ -1,0 +1,21 @@
+"""Llama's prompts: tools, calls and results as text, and where the tools stand in a conversation."""
+
+from llama3_tools.prompts.render import (
+    PromptFormat,
+    ToolChoice,
+    render_response_prompt,
+    render_tool_call,
+    render_tool_calls,
+    render_tool_prompt,
+    render_tool_result,
+)
+
+__all__ = [
+    "PromptFormat",
+    "ToolChoice",
+    "render_response_prompt",
+    "render_tool_call",
+    "render_tool_calls",
+    "render_tool_prompt",
+    "render_tool_result",
+]
