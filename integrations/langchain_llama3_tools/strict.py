@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_llama3_tools.content import joined_text
 from llama3_tools import Limits, ResponseFormatError
 from llama3_tools.limits import DEFAULT_LIMITS
-from llama3_tools.response_format import check_response
+from llama3_tools.strict.check import check_response
 from llama3_tools.text.escaping import visible
 
 __all__ = ["StrictFormat"]

@@ -24,7 +24,7 @@ from llama3_tools import (
 from llama3_tools.errors import require_bool
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts.placement import put_prompt_before
-from llama3_tools.response_format import limits_of_reading
+from llama3_tools.strict.check import limits_of_reading
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import (
     AnyResponse,

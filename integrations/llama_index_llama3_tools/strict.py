@@ -9,7 +9,7 @@ from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Extractor, Limits, ResponseFormatError
 from llama3_tools.limits import DEFAULT_LIMITS
-from llama3_tools.response_format import check_response
+from llama3_tools.strict.check import check_response
 
 __all__ = ["StrictFormat", "StrictResponseError"]
 
