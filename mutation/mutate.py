@@ -40,12 +40,12 @@ _LEFT_OUT = (
     "test_growth.py",
     "test_sharing.py",
     "acceptance/test_pytest_plugin.py",
-    "arguments/test_benchmark.py",
+    "llama3_tools/arguments/test_benchmark.py",
 )
 _TOO_LONG = (
-    "arguments/test_limits.py::test_a_coercer_keeps_little_of_what_names_ask_for",
-    "arguments/test_limits.py::test_nor_is_it_of_reading_a_schema",
-    "arguments/test_limits.py::test_problems_take_no_more_memory_than_their_number",
+    "llama3_tools/arguments/test_limits.py::test_a_coercer_keeps_little_of_what_names_ask_for",
+    "llama3_tools/arguments/test_limits.py::test_nor_is_it_of_reading_a_schema",
+    "llama3_tools/arguments/test_limits.py::test_problems_take_no_more_memory_than_their_number",
     "test_fences.py::test_many_fences_are_read_in_linear_time",
     "test_hostile.py::test_what_is_shown_is_one_line_a_result_and_found_in_linear_time",
     "test_limits.py::test_a_stream_keeps_its_text_once",

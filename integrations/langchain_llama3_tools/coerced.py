@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from llama3_tools import ToolCall, coerced
-from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments
+from llama3_tools import ToolCall
+from llama3_tools.arguments import call_report
+from llama3_tools.arguments.call_report import COERCED_ARGUMENTS, CoercedArguments
 from llama3_tools.reading.json_scan import parse_whole
 from llama3_tools.text.json_writing import write_json
 
@@ -18,7 +19,7 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
 
     What a server's call was written as is told as a whole message has it, which holds the values alone.
     """
-    return coerced.coerced_arguments(_as_in_whole_message(call) for call in calls)
+    return call_report.coerced_arguments(_as_in_whole_message(call) for call in calls)
 
 
 def _as_in_whole_message(call: ToolCall) -> ToolCall:

@@ -15,9 +15,9 @@ from langchain_llama3_tools.calls import to_chunk
 from langchain_llama3_tools.invalid import RejectedToolCall, collected_text, to_invalid_call
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
+from llama3_tools.arguments.native_arguments import is_strict, with_escaped_halves
 from llama3_tools.extractor import written_id
 from llama3_tools.limits import DEFAULT_LIMITS, excess, too_deep
-from llama3_tools.native_arguments import is_strict, with_escaped_halves
 from llama3_tools.text.json_writing import written_arguments
 
 __all__ = ["NativeArguments", "NativeCall", "NativeCalls", "UnusableCall", "to_native_chunk"]

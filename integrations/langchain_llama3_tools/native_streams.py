@@ -19,7 +19,7 @@ from langchain_llama3_tools.invalid import REJECTED_TOOL_CALLS
 from langchain_llama3_tools.native_blocks import to_native_block, without_call_blocks
 from langchain_llama3_tools.native_calls import NativeArguments, NativeCall, NativeCalls, UnusableCall, to_native_chunk
 from llama3_tools import ToolCall
-from llama3_tools.native_arguments import GrowingArguments
+from llama3_tools.arguments.native_arguments import GrowingArguments
 
 __all__ = ["NativeStream", "gathered_chunks"]
 

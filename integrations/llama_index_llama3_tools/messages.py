@@ -10,7 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, OpenAIToolCall, ToolCall
-from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
+from llama3_tools.arguments.call_report import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
 from llama3_tools.errors import a_type
 
 __all__ = [

@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage
 
 from llama3_tools import Limits, ToolCall, new_call_id, render_tool_call
 from llama3_tools.arguments import Coercion
-from llama3_tools.coerced import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
+from llama3_tools.arguments.call_report import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.messages import assistant_message

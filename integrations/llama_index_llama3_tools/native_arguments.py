@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.native_arguments import GrowingArguments, is_strict, with_escaped_halves
+from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict, with_escaped_halves
 from llama3_tools.text.json_writing import write_json, written_arguments
 
 __all__ = ["RepeatedArguments", "write_arguments"]

@@ -13,7 +13,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import ArgumentProblem, Coercion, Extractor, Limits, ProblemReason, extract
-from llama3_tools.coerced import coerced_arguments
+from llama3_tools.arguments.call_report import coerced_arguments
 
 TOOLS = [
     {

@@ -13,7 +13,7 @@ from typing import Any
 
 from llama3_tools.acceptance.rendering import shown_json
 from llama3_tools.acceptance.values import FoundCall
-from llama3_tools.coerced import COERCED_ARGUMENTS
+from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
 from llama3_tools.errors import a_type
 
 __all__ = ["Answer", "read_response"]
