@@ -9,7 +9,7 @@ from typing import Protocol
 from llama_index.core.llms import LLM
 
 from llama3_tools import Llama3ToolsError
-from llama3_tools.endpoint_errors import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat.endpoint_errors import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
 from llama_index_llama3_tools.errors import LLMRequestError
 
 __all__ = ["NO_RESPONSE", "explained"]

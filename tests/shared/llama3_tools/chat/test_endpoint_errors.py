@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.endpoint_errors import EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, shown_error, what_to_do
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 

@@ -1,0 +1,1 @@
+"""What an agent needs beside the reading of one text."""
