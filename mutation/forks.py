@@ -53,8 +53,8 @@ class Mutant(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The module, without the package."""
-        return self.name.partition(".")[2].rpartition(".")[0]
+        """The module; one of the extractor's without the package."""
+        return self.name.rpartition(".")[0].removeprefix("llama3_tools").removeprefix(".")
 
     def __str__(self) -> str:
         """Name the function and what is changed in it."""

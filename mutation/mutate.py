@@ -28,7 +28,8 @@ sys.path.insert(0, str(_ROOT / "mutation"))
 
 from forks import Fate, Forks, Mutant  # noqa: E402 - beside this program
 
-_PACKAGE = _ROOT / "shared" / "llama3_tools"
+_SHARED = _ROOT / "shared"
+_PACKAGES = ("llama3_tools", "llama3_acceptance")
 _SURVIVORS = _ROOT / "mutation" / "survivors.txt"
 _BUILD = _ROOT / ".cache" / "mutation"
 _LAST = _BUILD / "survivors.txt"
@@ -39,7 +40,7 @@ _OF_SHARED = "tests/shared"
 _LEFT_OUT = (
     "test_growth.py",
     "test_sharing.py",
-    "acceptance/test_pytest_plugin.py",
+    "llama3_acceptance/test_pytest_plugin.py",
     "llama3_tools/arguments/test_benchmark.py",
 )
 _TOO_LONG = (
@@ -56,7 +57,7 @@ _TOO_LONG = (
     "llama3_tools/calls/test_repair.py::test_the_work_grows_as_the_output_does",
 )
 
-_TESTS = (_OF_SHARED, str(_BUILD / _PACKAGE.name))  # the examples in docstrings, too
+_TESTS = (_OF_SHARED, *(str(_BUILD / package) for package in _PACKAGES))  # the examples in docstrings, too
 _PYTEST = (
     *(f"--ignore={_OF_SHARED}/{path}" for path in _LEFT_OUT),
     *(f"--deselect={_OF_SHARED}/{test}" for test in _TOO_LONG),
@@ -88,7 +89,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the fewer, the sooner a test is run
     os.environ["PYTHONPATH"] = str(_BUILD)  # for the processes that tests start
     survived = set(_LAST.read_text(encoding="utf-8").splitlines()) if options.again else None
-    modules = {_module_of(path): path for path in sorted(_PACKAGE.rglob("*.py"))}
+    modules = {_module_of(path): path for path in _sources()}
     if unknown := [name for name in options.modules if name not in modules]:
         parser.error(f"no such module: {', '.join(unknown)}")
     paths = [modules[name] for name in options.modules] or [*modules.values()]
@@ -105,11 +106,12 @@ def main(command_line: Sequence[str] | None = None) -> int:
 
 
 def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
-    """Copy the package, put all mutants of some modules into it, and give their names, repeated ones with a number."""
-    shutil.rmtree(_BUILD / _PACKAGE.name, ignore_errors=True)
-    shutil.copytree(_PACKAGE, _BUILD / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    """Copy the packages, put all mutants of some modules there, and give their names, repeated ones with a number."""
+    for package in _PACKAGES:
+        shutil.rmtree(_BUILD / package, ignore_errors=True)
+        shutil.copytree(_SHARED / package, _BUILD / package, ignore=shutil.ignore_patterns("__pycache__"))
     for path in paths:
-        relative = path.relative_to(_PACKAGE.parent)
+        relative = path.relative_to(_SHARED)
         mutated = mutate_file_contents(str(path), path.read_text(encoding="utf-8"))
         (_BUILD / relative).write_text(mutated.code, encoding="utf-8")
         seen: Counter[str] = Counter()
@@ -147,7 +149,7 @@ def _known(text: str) -> Mapping[str, str]:
 
 def _stale(known: Iterable[str], mutants: Container[str], modules: Container[str]) -> Iterator[str]:
     """Give those of the known mutants of some modules that are not among all mutants of these."""
-    every = sorted(map(_module_of, _PACKAGE.rglob("*.py")), key=len, reverse=True)
+    every = sorted(map(_module_of, _sources()), key=len, reverse=True)
     for line in known:
         module = next((one for one in every if line.startswith(f"{one}.")), "")
         if module in modules and line not in mutants:
@@ -160,9 +162,15 @@ def _unknown_tests(left_out: Iterable[str]) -> Iterator[str]:
     yield from (test for test in _TOO_LONG if not any(one.startswith(f"{_OF_SHARED}/{test}") for one in left_out))
 
 
+def _sources() -> Iterator[Path]:
+    for package in _PACKAGES:
+        yield from sorted((_SHARED / package).rglob("*.py"))
+
+
 def _module_of(path: Path) -> str:
-    parts = path.relative_to(_PACKAGE).with_suffix("").parts
-    return ".".join(part for part in parts if part != "__init__")
+    package, *parts = path.relative_to(_SHARED).with_suffix("").parts
+    within = [] if package == _PACKAGES[0] else [package]
+    return ".".join(part for part in (*within, *parts) if part != "__init__")
 
 
 def _report(fates: Mapping[Mutant, Fate], known: Container[str]) -> int:

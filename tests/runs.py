@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from llama3_acceptance.asking import fingerprint
+from llama3_acceptance.records import Record, Run
+from llama3_acceptance.results import Results, judge_records
+from llama3_acceptance.values import ArgumentRule, Case, ExpectedCall, Reading, Suite
 from llama3_tools import Tool
-from llama3_tools.acceptance.asking import fingerprint
-from llama3_tools.acceptance.records import Record, Run
-from llama3_tools.acceptance.results import Results, judge_records
-from llama3_tools.acceptance.values import ArgumentRule, Case, ExpectedCall, Reading, Suite
 
 __all__ = ["DIM", "KITCHEN", "MENDED", "SUITE", "SUITE_YAML", "judged"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from llama3_tools.acceptance.assertions import SuiteCase
+    from llama3_acceptance.assertions import SuiteCase
 
 __all__: list[str] = []
 
@@ -63,8 +63,8 @@ def _files(metafunc: pytest.Metafunc) -> list[Path]:
 
 
 def _load(file: Path) -> list[SuiteCase]:
-    from llama3_tools.acceptance.assertions import SuiteCase  # noqa: PLC0415 - only tests with a suite need it
-    from llama3_tools.acceptance.suite import SuiteError, load_suite  # noqa: PLC0415 - the same
+    from llama3_acceptance.assertions import SuiteCase  # noqa: PLC0415 - only tests with a suite need it
+    from llama3_acceptance.suite import SuiteError, load_suite  # noqa: PLC0415 - the same
     from llama3_tools.errors import MissingExtraError  # noqa: PLC0415 - the same
     from llama3_tools.text.escaping import visible  # noqa: PLC0415 - the same
 

@@ -59,7 +59,7 @@ EXPORTS = {
         "response_json_schema",
         "validate_arguments",
     },
-    "llama3_tools.acceptance": {
+    "llama3_acceptance": {
         "Answer",
         "ArgumentRule",
         "Case",

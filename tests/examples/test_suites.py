@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from llama3_tools.acceptance import Suite, Verdict, judge, load_suite
-from llama3_tools.acceptance.suite_file import read_suite_file
+from llama3_acceptance import Suite, Verdict, judge, load_suite
+from llama3_acceptance.suite_file import read_suite_file
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "examples/suites/voice_commands.yaml"
@@ -41,7 +41,7 @@ def outputs() -> dict[str, object]:
 
 
 def test_the_suite_has_thirty_commands_that_fit_its_schema(suite: Suite):
-    schema = json.loads((ROOT / "shared/llama3_tools/acceptance/suite.schema.json").read_text("utf-8"))
+    schema = json.loads((ROOT / "shared/llama3_acceptance/suite.schema.json").read_text("utf-8"))
     jsonschema.validate(read_suite_file(SUITE).data, schema)
     assert len(suite.cases) == 30
 

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"llama3_tools", "langchain_llama3_tools", "llama_index_llama3_tools", "pytest_llama3_tools"}
+PACKAGES = {
+    "llama3_tools",
+    "llama3_acceptance",
+    "langchain_llama3_tools",
+    "llama_index_llama3_tools",
+    "pytest_llama3_tools",
+}
 
 
 def build(kind: str, source: Path, into: Path) -> Path:
@@ -50,7 +56,7 @@ def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
     return {key: message.get_all(key, []) for key in set(message.keys())}
 
 
-def test_the_wheel_holds_the_four_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_holds_the_five_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
     assert tops == PACKAGES
 

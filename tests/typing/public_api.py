@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from typing_extensions import assert_never, assert_type
 
+from llama3_acceptance import FoundCall, Suite, Verdict, assert_tool_call, judge, load_suite
 from llama3_tools import (
     ArgumentChange,
     ArgumentProblem,
@@ -41,7 +42,6 @@ from llama3_tools import (
     render_tool_result,
     validate_arguments,
 )
-from llama3_tools.acceptance import FoundCall, Suite, Verdict, assert_tool_call, judge, load_suite
 
 
 def one_shot(text: str) -> None:

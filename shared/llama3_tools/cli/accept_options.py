@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from llama3_tools.acceptance.comparison import Judged
-from llama3_tools.acceptance.suite import load_suite
-from llama3_tools.acceptance.suite_words import PROMPT_FORMATS
-from llama3_tools.acceptance.values import Reading, Suite
+from llama3_acceptance.comparison import Judged
+from llama3_acceptance.suite import load_suite
+from llama3_acceptance.suite_words import PROMPT_FORMATS
+from llama3_acceptance.values import Reading, Suite
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.formats import FormatName
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llama3_tools.acceptance.asking import fingerprint
-from llama3_tools.acceptance.comparison import Judged, compare_reports, differences, read_report
-from llama3_tools.acceptance.records import Recording, RecordsError, Run, read_records
-from llama3_tools.acceptance.results import Results, judge_records
-from llama3_tools.acceptance.suite import SuiteError
-from llama3_tools.acceptance.values import Suite
+from llama3_acceptance.asking import fingerprint
+from llama3_acceptance.comparison import Judged, compare_reports, differences, read_report
+from llama3_acceptance.records import Recording, RecordsError, Run, read_records
+from llama3_acceptance.results import Results, judge_records
+from llama3_acceptance.suite import SuiteError
+from llama3_acceptance.values import Suite
 from llama3_tools.cli.accept_asking import ask_and_judge
 from llama3_tools.cli.accept_options import Options, check_files, read_suite
 from llama3_tools.cli.reports import write_reports

@@ -1,7 +1,7 @@
 """The wire formats, in the order in which they are tried where several begin with the same character.
 
 A new format is a file in this folder and a line in `_FORMATS`. If it can be asked for, its name stands in `FormatName`
-and in `acceptance/suite.schema.json`.
+and in `llama3_acceptance/suite.schema.json`.
 """
 
 from __future__ import annotations

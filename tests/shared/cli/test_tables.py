@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llama3_tools.acceptance.comparison import Change, Comparison
-from llama3_tools.acceptance.scores import Score
-from llama3_tools.acceptance.values import Reading
+from llama3_acceptance.comparison import Change, Comparison
+from llama3_acceptance.scores import Score
+from llama3_acceptance.values import Reading
 from llama3_tools.cli.tables import print_comparison, print_results
 from runs import DIM, KITCHEN, judged
 from screens import on_screen

@@ -1,0 +1,45 @@
+"""Tells whether a model calls your tools well enough: suites of commands, and the judgement of each response.
+
+The page `docs/acceptance.md` begins with a suite. Reading one needs the extra `acceptance`; judging needs nothing.
+"""
+
+from llama3_acceptance.assertions import SuiteCase, assert_tool_call
+from llama3_acceptance.judging import judge
+from llama3_acceptance.responses import Answer, read_response
+from llama3_acceptance.suite import SuiteError, load_suite
+from llama3_acceptance.values import (
+    ArgumentRule,
+    Case,
+    CaseResult,
+    ExpectedCall,
+    FoundCall,
+    Judgement,
+    Judgements,
+    Policies,
+    Prompt,
+    Reading,
+    Suite,
+    Verdict,
+)
+
+__all__ = [
+    "Answer",
+    "ArgumentRule",
+    "Case",
+    "CaseResult",
+    "ExpectedCall",
+    "FoundCall",
+    "Judgement",
+    "Judgements",
+    "Policies",
+    "Prompt",
+    "Reading",
+    "Suite",
+    "SuiteCase",
+    "SuiteError",
+    "Verdict",
+    "assert_tool_call",
+    "judge",
+    "load_suite",
+    "read_response",
+]

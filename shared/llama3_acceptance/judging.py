@@ -1,0 +1,196 @@
+"""Judges a response: which calls it holds, by the policies, and whether they are those that the case expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from llama3_acceptance.attempts import Attempt, find_attempts, json_in
+from llama3_acceptance.matching import Difference, calls_differences, list_remarks
+from llama3_acceptance.rendering import few, mended_remarks, shown_call
+from llama3_acceptance.responses import Answer, read_response
+from llama3_acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
+from llama3_tools.arguments import coerce_arguments
+from llama3_tools.tools import Tool
+from llama3_tools.values import Extraction, shortened
+
+__all__ = ["judge"]
+
+
+def judge(case: Case, response: object, suite: Suite) -> Judgements:
+    """Judge one response to one case: as the model wrote it, and with its arguments coerced to their declared types.
+
+    >>> from llama3_tools import Tool
+    >>> from llama3_acceptance import ArgumentRule, Case, ExpectedCall, Suite, judge
+    >>> schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
+    >>> case = Case("tea", "Set a timer", ((ExpectedCall("timer", {"minutes": ArgumentRule((5,))}),),))
+    >>> suite = Suite("Timers", (Tool("timer", "Sets a timer", schema),), (case,))
+    >>> judgements = judge(case, 'Sure. {"name": "timer", "parameters": {"minutes": "5"}}', suite)
+    >>> judgements.parsed.detail, judgements.coerced.passed
+    ('timer: minutes is the string "5", expected 5', True)
+
+    Args:
+        case: what was asked and what is expected.
+        response: what came, of any kind that `read_response` takes.
+        suite: the tools, the policies, and how text is read.
+
+    Raises:
+        TypeError: `response` is of no kind that can be read.
+    """
+    answer = read_response(response)
+    suite = suite.behind_reasoning(answer.reasoning)
+    extraction = suite.extractor.extract(answer.text)
+    judging = _Judging(case, suite, answer, extraction)
+    calls, source = judging.calls()
+    declared = {tool.name: tool for tool in suite.tools}
+    coerced = tuple(_coerced(call, declared.get(call.name)) for call in calls)
+    return Judgements(judging.judge(calls, source), judging.judge(coerced, source))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """All that is known about one response."""
+
+    case: Case
+    suite: Suite
+    answer: Answer
+    extraction: Extraction
+
+    def calls(self) -> tuple[tuple[FoundCall, ...], Source]:
+        """Give the calls to judge: the server's own; where there are none, those in the text."""
+        if self.answer.calls:
+            return self.answer.calls, "native"
+        found = tuple(
+            FoundCall(call.name, call.arguments, call.arguments_json, call.deviations, call.repaired_from)
+            for call in self.extraction.tool_calls
+        )
+        return found, "text" if found else "none"
+
+    def judge(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
+        """Judge the calls, or the words where there are none."""
+        faults = (
+            self._json_in_text(source)
+            or self._unreadable(calls)
+            or (self._mismatch(calls) if calls else self._answer())
+        )
+        if not faults:
+            return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
+        details = [few([fault.detail for fault in faults]), few(mended_remarks(calls))]
+        return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
+
+    def _json_in_text(self, source: Source) -> list[Difference]:
+        """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
+        policies = self.suite.policies
+        if policies.strict:
+            found = next(self._calls_and_json(), None)
+            return [] if found is None else [Difference(Verdict.CALL_IN_TEXT, f"JSON in the text: {shortened(found)}")]
+        if source == "text" and not policies.text_calls:
+            found = shortened(next(self._calls_and_json()))
+            return [Difference(Verdict.CALL_IN_TEXT, f"the call is in the text, and tool_calls is empty: {found}")]
+        return []
+
+    def _calls_and_json(self) -> Iterator[str]:
+        yield from (self.answer.text[slice(*call.span)] for call in self.extraction.tool_calls)
+        yield from json_in(self.answer.text)
+        yield from (attempt.written for attempt in self._attempts())
+
+    def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
+        faults = []
+        for call in calls:
+            if call.arguments is None:
+                detail = f"the arguments of {shortened(call.name)} are no JSON object: {shortened(call.arguments_json)}"
+                faults.append(Difference(Verdict.MALFORMED, detail))
+            elif self.suite.tools and all(tool.name != call.name for tool in self.suite.tools):
+                detail = f"called {shown_call(call)}, which is not declared; expected {_named(self.case)}"
+                faults.append(Difference(Verdict.UNKNOWN_TOOL, detail))
+        return faults
+
+    def _mismatch(self, calls: tuple[FoundCall, ...]) -> list[Difference]:
+        """Give what differs from the alternative that is the least different."""
+        _, least = self._nearest(calls)
+        if least and least[0].verdict is Verdict.MISSING_CALL:
+            return [*self._unread(), *least]
+        return least
+
+    def _nearest(self, calls: tuple[FoundCall, ...]) -> tuple[tuple[ExpectedCall, ...], list[Difference]]:
+        """Give the alternative that is the least different, and all that differs from it."""
+        everything = [
+            calls_differences(
+                [self._with_defaults(expected) for expected in alternative],
+                calls,
+                ordered=self.case.ordered,
+                stringified_lists=self.suite.policies.stringified_lists,
+            )
+            for alternative in self.case.alternatives
+        ]
+        sizes = [[(-one.verdict.gravity, len(found)) for one in found[:1]] for found in everything]
+        nearest = sizes.index(min(sizes))
+        return self.case.alternatives[nearest], everything[nearest]
+
+    def _answer(self) -> list[Difference]:
+        """Fault an answer without calls, unless words are what is expected or allowed."""
+        unread = self._unread()
+        if unread:
+            return unread
+        words = (self.extraction.content or "").strip()
+        if self._may_answer_directly():
+            return [] if words else [Difference(Verdict.NO_RESPONSE, f"neither text nor a call{self._why_empty()}")]
+        if not words:
+            missing = f"neither text nor a call{self._why_empty()}; expected {_named(self.case)}"
+            return [Difference(Verdict.MISSING_CALL, missing)]
+        detail = f"answered in words, expected {_named(self.case)}: {shortened(words)}"
+        return [Difference(Verdict.DIRECT_ANSWER_NOT_ALLOWED, detail)]
+
+    def _may_answer_directly(self) -> bool:
+        policies, case = self.suite.policies, self.case
+        if () in case.alternatives:
+            return True
+        if not policies.allow_direct_answers:
+            return False
+        if case.direct_answer is not None:
+            return case.direct_answer
+        return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
+
+    def _attempts(self) -> list[Attempt]:
+        return find_attempts(self.answer.text, self.extraction, self.suite)
+
+    def _unread(self) -> list[Difference]:
+        """Give the calls that were meant, as faults."""
+        return [
+            Difference(one.verdict, f"a call that cannot be read ({one.why}): {shortened(one.written)}")
+            for one in self._attempts()
+        ]
+
+    def _with_defaults(self, expected: ExpectedCall) -> ExpectedCall:
+        """Add what the tool's schema says it takes for the arguments that are left out."""
+        parameters = next((tool.parameters for tool in self.suite.tools if tool.name == expected.tool), {})
+        schemas = parameters.get("properties", {}).items()
+        defaults = {name: schema["default"] for name, schema in schemas if _has_default(schema)}
+        return replace(expected, defaults={**defaults, **expected.defaults})
+
+    def _remark(self, calls: tuple[FoundCall, ...]) -> str:
+        if not calls:
+            return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
+        lists = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
+        return few([*mended_remarks(calls), *lists, *(f"beside it, {fault.detail}" for fault in self._unread())])
+
+    def _why_empty(self) -> str:
+        if self.answer.reasoning or self.extraction.reasoning:
+            return ", only reasoning"
+        return f" (finish_reason {self.answer.finish_reason})" if self.answer.finish_reason else ""
+
+
+def _coerced(call: FoundCall, tool: Tool | None) -> FoundCall:
+    if tool is None or call.arguments is None:
+        return call
+    return replace(call, arguments=dict(coerce_arguments(call.arguments, tool.parameters).arguments))
+
+
+def _has_default(schema: object) -> bool:
+    return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
+
+
+def _named(case: Case) -> str:
+    """Name what a case expects, as a sentence does."""
+    named = (" and ".join(call.tool for call in calls) or "no call" for calls in case.alternatives)
+    return few([*dict.fromkeys(named)], " or ")

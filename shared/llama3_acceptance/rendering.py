@@ -1,0 +1,153 @@
+"""Calls, rules and differences as people read them: of any length, and never longer than a page takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading
+from llama3_tools.values import shortened
+
+__all__ = [
+    "few",
+    "mended_remarks",
+    "shown_around",
+    "shown_call",
+    "shown_expected",
+    "shown_found",
+    "shown_json",
+    "shown_reading",
+    "shown_rule",
+]
+
+_FEW = 8
+_MOST = 40
+_WIDTH = 120
+_BEFORE = 40
+
+
+def few(parts: Sequence[str], separator: str = "; ") -> str:
+    """Join the first few parts, and say how many more there are.
+
+    >>> few(["a", "b"]), few(["a"] * 10)
+    ('a; b', 'a; a; a; a; a; a; a; a; and 2 more')
+    """
+    more = len(parts) - _FEW
+    return separator.join([*islice(parts, _FEW), *([f"and {more} more"] if more > 0 else [])])
+
+
+def mended_remarks(calls: Iterable[FoundCall]) -> list[str]:
+    """Name the calls that are calls only because text was read leniently, or repaired, and say what was mended.
+
+    >>> mended_remarks([FoundCall("clock", {}, "{}", repaired_from="{'name': 'clock', 'parameters': {}}")])
+    ["clock was repaired from {'name': 'clock', 'parameters': {}}"]
+    """
+    return list(dict.fromkeys(remark for call in calls for remark in _mended(call)))
+
+
+def _mended(call: FoundCall) -> Iterator[str]:
+    if call.deviations:
+        yield f"{shortened(call.name)} was read leniently: {few(call.deviations, ', ')}"
+    if call.repaired_from is not None:
+        yield f"{shortened(call.name)} was repaired from {shortened(call.repaired_from)}"
+
+
+def shown_reading(reading: Reading) -> str:
+    """Say how text was read.
+
+    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], lenient=True, starts_reasoning=True))
+    ('strictly', 'leniently, beginning inside reasoning; no calls but json, pythonic')
+    """
+    manner = "leniently" if reading.lenient else "" if reading.repair else "strictly"
+    begins = "beginning inside reasoning" if reading.starts_reasoning else ""
+    forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
+    return ", ".join(filter(None, [manner, "with repairs" if reading.repair else "", begins])) + forms
+
+
+def shown_json(value: object) -> str:
+    """Give a value as JSON has it; what JSON does not have, as Python does."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):  # an integer that has more digits than Python writes; very deep nesting
+        return "(too long or too deep to show)"
+
+
+def shown_call(call: FoundCall) -> str:
+    """Give a call as a sentence names it: `get_weather({"city": "Paris"})`, shortened."""
+    arguments = call.arguments_json if call.arguments is None else shown_json(call.arguments)
+    return f"{shortened(call.name)}({shortened(arguments)})"
+
+
+def shown_rule(rule: ArgumentRule) -> str:
+    """Give what is accepted of an argument.
+
+    >>> shown_rule(ArgumentRule((20, 30), tolerance=0.5)), shown_rule(ArgumentRule((["a"],), unordered=True))
+    ('20 or 30 ± 0.5', '["a"] in any order')
+    """
+    return _rule(rule, [shortened(shown_json(value), _WIDTH) for value in rule.any_of])
+
+
+def shown_expected(call: ExpectedCall) -> str:
+    """Give a call that is expected: `?` stands behind an argument that may be left out, `*` for any value.
+
+    >>> rules = {"city": ArgumentRule(("Rome",)), "days": ArgumentRule((2,), tolerance=1, optional=True)}
+    >>> shown_expected(ExpectedCall("get_weather", rules, ignore=frozenset({"unit"}), mode="partial"))
+    'get_weather(city="Rome", days?=2 ± 1, unit?=*, …)'
+    """
+    arguments = [
+        f"{name}{'?' if rule.optional else ''}={shown_rule(rule)}"
+        for name, rule in call.arguments.items()
+        if name not in call.ignore
+    ]
+    arguments += [f"{name}?=*" for name in sorted(call.ignore)]
+    arguments += ["…"] if call.mode == "partial" else []
+    return _in_lines(call.tool, arguments)
+
+
+def shown_found(call: FoundCall) -> str:
+    """Give a call that was found: as a sentence names it, or with a line for each argument where that would be long."""
+    if call.arguments is None or len(call.name) + len(shown_json(call.arguments)) <= _WIDTH:
+        return shown_call(call)
+    arguments = [f"{shortened(name)}={shortened(shown_json(value))}" for name, value in call.arguments.items()]
+    return _in_lines(shortened(call.name), [*arguments[:_MOST], *(["…"] if len(arguments) > _MOST else [])])
+
+
+def _in_lines(name: str, arguments: Sequence[str]) -> str:
+    """Give a call in one line, or with a line for each argument where that would be long."""
+    line = f"{name}({', '.join(arguments)})"
+    return line if len(line) <= _WIDTH else "".join([f"{name}(\n", *(f"  {one},\n" for one in arguments), ")"])
+
+
+def shown_around(value: object, rule: ArgumentRule) -> tuple[str, str]:
+    """Give a value and what is accepted in its place; where they are long, what stands around their first difference.
+
+    >>> shown_around("a" * 500 + "b", ArgumentRule(("a" * 500 + "c",)))[0][-30:]
+    'aaaaaaaaaaab" (503 characters)'
+    """
+    found, accepted = shown_json(value), list(map(shown_json, rule.any_of))
+    at = max(_first_difference(found, one) for one in accepted)
+    return _cut(found, at), _rule(rule, [_cut(one, at) for one in accepted])
+
+
+def _rule(rule: ArgumentRule, accepted: Sequence[str]) -> str:
+    shown = few(accepted, " or ")
+    shown += f" ± {rule.tolerance:g}" if rule.tolerance else ""
+    return f"{shown} in any order" if rule.unordered and _has_list(rule.any_of) else shown
+
+
+def _has_list(values: Iterable[object]) -> bool:
+    return any(isinstance(value, (list, tuple, dict)) for value in values)
+
+
+def _first_difference(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _cut(text: str, at: int) -> str:
+    """Give a piece of a long text with the place in it."""
+    if len(text) <= _WIDTH:
+        return text
+    start = min(max(at - _BEFORE, 0), len(text) - _WIDTH + 2 * _BEFORE)
+    end = start + _WIDTH - _BEFORE
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''} ({len(text)} characters)"

@@ -1,0 +1,191 @@
+"""What a model answered, out of any response: OpenAI's, LangChain's or LlamaIndex's, as dicts or as objects.
+
+Nothing is imported of them: a response is read by the names that its parts have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from llama3_acceptance.rendering import shown_json
+from llama3_acceptance.values import FoundCall
+from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
+from llama3_tools.errors import a_type
+
+__all__ = ["Answer", "read_response"]
+
+_EXPECTED = (
+    "OpenAI's chat completion or message (a dict or the client's object), a LangChain AIMessage, "
+    "a LlamaIndex ChatResponse, CompletionResponse or AgentOutput, or the text itself"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The parts of a response that are judged."""
+
+    text: str = ""
+    """The text, as it came."""
+    calls: tuple[FoundCall, ...] = ()
+    """The calls that the server, or an adapter, gave as such."""
+    finish_reason: str | None = field(default=None, kw_only=True)
+    """Why the server stopped, in its own word."""
+    reasoning: str | None = field(default=None, kw_only=True)
+    """What the model thought, where the server, or an adapter, keeps that apart."""
+
+
+def read_response(response: object) -> Answer:
+    """Read a response of any of the kinds.
+
+    >>> read_response({"role": "assistant", "content": "Hello!"}).text
+    'Hello!'
+    >>> function = {"name": "clock", "arguments": "{}"}
+    >>> message = {"content": None, "tool_calls": [{"type": "function", "function": function}]}
+    >>> (call,) = read_response({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).calls
+    >>> call.name, call.arguments
+    ('clock', {})
+
+    Args:
+        response: a chat completion, a completion or a message of OpenAI's (a dict or the client's object), a response
+            of its Responses API, a LangChain `AIMessage`, a LlamaIndex `ChatResponse`, `CompletionResponse`,
+            `AgentOutput` or `ChatMessage`, or the text itself. Of several choices the first is read.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if isinstance(response, (Answer, str)):
+        return Answer(response) if isinstance(response, str) else response
+    choices, output = _part(response, "choices"), _part(response, "output")
+    if isinstance(output, list):
+        return _read_items(output)
+    if isinstance(choices, (list, tuple)) and not choices:
+        return Answer()
+    choice = choices[0] if isinstance(choices, (list, tuple)) else response
+    message = _first(choice, "message", "response")
+    if message is None or isinstance(message, str):
+        message = choice
+    text = _first(message, "content", "text", "response", "refusal")
+    calls = [*_calls_of(response, message)]
+    if text is None and not calls and not _is_message(message):
+        error = _part(response, "error")
+        found = f"an error: {error}" if error else a_type(response)
+        raise TypeError(f"expected {_EXPECTED}, got {found}")
+    metadata = _part(message, "response_metadata")
+    kwargs = _part(message, "additional_kwargs")
+    told = _told(metadata, kwargs, _part(message, "extraction"))
+    return Answer(
+        _text(text),
+        tuple(_found(call, told) for call in calls),
+        finish_reason=_str(_part(choice, "finish_reason") or _first(metadata, "finish_reason", "done_reason")),
+        reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content"))
+        or _thoughts([*_list(_part(message, "content")), *_list(_part(message, "blocks"))]),
+    )
+
+
+def _is_message(value: object) -> bool:
+    return value is not None and any(_has(value, name) for name in ("content", "tool_calls"))
+
+
+def _calls_of(response: object, message: object) -> Iterator[object]:
+    """Give the calls of the first place that holds any: adapters keep them in several."""
+    kwargs = _part(message, "additional_kwargs")
+    blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
+    legacy = [call for call in [_part(message, "function_call")] if call is not None]
+    own, outer, extra = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
+    own += _list(
+        _part(message, "invalid_tool_calls")
+    )  # LangChain parts the calls that it could not parse from the rest
+    return iter(next(filter(None, (own, outer, extra, blocks, legacy)), []))
+
+
+def _read_items(items: Iterable[object]) -> Answer:
+    """Read the output of OpenAI's Responses API."""
+    items = list(items)
+    calls = [item for item in items if _part(item, "type") == "function_call"]
+    messages = [item for item in items if _part(item, "type") == "message"]
+    text = "".join(_text(_part(item, "content")) for item in messages)
+    return Answer(text, tuple(map(_found, calls)), reasoning=_thoughts(items))
+
+
+def _told(metadata: object, kwargs: object, extraction: object) -> dict[str | None, object]:
+    """Give what an adapter tells of calls that are not as the model wrote them, by their ids."""
+    told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(extraction, "tool_calls")
+    return {id_: one for one in _list(told) if (id_ := _str(_part(one, "id")))}
+
+
+def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({})) -> FoundCall:
+    function = _part(call, "function")
+    if function is None or isinstance(function, str):
+        function = call
+    name = _first(function, "name", "tool_name")
+    written = _first(function, "arguments", "args", "tool_kwargs")
+    if not written and _part(call, "type") == "invalid_tool_call":
+        return FoundCall(str(name or ""), None)
+    about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")))
+    return FoundCall(
+        str(name or ""),
+        *_arguments(_str(_first(about, "written", "arguments_json")) or written),
+        tuple(map(str, _list(_part(about, "deviations")))),
+        _str(_part(about, "repaired_from")),
+    )
+
+
+def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
+    """Give the arguments and their text; servers send one, frameworks the other. None at all are no arguments."""
+    if isinstance(written, Mapping):
+        return dict(written), shown_json(written)
+    if written is None or written == "":
+        return {}, ""
+    if not isinstance(written, str):
+        return None, shown_json(written)
+    try:
+        arguments = json.loads(written)
+    except (ValueError, RecursionError):
+        return None, written
+    return (arguments if isinstance(arguments, dict) else None), written
+
+
+def _text(content: object) -> str:
+    """Join the text of a message's content: a string, or blocks of which some are text."""
+    if isinstance(content, str):
+        return str(content)
+    return "".join(
+        block if isinstance(block, str) else str(_first(block, "text", "refusal") or "")
+        for block in _list(content)
+        if isinstance(block, str) or _part(block, "type") in ("text", "output_text", "refusal")
+    )
+
+
+def _thoughts(blocks: Iterable[object]) -> str | None:
+    """Join what was thought, out of the blocks of a message or the items of a response."""
+    thoughts = [
+        _first(block, "reasoning", "thinking", "content")
+        for block in blocks
+        if _first(block, "type", "block_type") in ("reasoning", "thinking")
+    ]
+    texts = [_str(one) or "".join(_str(_part(part, "text")) or "" for part in _list(one)) for one in thoughts]
+    return "\n\n".join(filter(None, texts)) or None
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def _has(whole: object, name: str) -> bool:
+    return name in whole if isinstance(whole, Mapping) else hasattr(whole, name)
+
+
+def _part(whole: object, name: str) -> object:
+    return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
+
+
+def _first(whole: object, *names: str) -> object:
+    return next((part for name in names if (part := _part(whole, name)) is not None), None)

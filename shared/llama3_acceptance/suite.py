@@ -1,0 +1,111 @@
+"""A suite out of its file: tools, prompt, reading, policies, and the cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from llama3_acceptance.suite_cases import CaseReader, read_messages
+from llama3_acceptance.suite_file import SuiteError, read_suite_file
+from llama3_acceptance.suite_node import Node
+from llama3_acceptance.suite_tools import SuiteTools
+from llama3_acceptance.suite_words import FORMATS, KEYS, PROMPT_FORMATS, TOOLS_IN
+from llama3_acceptance.values import Case, Policies, Prompt, Reading, Suite
+from llama3_tools.formats import FormatName
+
+__all__ = ["SuiteError", "load_suite"]
+
+
+def load_suite(path: str | Path) -> Suite:
+    """Read a suite from its file.
+
+    Args:
+        path: a YAML file, or a JSON file if its name ends in `.json`, in UTF-8.
+
+    Raises:
+        MissingExtraError: PyYAML is not installed, or what its `reading.repair` needs.
+        OSError: the file cannot be opened.
+        SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
+            `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.
+    """
+    path = Path(path)
+    file = read_suite_file(path)
+    members = Node(file, (), file.data).members(KEYS["suite"], required=["tools", "cases"])
+    tools = members.read("tools", SuiteTools.read, None) or SuiteTools({}, ("they are missing",))
+    if "tools" in members.nodes:
+        members.problems.extend(tools.problems)
+    name = members.read("name", Node.text, path.stem)
+    prompt = members.read("prompt", _read_prompt, Prompt())
+    reading = members.read("reading", _read_reading, Reading())
+    policies = members.read("policies", lambda node: _read_policies(node, tools), Policies())
+    reader = CaseReader(tools)
+    reader = members.read("match", reader.matching, reader)
+    cases = members.read("cases", lambda node: _read_cases(node, reader), ())
+    members.check()
+    return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path, reading=reading)
+
+
+def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
+    first: dict[str, Case] = {}
+
+    def read(item: Node) -> Case:
+        case = reader.read(item)
+        if case.id in first:
+            key = "id" if "id" in item.value else "command"
+            message = f"the case in line {first[case.id].line} is called {case.id!r}, too"
+            raise SuiteError(item.file.problem((*item.path, key), message))
+        first[case.id] = case
+        return case
+
+    return tuple(node.each(read, "a list of cases", at_least=1))
+
+
+def _read_prompt(node: Node) -> Prompt:
+    members = node.members(KEYS["prompt"])
+    prompt = Prompt(
+        system=members.read("system", Node.text, None),
+        format=members.read("format", lambda node: node.one_of(PROMPT_FORMATS), Prompt().format),
+        tools_in=members.read("tools_in", lambda node: node.one_of(TOOLS_IN), Prompt().tools_in),
+        examples=members.read("examples", read_messages, ()),
+    )
+    members.check()
+    return prompt
+
+
+def _read_reading(node: Node) -> Reading:
+    members = node.members(KEYS["reading"])
+    reading = Reading(
+        formats=members.read("formats", _read_formats, None),
+        lenient=members.read("lenient", Node.flag, default=False),
+        repair=members.read("repair", Node.flag, default=False),
+        starts_reasoning=members.read("starts_reasoning", Node.flag, default=False),
+    )
+    members.check()
+    return reading
+
+
+def _read_formats(node: Node) -> FormatName | list[FormatName]:
+    def read(item: Node) -> FormatName:
+        return item.one_of(FORMATS)
+
+    if isinstance(node.value, str):
+        return read(node)
+    return node.each(read, "a form of calls, or a list of them", at_least=1)
+
+
+def _read_policies(node: Node, tools: SuiteTools) -> Policies:
+    members = node.members(KEYS["policies"])
+    policies = Policies(
+        text_calls=members.read("text_calls", Node.flag, default=True),
+        stringified_lists=members.read("stringified_lists", Node.flag, default=True),
+        strict=members.read("strict", Node.flag, default=False),
+    )
+    direct = members.read("direct_answers", lambda node: _read_direct_answers(node, tools), default=True)
+    members.check()
+    if isinstance(direct, bool):
+        return replace(policies, allow_direct_answers=direct)
+    return replace(policies, direct_answers=frozenset(direct))
+
+
+def _read_direct_answers(node: Node, tools: SuiteTools) -> bool | list[str]:
+    return node.value if isinstance(node.value, bool) else node.each(tools.name, "true, false or a list of tools")

@@ -1,0 +1,502 @@
+"""What a response is worth: the reasons, the policies, and the two scores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from llama3_acceptance import (
+    ArgumentRule,
+    Case,
+    ExpectedCall,
+    Judgements,
+    Policies,
+    Suite,
+    Verdict,
+    judge,
+)
+from llama3_tools import Tool
+from response_kinds import KINDS, TEXT_KINDS, Kind, openai_dict
+
+TOOLS = (
+    Tool(
+        "turn_on",
+        "",
+        {
+            "type": "object",
+            "properties": {
+                "area": {"type": "string"},
+                "domain": {"type": "array", "items": {"type": "string"}},
+                "brightness": {"type": "integer", "default": 100},
+            },
+            "required": ["area"],
+        },
+    ),
+    Tool("calculate", "", {"type": "object", "properties": {"expression": {"type": "string"}}}),
+    Tool("clock"),
+)
+LIGHTS = ExpectedCall(
+    "turn_on", {"area": ArgumentRule(("kitchen",)), "domain": ArgumentRule((["light", "switch"],), unordered=True)}
+)
+TURN_ON = Case("lights", "Turn on the kitchen lights", ((LIGHTS,),))
+CALCULATE = Case("sum", "2+2?", ((ExpectedCall("calculate", {"expression": ArgumentRule(("2+2",))}),),))
+GREETING = Case("hello", "Hello!")
+
+GOOD = '{"name": "turn_on", "parameters": {"area": "kitchen", "domain": ["light", "switch"]}}'
+SUM = '{"name": "calculate", "parameters": {"expression": "2+2"}}'
+
+
+def judged(case: Case, response: object, **policies: object) -> Judgements:
+    return judge(case, response, Suite("Home", TOOLS, (case,), Policies(**policies)))
+
+
+def verdict(case: Case, response: object, **policies: object) -> Verdict:
+    return judged(case, response, **policies).parsed.verdict
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+every_text_kind = pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: kind.__name__)
+
+
+@every_text_kind
+def test_a_call_in_the_text_counts_where_no_native_one_is(kind: Kind):
+    response = kind(f"Sure. {GOOD}", [])
+    parsed = judged(TURN_ON, response).parsed
+    assert (parsed.verdict, parsed.source, len(parsed.calls)) == (Verdict.PASSED, "text", 1)
+    parsed = judged(TURN_ON, response, text_calls=False).parsed
+    assert (parsed.verdict, parsed.detail) == (
+        Verdict.CALL_IN_TEXT,
+        f"the call is in the text, and tool_calls is empty: {GOOD}",
+    )
+
+
+@every_kind
+def test_native_calls_are_judged_alone(kind: Kind):
+    response = kind(GOOD, [("clock", {})])
+    for on in (True, False):
+        parsed = judged(TURN_ON, response, text_calls=on).parsed
+        assert (parsed.verdict, parsed.source) == (Verdict.WRONG_TOOL, "native")
+
+
+@every_text_kind
+@pytest.mark.parametrize("on", [True, False])
+def test_text_that_holds_no_call_changes_nothing(kind: Kind, on: bool):
+    text = "I set {kitchen} to on."
+    assert verdict(TURN_ON, kind(text, []), text_calls=on) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert verdict(CALCULATE, kind(text, []), text_calls=on) is Verdict.PASSED
+
+
+@every_text_kind
+def test_words_pass_in_place_of_a_tool_that_is_on_the_list(kind: Kind):
+    response = kind("That is 4.", [])
+    assert verdict(CALCULATE, response) is Verdict.PASSED
+    assert verdict(CALCULATE, response, direct_answers=frozenset({"clock"})) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert verdict(CALCULATE, response, allow_direct_answers=False) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+
+
+@every_text_kind
+def test_words_do_not_pass_in_place_of_any_other_tool(kind: Kind):
+    assert verdict(TURN_ON, kind("The lights are on.", [])) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+
+
+@every_text_kind
+def test_a_case_may_say_otherwise(kind: Kind):
+    allowed, forbidden = replace(TURN_ON, direct_answer=True), replace(CALCULATE, direct_answer=False)
+    response = kind("Done: 4.", [])
+    assert verdict(allowed, response) is Verdict.PASSED
+    assert verdict(allowed, response, allow_direct_answers=False) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert verdict(forbidden, response) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+
+
+def test_all_calls_of_an_alternative_have_to_be_on_the_list():
+    (calculation,) = CALCULATE.alternatives
+    both = replace(CALCULATE, alternatives=((*calculation, LIGHTS),))
+    assert verdict(both, "4, and there is light.") is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert verdict(replace(both, alternatives=(*both.alternatives, calculation)), "4") is Verdict.PASSED
+
+
+@pytest.mark.parametrize("written", ["['switch', 'light']", '["light", "switch"]', ' ["light","switch"] '])
+@every_kind
+def test_a_list_in_a_string_is_compared_as_the_list(kind: Kind, written: str):
+    response = kind("", [("turn_on", {"area": "kitchen", "domain": written})])
+    assert verdict(TURN_ON, response) is Verdict.PASSED
+    assert verdict(TURN_ON, response, stringified_lists=False) is Verdict.WRONG_TYPE
+
+
+@pytest.mark.parametrize("written", ["['switch', 'light']", '["light", "switch"]'])
+@every_text_kind
+def test_so_it_is_where_the_call_is_in_the_text(kind: Kind, written: str):
+    text = GOOD.replace('["light", "switch"]', json.dumps(written))
+    assert verdict(TURN_ON, kind(text, [])) is Verdict.PASSED
+    assert verdict(TURN_ON, kind(text, []), stringified_lists=False) is Verdict.WRONG_TYPE
+
+
+@every_kind
+def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
+    case = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", {"area": ArgumentRule(("[kitchen",))}),),))
+    assert verdict(case, kind("", [("turn_on", {"area": "[kitchen"})])) is Verdict.PASSED
+    assert verdict(case, kind("", [("turn_on", {"area": "[bath"})])) is Verdict.WRONG_VALUE
+
+
+@every_text_kind
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"Sure. {GOOD}",
+        f"```json\n{GOOD}\n```",
+        'All set: {"lights": "on"}',
+        'Hm. {"message": "All set.", "tool_call": null}',
+        GOOD[:-3],
+        "{}",
+        "[1, 2, 3]",
+        "```json\n[1]\n```",
+        '{"a":1',
+        "As I said: [1",
+        "{[1]}",
+    ],
+)
+def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
+    answer = replace(TURN_ON, direct_answer=True)
+    assert verdict(answer, kind(text, []), strict=True) is Verdict.CALL_IN_TEXT
+
+
+@pytest.mark.parametrize(
+    "text", ["I {really} mean [that].", "Done, {so", "[here](there)", "{'a': 1}", "Which [", "Which one? {"]
+)
+def test_what_is_no_json_does_not(text: str):
+    assert verdict(GREETING, text, strict=True) is Verdict.PASSED
+
+
+@every_kind
+def test_beside_native_calls_too(kind: Kind):
+    native = [("turn_on", {"area": "kitchen", "domain": ["light", "switch"]})]
+    assert verdict(TURN_ON, kind(GOOD, native)) is Verdict.PASSED
+    assert verdict(TURN_ON, kind(GOOD, native), strict=True) is Verdict.CALL_IN_TEXT
+    assert verdict(TURN_ON, kind('Done, {"really" so}.', native), strict=True) is Verdict.PASSED
+
+
+def call(name: str, **arguments: object) -> dict[str, object]:
+    return openai_dict("", [(name, arguments)])
+
+
+REASONS = [
+    (TURN_ON, GOOD, Verdict.PASSED, ""),
+    (
+        TURN_ON,
+        call("turn_on", area="kitchen", domain="['switch', 'light']"),
+        Verdict.PASSED,
+        """turn_on: domain is the string "['switch', 'light']", compared as the list""",
+    ),
+    (TURN_ON, "", Verdict.MISSING_CALL, "neither text nor a call; expected turn_on"),
+    (TURN_ON, "On it!", Verdict.DIRECT_ANSWER_NOT_ALLOWED, "answered in words, expected turn_on: On it!"),
+    (TURN_ON, call("clock"), Verdict.WRONG_TOOL, "called clock({}), expected turn_on"),
+    (TURN_ON, call("open"), Verdict.UNKNOWN_TOOL, "called open({}), which is not declared; expected turn_on"),
+    (TURN_ON, GOOD + SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
+    (
+        TURN_ON,
+        call("turn_on", area="kitchen"),
+        Verdict.MISSING_ARGUMENT,
+        'turn_on: domain is missing, expected ["light", "switch"] in any order',
+    ),
+    (
+        TURN_ON,
+        call("turn_on", area="kitchen", domain=["light", "switch"], floor="1"),
+        Verdict.UNEXPECTED_ARGUMENT,
+        'turn_on: floor was not expected, it is "1"',
+    ),
+    (
+        TURN_ON,
+        call("turn_on", area="bath", domain=["light", "switch"]),
+        Verdict.WRONG_VALUE,
+        'turn_on: area is "bath", expected "kitchen"',
+    ),
+    (
+        TURN_ON,
+        call("turn_on", area="kitchen", domain="light"),
+        Verdict.WRONG_TYPE,
+        'turn_on: domain is the string "light", expected ["light", "switch"] in any order',
+    ),
+    (GREETING, "Hello!", Verdict.PASSED, ""),
+    (GREETING, " \n", Verdict.NO_RESPONSE, "neither text nor a call"),
+    (GREETING, SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
+    (CALCULATE, "4", Verdict.PASSED, "answered in words, in place of calculate"),
+    (
+        replace(GREETING, alternatives=((LIGHTS,), ())),
+        call("open"),
+        Verdict.UNKNOWN_TOOL,
+        "called open({}), which is not declared; expected turn_on or no call",
+    ),
+    (
+        GREETING,
+        '{"name": "calculate", "parameters": {"expression": 2+2}}',
+        Verdict.MALFORMED,
+        (
+            "a call that cannot be read (expected ',' or the closing bracket at offset 52, found '+'): "
+            '{"name": "calculate", "parameters": {"expression": 2'
+        ),
+    ),
+    (
+        GREETING,
+        "Sure. <tool_call>",
+        Verdict.TRUNCATED,
+        "a call that cannot be read (the output ends where a call begins): <tool_call>",
+    ),
+    (
+        GREETING,
+        "calculate(17*23)",
+        Verdict.MALFORMED,
+        "a call that cannot be read (a call in a form that does not exist): calculate(17*23)",
+    ),
+    (
+        TURN_ON,
+        f"<think>{'Hm. ' * 40}</think>{GOOD}<|python_tag|>print(17*23)",
+        Verdict.PASSED,
+        "beside it, a call that cannot be read (no call behind <|python_tag|>): <|python_tag|>print(17*23)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "response", "expected", "detail"), REASONS)
+def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdict, detail: str):
+    parsed = judged(case, response).parsed
+    assert (parsed.verdict, parsed.detail, parsed.passed) == (expected, detail, expected is Verdict.PASSED)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SUM[:-1], Verdict.TRUNCATED),
+        ('{"name": "calculate", "parameters": {"expression": "2+2"', Verdict.TRUNCATED),
+        ('{"name": "calculate", "parameters": {"expression": 2+2}}', Verdict.MALFORMED),
+        ("""{"name": "calculate", 'parameters': {}}""", Verdict.MALFORMED),
+        ('{"name": "calculate", "parameters": "2+2"}', Verdict.MALFORMED),
+        (
+            '{"name": "calculate", "description": "", "parameters": {"type": "object", "properties": {}}}',
+            Verdict.MALFORMED,
+        ),
+        ('{"query": {"type": "function", "name": "calculate"}}', Verdict.MALFORMED),
+        ("{'name': 'calculate', 'parameters': {'expression': '2+2'}}", Verdict.MALFORMED),
+        ("```python\n{'name': 'calculate', 'parameters': {}}\n```", Verdict.MALFORMED),
+        ('{"name": calculate, "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ('{name: "calculate", parameters: {expression: "2+2"}}', Verdict.MALFORMED),
+        ('"name": "calculate", "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ('Sure: {"parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
+        ("<tool_call>calculate</tool_call>", Verdict.MALFORMED),
+        ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
+        ("Sure. <tool_call>", Verdict.TRUNCATED),
+        ("<function=calculate>", Verdict.TRUNCATED),
+        ("Sure.\n[TOOL_CALLS]", Verdict.TRUNCATED),
+        ("<think>2+2</think>\n<function=calc", Verdict.TRUNCATED),
+        ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
+        ("<|python_tag|>print(17*23)", Verdict.MALFORMED),
+        ("calculate(17*23)", Verdict.MALFORMED),
+        ("[calculate(17*(23+1))]", Verdict.MALFORMED),
+        ("calculate(", Verdict.TRUNCATED),
+        ('{"name": "calculate', Verdict.TRUNCATED),
+        ('{"name": "cal', Verdict.TRUNCATED),
+        ('{"type": "function", "function": {"na', Verdict.TRUNCATED),
+        ('{"na', Verdict.TRUNCATED),
+        ("{", Verdict.TRUNCATED),
+        ('Sure: {"', Verdict.TRUNCATED),
+        ('The {"tool": "calculate", "expression": 2+2}', Verdict.MALFORMED),
+        ("```\n<tool_call>calculate</tool_call>\n```", Verdict.MALFORMED),
+        ("```\n['name': 'calculate']\n```", Verdict.MALFORMED),
+    ],
+)
+@pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
+def test_a_call_that_nobody_can_read_is_no_answer_in_words(case: Case, text: str, expected: Verdict):
+    assert verdict(case, text) is expected
+
+
+def test_an_envelope_without_a_call_is_an_answer_in_words():
+    assert verdict(GREETING, '{"message": "Hello!", "tool_call": null}') is Verdict.PASSED
+    assert verdict(GREETING, '{"message": "", "tool_call": null}') is Verdict.NO_RESPONSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Write `{SUM}` to add.",
+        'She is {"name": "Alice", "age": 5}.',
+        'She is {"name": "Ali',
+        "```\nf({})\n```",
+        "```js\nf({name: 'calculate', parameters: {}})\n```",
+        "I set {kitchen} to on.",
+        "Hm {",
+        "It is calculate(",
+        '["a", {"b": 1',
+        "The set {x | x > 0} and f(x) = {x}",
+        "Its name: calculate. The parameters: {}.",
+        "calculate(x) adds numbers.",
+        "The tag <tool_call> wraps a call, `<function=calculate>` does, too.",
+        "<|python_tag|>Hello!",
+        "Use `{'name': 'calculate'}`.",
+        "<think>{'name': 'calculate'}</think>Hello!",
+        "<think><|python_tag|>print(17*23)</think>Hello!",
+        "```\nf({name: 'calculate', parameters: {}})\n```",
+        "```js\n{'name': 'calculate', 'parameters': {}}\n```",
+    ],
+)
+def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
+    assert verdict(GREETING, text) is Verdict.PASSED
+
+
+def test_a_broken_call_beside_a_good_one_is_remarked():
+    parsed = judged(TURN_ON, f"{GOOD}; {SUM[:-3]}").parsed
+    assert parsed.passed
+    assert parsed.detail.startswith("beside it, a call that cannot be read")
+
+
+def test_a_broken_call_is_the_reason_for_a_missing_one():
+    both = replace(TURN_ON, alternatives=((*TURN_ON.alternatives[0], *CALCULATE.alternatives[0]),))
+    assert verdict(both, f"{GOOD}; {SUM[:-3]}") is Verdict.TRUNCATED
+    assert verdict(both, GOOD) is Verdict.MISSING_CALL
+
+
+def test_arguments_that_a_server_could_not_parse_are_malformed():
+    message = {"content": None, "tool_calls": [{"function": {"name": "calculate", "arguments": '{"expr'}}]}
+    judgements = judged(CALCULATE, message)
+    assert judgements.parsed == judgements.coerced
+    assert (judgements.parsed.verdict, judgements.parsed.detail) == (
+        Verdict.MALFORMED,
+        'the arguments of calculate are no JSON object: {"expr',
+    )
+
+
+def test_an_empty_answer_says_why_it_may_be_empty():
+    cut_off = {"message": {"content": ""}, "finish_reason": "length"}
+    assert judged(TURN_ON, cut_off).parsed.detail == "neither text nor a call (finish_reason length); expected turn_on"
+    thought = {"message": {"content": None, "reasoning_content": "Hm"}}
+    assert judged(GREETING, thought).parsed.detail == "neither text nor a call, only reasoning"
+
+
+@pytest.mark.parametrize("text", ["<think>Hm.</think>", "\n<think>One.</think> <think>Two.</think>"])
+def test_thoughts_alone_are_no_answer(text: str):
+    assert judged(GREETING, text).parsed.verdict is Verdict.NO_RESPONSE
+    assert judged(CALCULATE, text).parsed.detail == "neither text nor a call, only reasoning"
+    assert judged(GREETING, f"{text} Hello!").parsed.passed
+
+
+def test_thoughts_without_an_end_are_no_answer_either():
+    assert verdict(GREETING, "<think>Hm.") is Verdict.NO_RESPONSE
+
+
+def test_a_schema_of_a_parameter_may_be_true():
+    tool = Tool("f", "", {"type": "object", "properties": {"a": True, "b": False}})
+    case = Case("f", "f!", ((ExpectedCall("f", {"a": ArgumentRule((1,))}),),))
+    assert judge(case, call("f", a=1), Suite("Any", (tool,), (case,))).coerced.passed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"],
+        *["{} <think><|python_tag|>print(1)</think>", "{} <|python_tag|>clock()"],
+    ],
+)
+def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
+    good = text.replace("{}", '{"name": "clock", "arguments": {}}')
+    clock = ExpectedCall("clock")
+    case = Case("c", "c", ((clock, clock), (clock,)))
+    assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
+
+
+def test_a_tag_in_the_arguments_of_a_call_stands_behind_no_call():
+    case = Case("c", "c", ((ExpectedCall("f", {"a": ArgumentRule(("<|python_tag|>{",))}),),))
+    tool = Tool("f", "", {"type": "object", "properties": {"a": {}}})
+    assert judge(case, call("f", a="<|python_tag|>{"), Suite("Any", (tool,), (case,))).parsed.detail == ""
+
+
+@pytest.mark.parametrize("name", ["turn_on", "clock", "open"])
+def test_an_answer_of_ten_thousand_calls_is_judged_soon_and_told_in_short(name: str):
+    calls = openai_dict("", [(name, {"area": str(n)}) for n in range(10_000)])
+    many = replace(TURN_ON, alternatives=((LIGHTS,) * 20,))
+    parsed = judged(many, calls).parsed
+    assert not parsed.passed
+    assert len(parsed.detail) < 2500
+    assert "more" in parsed.detail
+
+
+def test_broken_calls_without_end_are_told_in_short():
+    parsed = judged(GREETING, SUM.replace(": {", ": {x") * 1000).parsed
+    assert (parsed.verdict, len(parsed.detail) < 2500) == (Verdict.MALFORMED, True)
+
+
+def test_the_nearest_alternative_gives_the_reason():
+    other = replace(LIGHTS, tool="clock", arguments={})
+    case = replace(TURN_ON, alternatives=((other,), (LIGHTS,), (LIGHTS, other)))
+    assert verdict(case, call("turn_on", area="bath", domain=["light", "switch"])) is Verdict.WRONG_VALUE
+    assert verdict(case, call("clock")) is Verdict.PASSED
+    assert judged(case, "Hm.").parsed.detail == "answered in words, expected clock or turn_on or turn_on and clock: Hm."
+
+
+def test_an_alternative_may_be_no_call():
+    case = replace(TURN_ON, alternatives=((LIGHTS,), ()))
+    assert verdict(case, "They are on already.", allow_direct_answers=False) is Verdict.PASSED
+    assert verdict(case, GOOD) is Verdict.PASSED
+
+
+def test_calls_in_another_order_fail_only_where_the_order_matters():
+    both = replace(TURN_ON, alternatives=((*CALCULATE.alternatives[0], LIGHTS),))
+    assert verdict(both, f"{GOOD}; {SUM}") is Verdict.PASSED
+    ordered = judged(replace(both, ordered=True), f"{GOOD}; {SUM}").parsed
+    called = 'turn_on({"area": "kitchen", "domain": ["light", "switch"]}), calculate({"expression": "2+2"})'
+    told = f"called {called}; the order is calculate, turn_on"
+    assert (ordered.verdict, ordered.detail) == (Verdict.WRONG_ORDER, told)
+    assert verdict(replace(both, ordered=True), f"{SUM}; {GOOD}") is Verdict.PASSED
+
+
+def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
+    rule = {"area": ArgumentRule(("hall",)), "brightness": ArgumentRule((100,))}
+    expected = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", rule),),))
+    assert verdict(expected, call("turn_on", area="hall")) is Verdict.PASSED
+    silent = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", {"area": ArgumentRule(("hall",))}),),))
+    assert verdict(silent, call("turn_on", area="hall", brightness=100)) is Verdict.PASSED
+    assert verdict(silent, call("turn_on", area="hall", brightness=50)) is Verdict.UNEXPECTED_ARGUMENT
+    written = judged(silent, call("turn_on", area="hall", brightness="100"))
+    assert (written.parsed.verdict, written.coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
+    half = ExpectedCall("turn_on", {"area": ArgumentRule(("hall",))}, defaults={"brightness": 50})
+    assert (
+        verdict(replace(TURN_ON, alternatives=((half,),)), call("turn_on", area="hall", brightness=50))
+        is Verdict.PASSED
+    )
+
+
+def test_what_coercion_mends_fails_as_parsed_and_passes_after_it():
+    dim = ExpectedCall("turn_on", {"area": ArgumentRule(("hall",)), "brightness": ArgumentRule((50,))})
+    case = replace(TURN_ON, alternatives=((dim,),))
+    parsed, coerced = judged(case, call("turn_on", area="hall", brightness="50"))
+    assert (parsed.verdict, coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
+    assert parsed.calls[0].arguments == {"area": "hall", "brightness": "50"}
+    assert coerced.calls[0].arguments == {"area": "hall", "brightness": 50}
+
+
+def test_a_list_in_a_string_is_mended_with_the_policy_off():
+    response = call("turn_on", area="kitchen", domain='["light", "switch"]')
+    parsed, coerced = judged(TURN_ON, response, stringified_lists=False)
+    assert (parsed.verdict, coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
+
+
+def test_coercion_mends_nothing_that_the_schema_does_not_ask_for():
+    judgements = judged(TURN_ON, call("turn_on", area="bath", domain=["light", "switch"]))
+    assert judgements.parsed == judgements.coerced
+
+
+def test_without_declared_tools_every_name_may_be_called():
+    case = Case("any", "Go", ((ExpectedCall("anything"),),))
+    assert judge(case, call("anything"), Suite("Any", (), (case,))).parsed.passed
+
+
+def test_an_integer_of_any_length_is_judged():
+    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
+    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
+    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
+    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, '{"name": "turn_on", "parameters": ' + '{"a":' * 5000, "\ud800", "\x00"])
+def test_nothing_that_a_model_writes_raises(text: str):
+    assert not judged(TURN_ON, text).parsed.passed

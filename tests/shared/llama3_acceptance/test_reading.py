@@ -1,0 +1,302 @@
+"""How text is read: with the options of an agent's own extractor, and what was mended is told."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+
+from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
+from llama3_acceptance import (
+    Answer,
+    Case,
+    ExpectedCall,
+    FoundCall,
+    Judgement,
+    Policies,
+    Reading,
+    Suite,
+    Verdict,
+    judge,
+    read_response,
+)
+from llama3_tools import Extractor, MissingExtraError, Tool
+from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
+
+TOOLS = (
+    Tool("clock"),
+    Tool("timer", "", {"type": "object", "properties": {"minutes": {"type": "integer"}}}),
+    Tool("calculate", "", {"type": "object", "properties": {"expression": {"type": "string"}}}),
+)
+TIME = Case("time", "What time is it?", ((ExpectedCall("clock"),),))
+SUM = Case("sum", "2+2?", ((ExpectedCall("calculate", mode="partial"),),))
+GREETING = Case("hello", "Hello!")
+
+CLOCK = '{"name": "clock", "parameters": {}}'
+BROKEN = "{'name': 'clock', 'parameters': {}}"
+TAG = "<function(clock)>{}</function>"
+PYTHON = "<|python_tag|>print(17*23)"
+
+MISSPELT = "clock was read leniently: the tag is written <function(NAME)>{…}"
+REPAIRED = f"clock was repaired from {BROKEN}"
+
+
+def judged(case: Case, response: object, reading: Reading, **policies: object) -> Judgement:
+    return judge(case, response, Suite("Home", TOOLS, (case,), Policies(**policies), reading=reading)).parsed
+
+
+def test_the_options_are_those_of_the_extractor():
+    defaults = {name: one.default for name, one in inspect.signature(Extractor).parameters.items()}
+    own = inspect.signature(Reading).parameters
+    assert {name: one.default for name, one in own.items()} == {name: defaults[name] for name in own}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"formats": "yaml"},
+        {"formats": ["json", "yaml"]},
+        {"formats": []},
+        {"formats": 7},
+        {"lenient": 1},
+        {"repair": "no"},
+        {"starts_reasoning": None},
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_as_there(options: dict[str, Any]):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        Extractor(**options)
+    with pytest.raises(caught.type, match=f"^{re.escape(str(caught.value))}$"):
+        Reading(**options)
+
+
+def test_forms_are_named_one_by_one_however_they_were_given():
+    readings = {Reading("json"), Reading(["json"]), Reading(iter(["json"]))}
+    assert readings == {Reading(("json",))}
+    assert Reading("all").formats == tuple(name for name in ("json", *Reading("all").formats[1:]) if name != "all")
+
+
+def test_repairs_need_tools_and_their_extra(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(ValueError, match=r"^repair is for calls of declared tools"):
+        Suite("Home", (), (TIME,), reading=Reading(repair=True))
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
+        Suite("Home", TOOLS, (TIME,), reading=Reading(repair=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "reading", "strictly", "remark"),
+    [
+        (TAG, Reading(lenient=True), Verdict.DIRECT_ANSWER_NOT_ALLOWED, MISSPELT),
+        (f"{TAG}\n{TAG}", Reading(lenient=True), Verdict.DIRECT_ANSWER_NOT_ALLOWED, MISSPELT),
+        (
+            '{"tool": "clock", "args": {}}',
+            Reading(lenient=True),
+            Verdict.MALFORMED,
+            "clock was read leniently: the name stands under 'tool', the arguments stand under 'args'",
+        ),
+        (BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED),
+        (
+            BROKEN.replace("name", "tool"),
+            Reading(lenient=True, repair=True),
+            Verdict.MALFORMED,
+            f"clock was read leniently: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
+        ),
+    ],
+)
+def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, strictly: Verdict, remark: str):
+    clocks = replace(TIME, alternatives=((ExpectedCall("clock"),), (ExpectedCall("clock"),) * 2))
+    assert judged(clocks, text, Reading()).verdict is strictly
+    mended = judged(clocks, text, reading)
+    assert (mended.verdict, mended.source, mended.detail) == (Verdict.PASSED, "text", remark)
+    assert mended.is_mended
+    plain = judged(clocks, CLOCK, reading)
+    assert (plain.passed, plain.detail, plain.is_mended) == (True, "", False)
+
+
+def test_a_call_keeps_what_was_mended():
+    (lenient, repaired) = judged(TIME, f"{TAG} {BROKEN}", Reading(lenient=True, repair=True)).calls
+    assert lenient == FoundCall("clock", {}, "{}", ("the tag is written <function(NAME)>{…}",))
+    assert repaired == FoundCall("clock", {}, "{}", (), BROKEN)
+
+
+def test_it_is_remarked_behind_the_reason_of_a_failure_too():
+    failed = judged(GREETING, BROKEN, Reading(repair=True))
+    assert (failed.verdict, failed.detail) == (Verdict.UNEXPECTED_CALL, f"clock({{}}) was not expected; {REPAIRED}")
+    in_text = judged(TIME, BROKEN, Reading(repair=True), text_calls=False)
+    assert (in_text.verdict, in_text.detail.endswith(f": {BROKEN}; {REPAIRED}")) == (Verdict.CALL_IN_TEXT, True)
+
+
+def test_it_is_remarked_before_all_else():
+    text = f"{BROKEN} {CLOCK[:-2]}"
+    assert judged(TIME, text, Reading(repair=True)).detail.startswith(f"{REPAIRED}; beside it, a call that cannot")
+
+
+def test_coercion_keeps_the_remark():
+    text = "{'name': 'timer', 'parameters': {'minutes': '5'}}"
+    case = Case("tea", "Tea", ((ExpectedCall("timer", mode="partial"),),))
+    coerced = judge(case, text, Suite("Home", TOOLS, (case,), reading=Reading(repair=True))).coerced
+    assert (coerced.calls[0].arguments, coerced.detail) == ({"minutes": 5}, f"timer was repaired from {text}")
+
+
+FORMS = {
+    "json": CLOCK,
+    "tool_call": f"<tool_call>{CLOCK}</tool_call>",
+    "function": "<function=clock>{}</function>",
+    "pythonic": "[clock()]",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):  # noqa: ANN401 - a literal
+    read = Extractor(tools=TOOLS, formats=form).extract(text).tools_called
+    assert read == (text == FORMS[form] or (form, text) == ("json", FORMS["tool_call"]))
+    for written in (text, f"Sure. {text}"):
+        judgement = judged(TIME, written, Reading(form))
+        assert judgement.verdict is (Verdict.PASSED if read else Verdict.MALFORMED)
+        assert not read or not judgement.detail
+    assert judged(TIME, text, Reading("all")).passed
+
+
+@pytest.mark.parametrize("formats", ["tool_call", "none"])
+def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):  # noqa: ANN401 - a literal
+    written = '{"name": "calculate", "parameters": {"expression": "2+2"}}'
+    unread = judged(SUM, f"Well: {written}", Reading(formats))
+    assert (unread.verdict, unread.detail) == (
+        Verdict.MALFORMED,
+        f"a call that cannot be read (the form json is not read): {written}",
+    )
+    assert judged(SUM, "That is 4.", Reading(formats)).passed
+    assert judged(GREETING, "She is {name}.", Reading(formats)).passed
+
+
+def test_beside_a_call_that_is_read_it_is_remarked():
+    beside = judged(TIME, f"[clock()] {CLOCK}", Reading("json"))
+    assert (beside.verdict, beside.detail) == (
+        Verdict.PASSED,
+        "beside it, a call that cannot be read (the form pythonic is not read): clock()",
+    )
+
+
+def test_the_tags_around_a_call_are_no_broken_one():
+    two = replace(TIME, alternatives=((ExpectedCall("clock"),) * 2,))
+    assert judged(two, FORMS["tool_call"], Reading("json")).verdict is Verdict.MISSING_CALL
+
+
+def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
+    code = judged(TIME, PYTHON, Reading("all"))
+    assert (code.verdict, [call.name for call in code.calls]) == (Verdict.UNKNOWN_TOOL, ["code_interpreter"])
+    expected = (ExpectedCall("clock"), ExpectedCall("code_interpreter", mode="partial"))
+    both = replace(TIME, alternatives=(expected,))
+    missing = judge(both, PYTHON, Suite("Any", (), (both,), reading=Reading("all"))).parsed
+    assert (missing.verdict, missing.detail) == (Verdict.MISSING_CALL, "no call of clock")
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "verdict", "detail"),
+    [
+        (TIME, f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>{CLOCK}", Verdict.PASSED, ""),
+        (TIME, f"<think>Hm.</think>{CLOCK}", Verdict.PASSED, ""),
+        (GREETING, f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>\nHello!", Verdict.PASSED, ""),
+        (GREETING, "Hm.</think>\n", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
+        (GREETING, "Hello!", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
+        (TIME, CLOCK, Verdict.MISSING_CALL, "neither text nor a call, only reasoning; expected clock"),
+        (
+            GREETING,
+            f"Hm.</think>{PYTHON}",
+            Verdict.MALFORMED,
+            f"a call that cannot be read (no call behind <|python_tag|>): {PYTHON}",
+        ),
+        (
+            TIME,
+            f"Hm.</think>{CLOCK}{PYTHON}",
+            Verdict.PASSED,
+            f"beside it, a call that cannot be read (no call behind <|python_tag|>): {PYTHON}",
+        ),
+    ],
+)
+def test_a_text_may_begin_inside_reasoning(case: Case, text: str, verdict: Verdict, detail: str):
+    judgement = judged(case, text, Reading(starts_reasoning=True))
+    assert (judgement.verdict, judgement.detail) == (verdict, detail)
+
+
+def test_what_was_thought_is_read_as_the_answer_unless_it_is_said():
+    assert judged(GREETING, f"I could {CLOCK}.</think>Hello!", Reading()).verdict is Verdict.UNEXPECTED_CALL
+
+
+APART = [
+    {"content": "Hello!", "reasoning_content": "Hm."},
+    AIMessage([{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Hello!"}]),
+    AIMessage([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hello!"}]),
+    {
+        "output": [
+            {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm."}]},
+            {"type": "message", "content": [{"type": "output_text", "text": "Hello!"}]},
+        ]
+    },
+    LangChainParser(split_reasoning=True).invoke(AIMessage("<think>Hm.</think>Hello!")),
+    LlamaIndexParser(split_reasoning=True).parse("<think>Hm.</think>Hello!"),
+    LlamaIndexParser(split_reasoning=True).promote(
+        ChatResponse(message=ChatMessage(role="assistant", content="<think>Hm.</think>Hello!"))
+    ),
+]
+
+
+@pytest.mark.parametrize("response", APART)
+def test_where_reasoning_came_apart_the_text_does_not_begin_inside_it(response: object):
+    assert read_response(response) == Answer("Hello!", reasoning="Hm.")
+    assert judged(GREETING, response, Reading(starts_reasoning=True)).passed
+    assert judged(GREETING, response, Reading()).passed
+
+
+def test_thoughts_are_put_together_and_odd_ones_left_out():
+    blocks = [{"type": "reasoning", "reasoning": one} for one in ("Hm.", "", None, 7, [7, {"text": "So."}])]
+    assert read_response({"content": blocks}).reasoning == "Hm.\n\nSo."
+
+
+def of_llama_index(text: str, **options: Any) -> object:  # noqa: ANN401 - as the parser has them
+    return LlamaIndexParser(TOOLS, **options).parse(text)
+
+
+def promoted(text: str, **options: Any) -> object:  # noqa: ANN401 - the same
+    response = ChatResponse(message=ChatMessage(role="assistant", content=text))
+    return LlamaIndexParser(TOOLS, **options).promote(response)
+
+
+def of_langchain(text: str, **options: Any) -> object:  # noqa: ANN401 - the same
+    return LangChainParser(tools=[tool.to_openai() for tool in TOOLS], **options).invoke(AIMessage(text))
+
+
+@pytest.mark.parametrize("adapter", [of_llama_index, promoted, of_langchain])
+def test_what_an_adapter_mended_is_told_too(adapter: Callable[..., object]):
+    text = f"{TAG} {{'name': 'timer', 'parameters': {{'minutes': '5'}}}}"
+    response = adapter(text, lenient=True, repair=True, coerce_arguments=True)
+    case = Case("both", "Both", ((ExpectedCall("clock"), ExpectedCall("timer", mode="partial")),))
+    parsed, coerced = judge(case, response, Suite("Home", TOOLS, (case,)))
+    assert (parsed.source, parsed.detail) == ("native", f"{MISSPELT}; timer was repaired from {text[len(TAG) + 1 :]}")
+    assert [call.arguments for call in parsed.calls] == [{}, {"minutes": "5"}]
+    assert [call.arguments for call in coerced.calls] == [{}, {"minutes": 5}]
+
+
+def test_it_is_told_of_a_call_in_a_block_too():
+    block = ToolCallBlock(tool_call_id="1", tool_name="clock", tool_kwargs={"n": 5})
+    told = [{"id": "2", "repaired_from": CLOCK}, {"id": "1", "written": '{"n": "5"}', "repaired_from": BROKEN}]
+    message = ChatMessage(role="assistant", blocks=[block], additional_kwargs={"coerced_arguments": told})
+    assert read_response(message).calls == (FoundCall("clock", {"n": "5"}, '{"n": "5"}', (), BROKEN),)
+
+
+@pytest.mark.parametrize(
+    "told", [7, [7], [{"id": 7}], [{"id": "1", "written": 7, "deviations": 7, "repaired_from": 7}]]
+)
+def test_odd_news_of_a_call_change_nothing(told: object):
+    call = {"id": "1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    message = {"content": "", "tool_calls": [call], "additional_kwargs": {"coerced_arguments": told}}
+    assert read_response(message).calls == (FoundCall("clock", {}, "{}"),)

@@ -1,0 +1,119 @@
+"""One answer comes out the same of every kind of response."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.messages import AIMessage
+from llama_index.core.base.llms.types import ChatMessage
+
+from llama3_acceptance import Answer, FoundCall, read_response
+from response_kinds import KINDS, TEXT_KINDS, Kind
+
+CALLS = [("get_weather", {"city": "Zürich"}), ("clock", {})]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("text", ["", "One moment."])
+def test_calls_and_text_are_read(kind: Kind, text: str):
+    answer = read_response(kind(text, CALLS))
+    assert (answer.text, [(call.name, call.arguments) for call in answer.calls]) == (text, CALLS)
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("text", ["", "Hello!", '{"name": "clock", "parameters": {}}'])
+def test_text_is_read(kind: Kind, text: str):
+    answer = read_response(kind(text, []))
+    assert (answer.text, answer.calls) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"n": 1}', ({"n": 1}, '{"n": 1}')),
+        ({"n": 1}, ({"n": 1}, '{"n": 1}')),
+        ("", ({}, "")),
+        (None, ({}, "")),
+        ('{"n": 1', (None, '{"n": 1')),
+        ("[1]", (None, "[1]")),
+        (7, (None, "7")),
+    ],
+)
+def test_arguments_are_an_object_or_nothing(arguments: object, expected: object):
+    message = {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": arguments}}]}
+    assert read_response(message).calls == (FoundCall("f", *expected),)
+
+
+def test_a_call_that_langchain_could_not_parse_is_a_call_without_arguments():
+    invalid = {"name": "f", "args": '{"n": 1', "id": "1", "error": None, "type": "invalid_tool_call"}
+    assert read_response(AIMessage("", invalid_tool_calls=[invalid])).calls == (FoundCall("f", None, '{"n": 1'),)
+
+
+@pytest.mark.parametrize("args", ["{", "", None])
+def test_beside_calls_that_it_could_parse_it_is_one_too(args: str | None):
+    invalid = {"name": "f", "args": args, "id": "1", "error": None, "type": "invalid_tool_call"}
+    message = AIMessage("", tool_calls=[{"name": "g", "args": {}, "id": "2"}], invalid_tool_calls=[invalid])
+    assert [(call.name, call.arguments) for call in read_response(message).calls] == [("g", {}), ("f", None)]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"role": "assistant", "content": None, "refusal": "I will not."},
+        {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]},
+        {"model": "llama3.1", "response": "I will not.", "done_reason": "stop"},
+    ],
+)
+def test_a_refusal_is_text_and_so_is_what_ollama_generates(response: object):
+    assert read_response(response).text == "I will not."
+
+
+def test_the_one_call_of_the_old_format_is_read():
+    message = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    assert read_response(message).calls == (FoundCall("f", {}, "{}"),)
+
+
+def test_a_chat_message_of_llama_index_is_read():
+    assert read_response(ChatMessage(role="assistant", content="Hello!")) == Answer("Hello!")
+
+
+def test_an_answer_is_itself():
+    answer = Answer("Hello!")
+    assert read_response(answer) is answer
+
+
+def test_why_a_server_stopped_and_what_the_model_thought_are_kept():
+    choice = {"message": {"content": None, "reasoning_content": "Hm."}, "finish_reason": "length"}
+    assert read_response(choice) == Answer(finish_reason="length", reasoning="Hm.")
+    message = AIMessage("", response_metadata={"done_reason": "length"}, additional_kwargs={"reasoning_content": "Hm."})
+    assert read_response(message) == Answer(finish_reason="length", reasoning="Hm.")
+    assert read_response({"content": "", "reasoning": "Hm."}) == Answer(reasoning="Hm.")
+    assert read_response(AIMessage("", response_metadata={"finish_reason": 7})) == Answer()
+    assert read_response(AIMessage("", response_metadata={"finish_reason": "stop"})) == Answer(finish_reason="stop")
+
+
+@pytest.mark.parametrize("response", [{"choices": []}, {"tool_calls": []}, {"output": []}])
+def test_no_choice_at_all_is_an_empty_answer(response: object):
+    assert read_response(response) == Answer()
+
+
+def test_text_in_pieces_is_put_together():
+    assert read_response({"content": ["Hel", {"type": "text"}, {"type": "text", "text": "lo!"}]}).text == "Hello!"
+    items = [{"type": "message", "content": piece} for piece in ("Hel", "lo!")]
+    assert read_response({"output": items}).text == "Hello!"
+
+
+def test_a_call_without_a_name_is_one():
+    message = {"tool_calls": [{"function": {"arguments": "{}"}}, {"type": "invalid_tool_call"}]}
+    assert read_response(message).calls == (FoundCall("", {}, "{}"), FoundCall("", None))
+
+
+@pytest.mark.parametrize("response", [None, 7, {}, [], {"object": "model"}, b"text", {"choices": [{}]}])
+def test_what_is_no_response_is_refused(response: object):
+    told = rf"^expected OpenAI's chat completion or message.*, got an? {type(response).__name__}$"
+    with pytest.raises(TypeError, match=told):
+        read_response(response)
+
+
+def test_an_error_in_place_of_a_response_is_told():
+    with pytest.raises(TypeError, match="got an error: model not found"):
+        read_response({"error": "model not found"})
