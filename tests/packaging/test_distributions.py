@@ -86,9 +86,17 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
 
-def test_pytest_finds_the_plugin(wheel: zipfile.ZipFile) -> None:
+@pytest.mark.parametrize(
+    "entry_point",
+    [
+        "[pytest11]\nllama3_tools = pytest_llama3_tools\n",
+        "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n",
+    ],
+    ids=["pytest", "the command"],
+)
+def test_the_plugin_and_the_subcommand_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
-    assert "[pytest11]\nllama3_tools = pytest_llama3_tools\n" in f"{wheel.read(name).decode()}\n"
+    assert entry_point in f"{wheel.read(name).decode()}\n"
 
 
 def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:

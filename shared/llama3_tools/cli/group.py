@@ -1,4 +1,4 @@
-"""The command and its subcommands."""
+"""The command and its subcommands: its own, and those of the entry points `llama3_tools.commands`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import os
 import sys
 import traceback
+from importlib.metadata import entry_points
 
 import click
 
 from llama3_tools._version import __version__
-from llama3_tools.cli.accept import accept
 from llama3_tools.cli.extract import extract
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text.escaping import visible
@@ -59,5 +59,6 @@ def llama3_tools() -> None:
     """Read the tool calls in what a local Llama 3 writes, and measure how well it calls."""
 
 
-llama3_tools.add_command(accept)
 llama3_tools.add_command(extract)
+for _entry_point in entry_points(group="llama3_tools.commands"):
+    llama3_tools.add_command(_entry_point.load(), _entry_point.name)

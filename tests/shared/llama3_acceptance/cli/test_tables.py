@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from llama3_acceptance.cli.tables import print_comparison, print_results
 from llama3_acceptance.comparison import Change, Comparison
 from llama3_acceptance.scores import Score
 from llama3_acceptance.values import Reading
-from llama3_tools.cli.tables import print_comparison, print_results
 from runs import DIM, KITCHEN, judged
 from screens import on_screen
 

@@ -1,4 +1,4 @@
-"""The command as a process of its own: what its streams, its packages and an interrupt do to it."""
+"""`llama3-tools accept` as a process of its own: what its streams and an interrupt do to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,42 +16,6 @@ from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import api
 from runs import KITCHEN
-
-BLOCKED = """
-import sys
-sys.path[:] = {path!r}
-sys.modules[{package!r}] = None
-from llama3_tools.cli import main
-main()
-"""
-
-
-@pytest.mark.parametrize("package", ["click", "rich"])
-def test_without_its_packages_the_command_says_what_to_install(package: str) -> None:
-    program = BLOCKED.format(path=sys.path, package=package)
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'\n"
-
-
-def test_what_else_is_missing_is_not_called_an_extra() -> None:
-    program = BLOCKED.format(path=sys.path, package="llama3_tools.cli.group")
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert "ModuleNotFoundError" in ended.stderr
-
-
-def test_the_module_runs_as_the_command() -> None:
-    command = [sys.executable, "-m", "llama3_tools.cli", "extract"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(
-        command, input="Grüß Gott".encode(), env=environment, capture_output=True, timeout=60, check=True
-    )
-    assert ended.stdout.decode() == '{"file": "-", "content": "Grüß Gott", "tool_calls": [], "rejections": []}\n'
-
-
-def test_it_runs_where_there_is_no_standard_error() -> None:
-    ended = done("extract", __file__, before="sys.stderr = None")
-    assert (ended.returncode, ended.stdout[:9]) == (0, '{"file": ')
 
 
 def test_a_reader_who_goes_away_costs_no_report(suite: str, outputs: Path, tmp_path: Path) -> None:
@@ -65,34 +28,14 @@ def test_a_reader_who_goes_away_costs_no_report(suite: str, outputs: Path, tmp_p
     assert len(json.loads(report.read_text("utf-8"))["results"]) == 4
 
 
-@pytest.mark.parametrize("subcommand", ["accept", "extract"])
-def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path: Path, subcommand: str) -> None:
+def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path: Path) -> None:
     full, report = Path("/dev/full"), tmp_path / "a.json"
     if not full.exists():
         pytest.skip("this system has no /dev/full")
-    arguments = [suite, "--replay", outputs, "--json", report] if subcommand == "accept" else [outputs]
     with full.open("w") as file:
-        ended = done(subcommand, *arguments, stdout=file)
+        ended = done("accept", suite, "--replay", outputs, "--json", report, stdout=file)
     assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
-    assert report.exists() is (subcommand == "accept")
-
-
-def test_an_interrupt_is_said_without_a_traceback() -> None:
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
-    with subprocess.Popen(
-        command("extract", __file__, "-", before=heard),
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()  # from here on, it waits for standard input
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (2, "Error: interrupted\n")
+    assert report.exists()
 
 
 def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -> None:
@@ -105,7 +48,7 @@ def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -
 
 
 def test_a_fault_of_its_own_is_no_failed_case(suite: str, outputs: Path) -> None:
-    fault = "import llama3_tools.cli.acceptance_run as run; del run.print_results"
+    fault = "import llama3_acceptance.cli.acceptance_run as run; del run.print_results"
     ended = done("accept", suite, "--replay", outputs, before=fault)
     assert ended.returncode == 2
     assert "NameError" in ended.stderr

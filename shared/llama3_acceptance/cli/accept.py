@@ -147,8 +147,8 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
     The exit status is 0; 1 if a case failed; 2 if it could not run, or not to the end.
     """
     _check_together(click.get_current_context())
-    from llama3_tools.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without
-    from llama3_tools.cli.acceptance_run import compare, run  # noqa: PLC0415 - as above
+    from llama3_acceptance.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without
+    from llama3_acceptance.cli.acceptance_run import compare, run  # noqa: PLC0415 - as above
 
     screen = console(color)
     pair = options.pop("compare")

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from llama3_acceptance.asking import fingerprint
+from llama3_acceptance.cli.accept_options import Options
+from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.records import Record, Run
 from llama3_acceptance.results import Results, judge_records
 from llama3_acceptance.runner import Endpoint, EndpointError, Settings, run_suite
 from llama3_acceptance.values import Suite
-from llama3_tools.cli.accept_options import Options
-from llama3_tools.cli.results_file import append, take_up
 from llama3_tools.text.escaping import visible
 
 __all__ = ["ask_and_judge"]

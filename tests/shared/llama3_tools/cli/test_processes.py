@@ -1,0 +1,76 @@
+"""The command as a process of its own: what its streams, its packages and an interrupt do to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import command, done
+
+BLOCKED = """
+import sys
+sys.path[:] = {path!r}
+sys.modules[{package!r}] = None
+from llama3_tools.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("package", ["click", "rich"])
+def test_without_its_packages_the_command_says_what_to_install(package: str) -> None:
+    program = BLOCKED.format(path=sys.path, package=package)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'\n"
+
+
+def test_what_else_is_missing_is_not_called_an_extra() -> None:
+    program = BLOCKED.format(path=sys.path, package="llama3_tools.cli.group")
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert "ModuleNotFoundError" in ended.stderr
+
+
+def test_the_module_runs_as_the_command() -> None:
+    command = [sys.executable, "-m", "llama3_tools.cli", "extract"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(
+        command, input="Grüß Gott".encode(), env=environment, capture_output=True, timeout=60, check=True
+    )
+    assert ended.stdout.decode() == '{"file": "-", "content": "Grüß Gott", "tool_calls": [], "rejections": []}\n'
+
+
+def test_it_runs_where_there_is_no_standard_error() -> None:
+    ended = done("extract", __file__, before="sys.stderr = None")
+    assert (ended.returncode, ended.stdout[:9]) == (0, '{"file": ')
+
+
+def test_a_full_disk_is_an_error_of_its_own() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with full.open("w") as file:
+        ended = done("extract", __file__, stdout=file)
+    assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
+
+
+def test_an_interrupt_is_said_without_a_traceback() -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
+    with subprocess.Popen(
+        command("extract", __file__, "-", before=heard),
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # from here on, it waits for standard input
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (2, "Error: interrupted\n")
