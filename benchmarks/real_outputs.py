@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from llama3_tools import Extraction
 from llama3_tools.stream.segments import PieceExtractor, Pieces
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from accounts import all_is_accounted_for
@@ -67,7 +67,9 @@ def main(command_line: Sequence[str] | None = None) -> None:
         print(row)
     faults = [output for outputs in read.values() for output in outputs if output.fault]
     if faults:
-        parser.exit(1, "".join(visible(f"{path}, line {output.line}: {output.fault}") + "\n" for output in faults))
+        parser.exit(
+            1, "".join(escape_invisible(f"{path}, line {output.line}: {output.fault}") + "\n" for output in faults)
+        )
 
 
 def _read(line: str) -> str | None:
@@ -125,7 +127,7 @@ def _row(name: str, cells: Iterable[object]) -> str:
 def listed(outputs: Iterable[Output]) -> Iterator[str]:
     """Give what became of each output: its pieces, its calls, and its rejections with their reasons."""
     for output in outputs:
-        yield f"line {output.line}{': ' + visible(output.fault) if output.fault else ''}"
+        yield f"line {output.line}{': ' + escape_invisible(output.fault) if output.fault else ''}"
         if output.whole:
             for piece in output.whole.pieces:
                 yield _item(piece.kind.value, piece.text)
@@ -135,7 +137,7 @@ def listed(outputs: Iterable[Output]) -> Iterator[str]:
 
 
 def _item(label: str, text: str) -> str:
-    return f"  {label:10}" + visible(text).replace("\n", f"\n{'':10}| ")
+    return f"  {label:10}" + escape_invisible(text).replace("\n", f"\n{'':10}| ")
 
 
 if __name__ == "__main__":

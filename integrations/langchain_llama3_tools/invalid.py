@@ -18,7 +18,7 @@ from langchain_llama3_tools.content import Run
 from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
 from llama3_tools.extractor import written_id
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = [
     "REJECTED_TOOL_CALLS",
@@ -143,4 +143,4 @@ def _malformed(rejections: list[Rejection], text: str) -> OutputParserException:
     calls = "; ".join(
         f"{rejection.name or 'a call'} ({rejection.reason}): {rejection.detail}" for rejection in rejections
     )
-    return OutputParserException(visible(f"The model wrote {count}: {calls}", exact=True), llm_output=text)
+    return OutputParserException(escape_invisible(f"The model wrote {count}: {calls}", exact=True), llm_output=text)

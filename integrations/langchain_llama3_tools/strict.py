@@ -12,7 +12,7 @@ from langchain_llama3_tools.content import joined_text
 from llama3_tools import Limits, ResponseFormatError
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.strict.check import check_response
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["StrictFormat"]
 
@@ -47,8 +47,8 @@ class StrictFormat:
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
-                visible(f"The model did not keep to the response format: {error}", exact=True),
-                observation=visible(observation, exact=True),
+                escape_invisible(f"The model did not keep to the response format: {error}", exact=True),
+                observation=escape_invisible(observation, exact=True),
                 llm_output=text if output is None else output,
                 send_to_llm=True,
             ) from error

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Llama3ToolsError
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama_index_llama3_tools.output import FailedToolCall
 
 __all__ = ["LLMRequestError", "MalformedToolCallError"]
@@ -67,7 +67,7 @@ class LLMRequestError(Llama3ToolsError, RuntimeError):
         """What went wrong, and what to do."""
         self.output = output
         """What the model had written by then: nothing of it is lost."""
-        super().__init__(f"{problem}; it had written: {visible(f'{output!r:.200}')}" if output else problem)
+        super().__init__(f"{problem}; it had written: {escape_invisible(f'{output!r:.200}')}" if output else problem)
 
     def __reduce__(self) -> tuple[type[LLMRequestError], tuple[str, str]]:
         """Pickle by the arguments."""

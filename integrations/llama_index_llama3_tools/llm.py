@@ -24,7 +24,7 @@ from llama3_tools import Formats, Limits, OnUnknownTool, PromptFormat
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts.placement import ToolsIn
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.tools.toolset import kept_toolset
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
@@ -264,7 +264,7 @@ class Llama3ToolLLM(ToolLLMOptions):
             if call.name and isinstance(call.arguments, dict)
         ]
         if not selections and error_on_no_tool_call:
-            written = visible(repr(response.message.content))
+            written = escape_invisible(repr(response.message.content))
             raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
         return selections
 

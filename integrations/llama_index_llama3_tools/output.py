@@ -9,7 +9,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools import Extraction, RejectionReason
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown
 from llama3_tools.values import fields_shown
 from llama_index_llama3_tools.messages import assistant_message, tool_selection
@@ -27,7 +27,7 @@ class Showable(BaseModel):
             written = {name: repr(value) for name, value in fields.items()}
         except ValueError:
             written = {name: shown(value) for name, value in self.model_dump(include=set(fields)).items()}
-        return visible(join_str.join(f"{name}={value}" for name, value in written.items()), exact=True)
+        return escape_invisible(join_str.join(f"{name}={value}" for name, value in written.items()), exact=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class FailedToolCall:
 
     def __str__(self) -> str:
         """Give one line that a person, or the model in a second try, can act on."""
-        return visible(f"{self.name or 'a call'} ({self.reason}): {self.detail}", exact=True)
+        return escape_invisible(f"{self.name or 'a call'} ({self.reason}): {self.detail}", exact=True)
 
 
 class Llama3ToolOutput(Showable):

@@ -11,7 +11,7 @@ from llama_index.core.agent.react.types import ResponseReasoningStep
 
 from llama3_tools import RejectionReason
 from llama3_tools.reading.json_scan import Refusal
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama_index_llama3_tools.output import FailedToolCall
 from llama_index_llama3_tools.react_input import BrokenInput, Input, read_input
 
@@ -67,16 +67,16 @@ def read_step(
         return _action(text, shown(text), offset, repairable, end=len(before_answer))
     written = shown(text)
     if not found and "Action:" in written:
-        raise ValueError(f"Could not parse output, for its actions are quoted: {visible(written)}")
+        raise ValueError(f"Could not parse output, for its actions are quoted: {escape_invisible(written)}")
     if not found and "Thought:" in text:
-        raise ValueError(f"Could not parse output: {visible(written)}")
+        raise ValueError(f"Could not parse output: {escape_invisible(written)}")
     if not found:  # and no other of its words either
         step = cast("ResponseReasoningStep", ReActOutputParser().parse(text, is_streaming))
         step.response = shown(step.response)
         return step
     thought, found, answer = text.partition("Thought:")[2].partition("Answer:")
     if not found:
-        raise ValueError(f"Could not extract final answer from input text: {visible(written)}")
+        raise ValueError(f"Could not extract final answer from input text: {escape_invisible(written)}")
     thought, answer = shown(thought).strip(), shown(answer).strip()
     return ResponseReasoningStep(thought=thought, response=answer, is_streaming=is_streaming)
 
@@ -122,7 +122,7 @@ def _action(text: str, shown: str, offset: int, repairable: Collection[str], *, 
     action = _ACTION.search(text, 0, max(last_input, 0))
     start = action.start() if action else 0
     if not action or start > end or _INPUT_LINE.search(text, 0, start) or _is_made_up(text, start):
-        raise ValueError(f"Could not extract tool use from input text: {visible(shown)}")
+        raise ValueError(f"Could not extract tool use from input text: {escape_invisible(shown)}")
     label = text.index(_INPUT, action.end())
     brace = text.index("{", label + len(_INPUT))
     read = _stray(shown, action.end(), label, brace, offset) or read_input(

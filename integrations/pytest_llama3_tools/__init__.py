@@ -66,12 +66,12 @@ def _load(file: Path) -> list[SuiteCase]:
     from llama3_acceptance.assertions import SuiteCase  # noqa: PLC0415 - only tests with a suite need it
     from llama3_acceptance.suite import SuiteError, load_suite  # noqa: PLC0415 - the same
     from llama3_tools.errors import MissingExtraError  # noqa: PLC0415 - the same
-    from llama3_tools.text.escaping import visible  # noqa: PLC0415 - the same
+    from llama3_tools.text.escaping import escape_invisible  # noqa: PLC0415 - the same
 
     try:
         suite = load_suite(file)
     except (MissingExtraError, SuiteError) as error:
-        raise pytest.fail.Exception(visible(str(error), exact=True), pytrace=False) from None
+        raise pytest.fail.Exception(escape_invisible(str(error), exact=True), pytrace=False) from None
     except OSError as error:
         raise pytest.fail.Exception(f"the suite {file} cannot be opened: {error.strerror}", pytrace=False) from None
     return [SuiteCase(case, suite) for case in suite.cases]

@@ -20,7 +20,7 @@ from llama3_acceptance.values import (
     Reading,
     Suite,
 )
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
 
@@ -147,4 +147,4 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
 
 def _within(text: str, *, exact: bool) -> str:
     """Give text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
-    return visible(text, exact=exact).replace("\n", "\n" + " " * 18)
+    return escape_invisible(text, exact=exact).replace("\n", "\n" + " " * 18)

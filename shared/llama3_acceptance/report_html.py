@@ -14,7 +14,7 @@ from llama3_acceptance.report_result import html_legend, html_result
 from llama3_acceptance.results import Results
 from llama3_acceptance.scores import Row, Score, Scores, score
 from llama3_acceptance.values import Policies, Verdict
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["report_html"]
 
@@ -176,4 +176,4 @@ def _grade(verdict: Verdict) -> str:
 
 
 def _text(text: object) -> str:
-    return escape(visible(str(text)))
+    return escape(escape_invisible(str(text)))

@@ -8,7 +8,7 @@ from llama3_acceptance.rendering import few, shown_reading
 from llama3_acceptance.results import Results
 from llama3_acceptance.scores import NO_TOOL
 from llama3_acceptance.values import Case, CaseResult, Judgement, Verdict
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["report_junit"]
 
@@ -32,10 +32,10 @@ def report_junit(results: Results, *, coerced: bool = False) -> bytes:
         "skipped": "0",
         "time": _seconds(sum(result.latency for result in results.results)),
     }
-    name = visible(results.suite.name)
+    name = escape_invisible(results.suite.name)
     suite = ET.Element("testsuite", {"name": name, **counts})
     if results.run.started:
-        suite.set("timestamp", visible(results.run.started).removesuffix("Z"))
+        suite.set("timestamp", escape_invisible(results.run.started).removesuffix("Z"))
     properties = ET.SubElement(suite, "properties")
     run = results.run
     facts = {
@@ -45,7 +45,7 @@ def report_junit(results: Results, *, coerced: bool = False) -> bytes:
         "missing": results.missing,
     }
     for key, value in facts.items():
-        ET.SubElement(properties, "property", {"name": key, "value": visible(str(value))})
+        ET.SubElement(properties, "property", {"name": key, "value": escape_invisible(str(value))})
     suite.extend(tests)
     root = ET.Element("testsuites", {"name": name, **{key: counts[key] for key in counts if key != "skipped"}})
     root.append(suite)
@@ -58,20 +58,20 @@ def _test(results: Results, result: CaseResult, case: Case, coerced: bool, sever
     test = ET.Element(
         "testcase",
         {
-            "name": visible(case.id) + (f"[{result.repeat}]" if several else ""),
-            "classname": visible(f"{results.suite.name}.{case.tool or NO_TOOL}"),
+            "name": escape_invisible(case.id) + (f"[{result.repeat}]" if several else ""),
+            "classname": escape_invisible(f"{results.suite.name}.{case.tool or NO_TOOL}"),
             "time": _seconds(result.latency),
         },
     )
     if judgement.passed and judgement.detail:
-        remark = {"name": "remark", "value": visible(judgement.detail)}
+        remark = {"name": "remark", "value": escape_invisible(judgement.detail)}
         ET.SubElement(ET.SubElement(test, "properties"), "property", remark)
     if not judgement.passed:
         kind = "error" if result.error is not None else "failure"
-        message = visible(judgement.detail)
+        message = escape_invisible(judgement.detail)
         failure = ET.SubElement(test, kind, {"type": judgement.verdict.value, "message": message})
-        failure.text = visible(_explained(result, case, judgement))
-    ET.SubElement(test, "system-out").text = visible(result.output)
+        failure.text = escape_invisible(_explained(result, case, judgement))
+    ET.SubElement(test, "system-out").text = escape_invisible(result.output)
     return test
 
 

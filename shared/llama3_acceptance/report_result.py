@@ -8,7 +8,7 @@ from html import escape
 from llama3_acceptance.rendering import few, shown_expected, shown_json
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
 from llama3_tools.stream.segments import Piece, PieceKind, Pieces
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["html_legend", "html_result"]
 
@@ -116,4 +116,4 @@ def _aside(result: CaseResult) -> str:
 
 
 def _text(text: object) -> str:
-    return escape(visible(str(text)))
+    return escape(escape_invisible(str(text)))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = [
     "Llama3ToolsError",
@@ -106,7 +106,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
     def __init__(
         self, problem: ResponseFormatProblem, detail: str, *, expected: str, output: str, offset: int = 0
     ) -> None:
-        super().__init__(visible(f"{problem}: {detail}. Expected {expected}", exact=True))
+        super().__init__(escape_invisible(f"{problem}: {detail}. Expected {expected}", exact=True))
         self.problem = problem
         """What is wrong, in one word."""
         self.detail = detail

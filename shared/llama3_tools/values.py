@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, TypeAlias, TypedDict
 
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown, write_json
 
 __all__ = [
@@ -159,7 +159,7 @@ class ToolCall:
         arguments = shortened(_in_one_line(self.arguments_json))  # whose strings have no line breaks
         name = shortened(self.name if _PLAIN_NAME.fullmatch(self.name) else repr(self.name))
         repaired = "" if self.repaired_from is None else " repaired"
-        return visible(f"<ToolCall {name}({arguments}) {self.format} {start}:{end}{repaired}>", exact=True)
+        return escape_invisible(f"<ToolCall {name}({arguments}) {self.format} {start}:{end}{repaired}>", exact=True)
 
     @property
     def usable_json(self) -> str:
@@ -249,7 +249,9 @@ class Rejection:
         """Show where, why, and the detail; no character hides."""
         start, end = self.span
         name = "" if self.name is None else f" of {shortened(self.name)!r}"
-        return visible(f"<Rejection {start}:{end}{name} {self.reason}: {_in_one_line(self.detail)}>", exact=True)
+        return escape_invisible(
+            f"<Rejection {start}:{end}{name} {self.reason}: {_in_one_line(self.detail)}>", exact=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,13 +327,13 @@ class Extraction:
         reasoning = "" if self.reasoning is None else f", reasoning={shortened(self.reasoning)!r}"
         lines = [f"Extraction(content={content!r}{reasoning}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
-        return visible("\n".join(lines) + ")")
+        return escape_invisible("\n".join(lines) + ")")
 
 
 def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
     """Show a dataclass as Python does, integers of any size too; no character hides."""
     named = [f"{one.name}={shown(getattr(value, one.name))}" for one in fields(value)]
-    return visible(f"{type(value).__name__}({', '.join(named)})", exact=True)
+    return escape_invisible(f"{type(value).__name__}({', '.join(named)})", exact=True)
 
 
 def shortened(text: str, limit: int = 120) -> str:

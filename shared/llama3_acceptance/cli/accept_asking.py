@@ -17,7 +17,7 @@ from llama3_acceptance.records import Record, Run
 from llama3_acceptance.results import Results, judge_records
 from llama3_acceptance.runner import Endpoint, EndpointError, Settings, run_suite
 from llama3_acceptance.values import Suite
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["ask_and_judge"]
 
@@ -44,7 +44,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
             options.results_file,
             run,
             resume=options.resume,
-            say=lambda text: errors.print(visible(text), soft_wrap=True),
+            say=lambda text: errors.print(escape_invisible(text), soft_wrap=True),
         )
     done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
     kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
@@ -102,6 +102,6 @@ def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Reco
         task = progress.add_task("asking", total=total, completed=done, last="")
 
         def advance(record: Record) -> None:
-            progress.update(task, advance=1, last=f"{visible(record.case)}, {record.latency:.1f} s")
+            progress.update(task, advance=1, last=f"{escape_invisible(record.case)}, {record.latency:.1f} s")
 
         yield advance

@@ -20,7 +20,7 @@ from llama3_acceptance.suite import SuiteError
 from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["compare", "run"]
 
@@ -69,7 +69,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
         is_written = write_reports(errors, results, options)  # first: whoever reads the tables may go away
         print_results(screen, results, coerced=options.judged == "coerced")
     if trouble is not None:
-        errors.print(f"Error: {visible(trouble)}", soft_wrap=True)
+        errors.print(f"Error: {escape_invisible(trouble)}", soft_wrap=True)
     if trouble is not None or not is_written:
         return COULD_NOT_RUN
     passed = [one.judgement(coerced=options.judged == "coerced").passed for one in results.results]

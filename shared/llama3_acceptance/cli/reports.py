@@ -13,7 +13,7 @@ from llama3_acceptance.report_html import report_html
 from llama3_acceptance.report_json import report_json
 from llama3_acceptance.report_junit import report_junit
 from llama3_acceptance.results import Results
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["write_reports"]
 
@@ -32,6 +32,6 @@ def write_reports(errors: Console, results: Results, options: Options) -> bool:
         try:
             path.write_bytes(make())
         except OSError as error:
-            errors.print(f"Error: {visible(str(path))}: {error.strerror or error}", soft_wrap=True)
+            errors.print(f"Error: {escape_invisible(str(path))}: {error.strerror or error}", soft_wrap=True)
             is_written = False
     return is_written

@@ -13,7 +13,7 @@ from llama3_acceptance.comparison import Change, Comparison
 from llama3_acceptance.results import Results
 from llama3_acceptance.scores import Row, Score, score
 from llama3_acceptance.values import CaseResult, Verdict, repeat_name
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
 __all__ = ["print_comparison", "print_results"]
@@ -31,7 +31,9 @@ def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
     """
     scores, run = score(results), results.run
     where = " ".join(part for part in (run.model, f"at {run.base_url}" if run.base_url else "") if part)
-    screen.print(Text.assemble((visible(results.suite.name), "bold"), f"  {visible(where)}"), soft_wrap=True)
+    screen.print(
+        Text.assemble((escape_invisible(results.suite.name), "bold"), f"  {escape_invisible(where)}"), soft_wrap=True
+    )
     tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
     tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
     for table in (*tables, _table("by reason", scores.by_reason)):
@@ -62,7 +64,7 @@ def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
 def _cells(row: Row) -> list[Text]:
     style = "green" if row.name == Verdict.PASSED.value else ""
     scores = (cell for one in (row.parsed, row.coerced) for cell in _score(one))
-    return [Text(visible(row.name), style), *scores]
+    return [Text(escape_invisible(row.name), style), *scores]
 
 
 def _score(score: Score) -> tuple[Text, Text]:
@@ -86,7 +88,7 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
     table.add_column(overflow="fold")
     for result in failed[:_SHOWN_FAILURES]:
         judgement = result.judgement(coerced=coerced)
-        table.add_row(Text(visible(result.name)), judgement.verdict.value, _detail(judgement.detail))
+        table.add_row(Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail))
     screen.print()
     screen.print(table)
     if len(failed) > _SHOWN_FAILURES:
@@ -106,10 +108,10 @@ def print_comparison(
         differences: how the runs were made differently.
     """
     for difference in differences:
-        screen.print(Text(visible(difference), "yellow"), soft_wrap=True)
+        screen.print(Text(escape_invisible(difference), "yellow"), soft_wrap=True)
     names = {"parsed": "parsed", "coerced": "after coercion"}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("passed", visible(before), visible(after), "fixed", "broken", "p (sign test)"):
+    for heading in ("passed", escape_invisible(before), escape_invisible(after), "fixed", "broken", "p (sign test)"):
         table.add_column(Text(heading), overflow="fold")
     several = list(comparisons)
     for one in several:
@@ -121,11 +123,11 @@ def print_comparison(
             _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)
         _print_changes(screen, f"{names[one.judged]}: fails for another reason", "yellow", one.changed)
         if one.lost:
-            lost = visible(", ".join(one.lost))
+            lost = escape_invisible(", ".join(one.lost))
             screen.print(Text(f"\n{names[one.judged]}: passed before, and missing now: {lost}", "red"))
     for name, only in ((before, several[0].only_before), (after, several[0].only_after)):
         if only:
-            screen.print(Text(f"\nonly in {visible(name)}: {visible(', '.join(only))}"))
+            screen.print(Text(f"\nonly in {escape_invisible(name)}: {escape_invisible(', '.join(only))}"))
 
 
 def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
@@ -136,14 +138,14 @@ def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[
     for one in changes:
         name = repeat_name(one.case, one.repeat)
         verdicts = f"{one.before} → {one.after}"
-        table.add_row(Text(visible(name)), Text(visible(verdicts)), _detail(one.detail))
+        table.add_row(Text(escape_invisible(name)), Text(escape_invisible(verdicts)), _detail(one.detail))
     if table.row_count:
         screen.print(Text(f"\n{heading}", "bold"))
         screen.print(table)
 
 
 def _detail(detail: str) -> Text:
-    return Text(shortened(visible(" ".join(detail.split()), exact=True), 200))
+    return Text(shortened(escape_invisible(" ".join(detail.split()), exact=True), 200))
 
 
 def _count(number: int, noun: str) -> str:

@@ -19,7 +19,7 @@ from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.extractor import OnUnknownTool
 from llama3_tools.formats import FormatName
 from llama3_tools.stream.segments import PieceExtractor
-from llama3_tools.text.escaping import visible, visible_json
+from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
 
@@ -89,7 +89,7 @@ def extract(  # noqa: PLR0913 (an option each)
         try:
             text = _FINAL_BREAK.sub("", _read(name))
         except (OSError, UnicodeDecodeError) as error:
-            click.echo(visible(f"llama3-tools extract: {name}: {_why(error)}"), err=True)
+            click.echo(escape_invisible(f"llama3-tools extract: {name}: {_why(error)}"), err=True)
             failed = True
             continue
         if show:
@@ -142,8 +142,8 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
     written = {"file": name, "content": extraction.content}
     if has_reasoning:
         written["reasoning"] = extraction.reasoning
-    prose = visible_json(_json(written))
-    rest = visible_json(f'"tool_calls": [{calls}], "rejections": {_json(rejections)}', exact=True)
+    prose = escape_invisible_json(_json(written))
+    rest = escape_invisible_json(f'"tool_calls": [{calls}], "rejections": {_json(rejections)}', exact=True)
     return f"{prose[:-1]}, {rest}}}".encode()
 
 

@@ -13,7 +13,7 @@ import click
 from llama3_tools._version import __version__
 from llama3_tools.cli.extract import extract
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["llama3_tools"]
 
@@ -29,9 +29,9 @@ class _Group(click.Group):
                 if sys.stdout is not None:
                     sys.stdout.flush()
         except click.UsageError as error:  # a message may quote a file or a server
-            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+            raise click.UsageError(escape_invisible(error.format_message()), error.ctx) from None
         except click.ClickException as error:
-            raise CannotRunError(visible(error.format_message())) from None
+            raise CannotRunError(escape_invisible(error.format_message())) from None
         except (click.Abort, click.exceptions.Exit):
             raise
         except BrokenPipeError:  # whoever read has had enough
@@ -39,11 +39,13 @@ class _Group(click.Group):
             ctx.exit(COULD_NOT_RUN)
         except OSError as error:
             _close_stdout()
-            raise CannotRunError(visible(f"{error.filename or 'the output'}: {error.strerror or error}")) from error
+            raise CannotRunError(
+                escape_invisible(f"{error.filename or 'the output'}: {error.strerror or error}")
+            ) from error
         except KeyboardInterrupt:
             raise CannotRunError("interrupted") from None
         except Exception:  # noqa: BLE001 - whatever it is, no case has failed
-            click.echo(visible(traceback.format_exc()), err=True)
+            click.echo(escape_invisible(traceback.format_exc()), err=True)
             ctx.exit(COULD_NOT_RUN)
 
 

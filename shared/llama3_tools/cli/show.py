@@ -13,7 +13,7 @@ from rich.text import Text
 
 from llama3_tools.cli.other_readings import Option, OtherCall, can_repair, first_meeting
 from llama3_tools.stream.segments import Piece, PieceKind, Pieces
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import Extraction, Rejection, RejectionReason, ToolCall, shortened
 
 __all__ = ["STYLES", "show_pieces"]
@@ -49,7 +49,7 @@ def show_pieces(screen: Console, name: str, whole: Pieces, others: Sequence[Othe
         whole: the output, in pieces.
         others: the calls that it would have with other options.
     """
-    screen.print(Text.assemble((visible(name), "bold"), f": {_summary(whole)}"))
+    screen.print(Text.assemble((escape_invisible(name), "bold"), f": {_summary(whole)}"))
     output = Text()
     for piece in whole.pieces:
         output.append(_seen(piece), STYLES[piece.kind])
@@ -81,7 +81,7 @@ def _rows(whole: Pieces, others: Sequence[OtherCall]) -> Iterator[tuple[PieceKin
     for piece in whole.pieces:
         if piece.kind is PieceKind.CALL and piece.index is not None:
             call = whole.extraction.tool_calls[piece.index]
-            called = visible(f"{call.name} {call.arguments_json}", exact=True)
+            called = escape_invisible(f"{call.name} {call.arguments_json}", exact=True)
             yield piece.kind, str(place), Text.assemble(called, (f"  read as {call.format}{_oddities(call)}", "dim"))
         elif piece.kind is PieceKind.REJECTED and piece.index is not None:
             yield piece.kind, str(place), _why(whole.extraction.rejections[piece.index], in_rejections[piece.index])
@@ -125,17 +125,17 @@ def _placed(
 
 def _seen(piece: Piece) -> str:
     """Give the text of a piece with what hides in it written out: in a call, or what looks like one, whatever hides."""
-    return visible(piece.text, exact=piece.kind is not PieceKind.TEXT)
+    return escape_invisible(piece.text, exact=piece.kind is not PieceKind.TEXT)
 
 
 def _oddities(call: ToolCall) -> str:
     """Say what was lenient about a call, and whether it was repaired."""
     repaired = () if call.repaired_from is None else ("repaired",)
-    return visible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)), exact=True)
+    return escape_invisible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)), exact=True)
 
 
 def _why(rejection: Rejection, others: Sequence[OtherCall]) -> Text:
-    why = Text.assemble((rejection.reason.value, "bold"), f": {visible(rejection.detail, exact=True)}")
+    why = Text.assemble((rejection.reason.value, "bold"), f": {escape_invisible(rejection.detail, exact=True)}")
     for advice in _ways(others) or _advice(rejection.reason):
         why.append(f"\n{advice}", "dim")
     return why
@@ -151,10 +151,10 @@ def _ways(others: Sequence[OtherCall]) -> list[str]:
     """Say with which options there is a call in a place, and which call it is."""
     ways: dict[str, list[str]] = defaultdict(list)
     for other in others:
-        call = shortened(visible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
+        call = shortened(escape_invisible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
         ways[call].append(f"with {' and '.join(_written(option, other.call) for option in other.options)}")
     return [f"{', or '.join(dict.fromkeys(options))}, it is a call: {call}" for call, options in ways.items()]
 
 
 def _written(option: Option, call: ToolCall) -> str:
-    return f"--tools that declare {visible(call.name, exact=True)}" if option is Option.TOOLS else option.value
+    return f"--tools that declare {escape_invisible(call.name, exact=True)}" if option is Option.TOOLS else option.value

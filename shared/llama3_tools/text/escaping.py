@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-__all__ = ["visible", "visible_json"]
+__all__ = ["escape_invisible", "escape_invisible_json"]
 
 _BYTE = 0x100
 _WIDE = 0x10000
@@ -30,10 +30,10 @@ _IN_PROSE = re.compile(
 )
 
 
-def visible(text: str, *, exact: bool = False) -> str:
+def escape_invisible(text: str, *, exact: bool = False) -> str:
     r"""Give text in which no character hides, commands a terminal, turns text around, or cannot be written to a file.
 
-    >>> print(visible("a\x1b[2Jb\u202e\ud800"))
+    >>> print(escape_invisible("a\x1b[2Jb\u202e\ud800"))
     a\x1b[2Jb\u202e\ud800
 
     Args:
@@ -43,10 +43,10 @@ def visible(text: str, *, exact: bool = False) -> str:
     return (_EXACTLY if exact else _IN_PROSE).sub(_written_out, text)
 
 
-def visible_json(text: str, *, exact: bool = False) -> str:
+def escape_invisible_json(text: str, *, exact: bool = False) -> str:
     r"""Give JSON that means the same, in which such characters are escapes.
 
-    >>> print(visible_json('"a\x9b2Jb\u202e"'))
+    >>> print(escape_invisible_json('"a\x9b2Jb\u202e"'))
     "a\u009b2Jb\u202e"
     """
     return (_EXACTLY if exact else _IN_PROSE).sub(lambda match: json.dumps(match[0])[1:-1], text)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from llama3_tools.text.escaping import visible
+from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["shown", "write_json", "write_string", "written_arguments"]
 
@@ -47,7 +47,7 @@ def shown(value: object) -> str:
     try:
         return repr(value)
     except (ValueError, RecursionError):
-        return visible(write_json(value, default=lambda other: f"<{type(other).__name__}>"))
+        return escape_invisible(write_json(value, default=lambda other: f"<{type(other).__name__}>"))
 
 
 def written_arguments(arguments: Mapping[str, Any] | str) -> str:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from llama3_tools.text.escaping import visible, visible_json
+from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ from llama3_tools.text.escaping import visible, visible_json
     ],
 )
 def test_what_hides_or_commands_is_written_out(character: str, written: str) -> None:
-    assert visible(f"a{character}b") == f"a{written}b"
-    assert json.loads(visible_json(f'"a{character}b"')) == f"a{character}b"
-    assert visible_json(f'"a{character}b"').isprintable() or "\ufe0f" in written
+    assert escape_invisible(f"a{character}b") == f"a{written}b"
+    assert json.loads(escape_invisible_json(f'"a{character}b"')) == f"a{character}b"
+    assert escape_invisible_json(f'"a{character}b"').isprintable() or "\ufe0f" in written
 
 
 @pytest.mark.parametrize("text", ["a\tb\nc", "Zürich", "日本", "👩‍🚀 ❤️‍🔥 1️⃣ ©️", "می‌خواهم"])
 def test_what_is_read_stays(text: str) -> None:
-    assert visible(text) == text
+    assert escape_invisible(text) == text
 
 
 @pytest.mark.parametrize(("text", "written"), [("می‌خ", "می\\u200cخ"), ("❤️", "❤\\ufe0f"), ("日\u200d本", "日\\u200d本")])
 def test_names_and_arguments_are_seen_exactly(text: str, written: str) -> None:
-    assert visible(text, exact=True) == written
-    assert visible_json(f'"{text}"', exact=True) == f'"{written}"'
-    assert visible_json(f'"{text}"') == f'"{text}"'
+    assert escape_invisible(text, exact=True) == written
+    assert escape_invisible_json(f'"{text}"', exact=True) == f'"{written}"'
+    assert escape_invisible_json(f'"{text}"') == f'"{text}"'
