@@ -1,6 +1,6 @@
 """Malformed calls, repaired where that is asked for (rule 6): closed, of a declared tool, and beyond doubt.
 
-`json_repair` says what the model meant, and the tokens of `broken_json` say what it wrote. Only where the two agree,
+`json_repair` says what the model meant, and the tokens of `repair_tokens` say what it wrote. Only where the two agree,
 value by value, there is a call: a repair that drops something, makes something up or puts it elsewhere is none.
 """
 
