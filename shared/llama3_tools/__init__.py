@@ -18,9 +18,10 @@ from llama3_tools.errors import (
     StreamStateError,
     ToolDefinitionError,
 )
-from llama3_tools.extractor import Extractor, OnUnknownTool, extract, new_call_id
+from llama3_tools.extractor import Extractor, extract
 from llama3_tools.formats import FormatName, Formats
 from llama3_tools.limits import Limits
+from llama3_tools.options import OnUnknownTool, ReadOption, ReadOptions, new_call_id
 from llama3_tools.prompts import (
     PromptFormat,
     ToolChoice,
@@ -73,6 +74,8 @@ __all__ = [
     "OpenAIToolCall",
     "ProblemReason",
     "PromptFormat",
+    "ReadOption",
+    "ReadOptions",
     "ReasoningDelta",
     "Rejection",
     "RejectionReason",

@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, partial
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
-from llama3_tools.calls.plain_calls import take_plain_calls
-from llama3_tools.calls.reader import CallReader, coercers_of
-from llama3_tools.calls.repair import load_repair
+from llama3_tools.calls.reader import CallReader
 from llama3_tools.errors import require_bool, require_str
-from llama3_tools.formats import Choice, Formats, reads_of, require_formats
-from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.stream.content import Content
+from llama3_tools.formats import EnabledFormats, grammar_of
+from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
+from llama3_tools.options import ReadOption, ReadOptions, new_call_id, written_id
 from llama3_tools.stream.machine import ExtractionStream
-from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
-__all__ = ["Extractor", "OnUnknownTool", "extract", "new_call_id", "written_id"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-OnUnknownTool: TypeAlias = Literal["text", "call"]
-"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
+__all__ = ["Extractor", "extract"]
 
-
-def new_call_id() -> str:
-    """Make an id for a tool call: `call_` and 24 random hex digits (rule 13).
-
-    >>> len(new_call_id())
-    29
-    """
-    return f"call_{os.urandom(12).hex()}"
-
-
-def written_id(id_factory: Callable[[], object]) -> str:
-    """Make an id by what the caller gave, as text: whoever takes calls refuses other ids.
-
-    >>> written_id(lambda: 5)
-    '5'
-    """
-    return str(id_factory())
-
-
-class _Options(NamedTuple):
-    """What an extractor is made of."""
-
-    tools: dict[str, Tool] | None
-    on_unknown_tool: OnUnknownTool
-    formats: tuple[str, ...] | None
-    coerce_arguments: bool
-    lenient: bool
-    repair: bool
-    split_reasoning: bool
-    starts_reasoning: bool
-    limits: Limits
-    id_factory: Callable[[], str]
+_DEFAULTS = ReadOptions()
 
 
 class Extractor:
@@ -70,148 +37,115 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_calls", "_choice", "_options", "_reads")
+    __slots__ = ("_calls", "_grammar", "_options", "_tools")
 
-    def __init__(  # noqa: PLR0913 (an option each)
+    def __init__(
         self,
-        *,
         tools: Iterable[ToolLike] | None = None,
-        on_unknown_tool: OnUnknownTool = "text",
-        formats: Formats = None,
-        coerce_arguments: bool = False,
-        lenient: bool = False,
-        repair: bool = False,
-        split_reasoning: bool = False,
-        starts_reasoning: bool = False,
-        limits: Limits = DEFAULT_LIMITS,
-        id_factory: Callable[[], str] = new_call_id,
+        *,
+        options: ReadOptions | None = None,
+        **changes: Unpack[ReadOption],
     ) -> None:
         """Configure an extractor.
 
         Args:
             tools: the tools that may be called, as tool dicts or `Tool`s. `None`: any name may be called.
-            on_unknown_tool: with `tools` given, what becomes of a call of any other name: `"text"` leaves it in
-                the content and reports a rejection, `"call"` lets it through, so that an agent can answer it.
-            formats: the forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code`, and for
-                declared tools these, too. `"none"`: no calls; nothing but reasoning is taken out of the text.
-            coerce_arguments: whether arguments are made to fit the schema of their tool, as the function of that
-                name does it. What was changed, and what does not fit all the same, is on the call.
-            lenient: whether variants that no manual has are read, too: other tags for `<function=NAME>`, other keys for
-                `name` and `parameters`. A call's `deviations` say what was read so.
-            repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
-                The call's `repaired_from` is what the model wrote.
-            split_reasoning: whether `<think>…</think>` is split off as `reasoning`, rather than kept in the content.
-            starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
-            limits: how deep, how long and how many calls may be. What goes beyond is text.
-            id_factory: makes the id of each call; ids must be unique in a conversation. What is no `str` becomes one.
+            options: how outputs are read. `None`: `ReadOptions()`.
+            **changes: single options, which go before those in `options`.
 
         Raises:
-            TypeError: `tools` is no list of tools, `formats` no list of names, `limits` no `Limits`, `id_factory` no
-                function, or what is true or false neither.
+            TypeError: `tools` is no list of tools, there is no such option, or an option has the wrong type.
             ToolDefinitionError: a declaration that cannot be read.
-            ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
-                limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
+            ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
+                go by.
             MissingExtraError: `repair` needs the extra of that name.
         """
-        if on_unknown_tool not in get_args(OnUnknownTool):
-            raise ValueError(f'on_unknown_tool is "text" or "call", not {on_unknown_tool!r}')
-        if not callable(id_factory):
-            raise TypeError(f"id_factory is called without arguments for each id; {id_factory!r} cannot be called")
-        require_bool(
-            coerce_arguments=coerce_arguments,
-            lenient=lenient,
-            repair=repair,
-            split_reasoning=split_reasoning,
-            starts_reasoning=starts_reasoning,
-        )
-        if coerce_arguments and tools is None:
+        if options is not None and not isinstance(options, ReadOptions):
+            raise TypeError(f"options is a ReadOptions, not {options!r}")
+        chosen = replace(options or _DEFAULTS, **changes) if changes else options or _DEFAULTS
+        if tools is None and chosen.coerce_arguments:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
-        if repair and tools is None:
+        if tools is None and chosen.repair:
             raise ValueError("repair is for calls of declared tools: give tools, too")
-        self._set_up(
-            _Options(
-                tools=None if tools is None else declare_tools(tools),
-                on_unknown_tool=on_unknown_tool,
-                formats=require_formats(formats),
-                coerce_arguments=coerce_arguments,
-                lenient=lenient,
-                repair=repair,
-                split_reasoning=split_reasoning,
-                starts_reasoning=starts_reasoning,
-                limits=require_limits(limits),
-                id_factory=id_factory,
+        self._set_up(None if tools is None else declare_tools(tools), chosen)
+
+    def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:
+        self._tools = tools
+        self._options = options
+        id_factory = options.id_factory
+        self._calls = CallReader(
+            tools,
+            on_unknown_tool=options.on_unknown_tool,
+            id_factory=id_factory if id_factory is new_call_id else partial(written_id, id_factory),
+            coerce_arguments=options.coerce_arguments,
+            lenient=options.lenient,
+            repair=options.repair,
+            depth=options.limits.max_depth,
+        )
+        self._grammar = grammar_of(
+            EnabledFormats(
+                asked_for=options.formats,  # type: ignore[arg-type]  # as ReadOptions has checked it
+                has_tools=bool(tools),
+                has_code_interpreter=CODE_INTERPRETER in (tools or ()),
+                repair=options.repair,
             )
         )
 
-    def _set_up(self, options: _Options) -> None:
-        tools = options.tools
-        self._options = options
-        self._calls = CallReader(
-            tools,
-            options.on_unknown_tool,
-            new_call_id if options.id_factory is new_call_id else partial(written_id, options.id_factory),
-            None if tools is None or not options.coerce_arguments else coercers_of(tools),
-            lenient=options.lenient,
-            repair=load_repair() if options.repair else None,
-            depth=None if options.limits.depth == DEFAULT_LIMITS.depth else options.limits.depth,
-        )
-        self._choice = Choice(
-            asked_for=options.formats,
-            declared=None if tools is None else tuple(tools),
-            lenient=options.lenient,
-            repair=options.repair,
-            split_reasoning=options.split_reasoning,
-            starts_reasoning=options.starts_reasoning,
-        )
-        self._reads = reads_of(self._choice)
+    def __getstate__(self) -> tuple[dict[str, Tool] | None, ReadOptions]:
+        """Return what an extractor is made of, to copy or pickle it."""
+        return self._tools, self._options
 
-    def __getstate__(self) -> _Options:
-        """Give what an extractor is made of, to copy or pickle it."""
-        return self._options
-
-    def __setstate__(self, options: _Options) -> None:
-        """Take what `__getstate__` gave."""
-        self._set_up(options)
+    def __setstate__(self, state: tuple[dict[str, Tool] | None, ReadOptions]) -> None:
+        """Take what `__getstate__` returned."""
+        self._set_up(*state)
 
     @property
     def tools(self) -> dict[str, Tool] | None:
-        """The declared tools by name, or `None` where any name may be called."""
-        return None if self._calls.tools is None else dict(self._calls.tools)
+        """The declared tools by name, or `None` if any name may be called."""
+        return None if self._tools is None else dict(self._tools)
 
-    def extract(self, text: str) -> Extraction:
+    @property
+    def options(self) -> ReadOptions:
+        """How outputs are read."""
+        return self._options
+
+    def extract(self, text: str, *, complete: bool = True) -> Extraction:
         """Take one whole model output apart. It never raises on a `str`.
 
+        Args:
+            text: what the model wrote.
+            complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
+                wrapper counts as closed, and no code is called (rule 7).
+
         Raises:
-            TypeError: `text` is not a `str`.
+            TypeError: `text` is not a `str`, or `complete` neither true nor false.
         """
         require_str(text, "extract() takes the model's output as a str")
-        content = Content()
-        behind, is_prose = take_plain_calls(text, content, self._calls, self._reads, self._options.limits)
-        if not is_prose or self._reads.first is not None:
-            return self.stream().read_whole(text, content, behind)
-        if not behind:
-            return Extraction(text)
-        content.text(text[behind:])
-        content.end()
-        return Extraction(content.content, tuple(content.tool_calls))
+        if complete is not True:
+            require_bool(complete=complete)
+        return self._stream().read_whole(text, complete=complete)
 
     def stream(self, *, keep_content: bool = True) -> ExtractionStream:
         """Begin a model turn that arrives in chunks. A stream is for one turn, and for one thread at a time.
 
         Args:
-            keep_content: whether text and reasoning are kept for the extraction at the end. Without, it has `None` for
+            keep_content: whether text and reasoning are kept for the extraction at the end. If not, it has `None` for
                 both, the events have them all the same, and prose of any length takes no memory.
 
         Raises:
             TypeError: `keep_content` is neither true nor false.
         """
         require_bool(keep_content=keep_content)
-        return ExtractionStream(self._calls, self._reads, self._options.limits, keep_content=keep_content)
+        return self._stream(keep_content=keep_content)
+
+    def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
+        options = self._options
+        return ExtractionStream(self._calls, self._grammar, options, keep_content=keep_content)
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""
-        names = "any" if self._calls.tools is None else list(self._calls.tools)
-        return f"Extractor(tools={names}, on_unknown_tool={self._calls.on_unknown_tool!r})"
+        names = "any" if self._tools is None else list(self._tools)
+        return f"Extractor(tools={names}, on_unknown_tool={self._options.on_unknown_tool!r})"
 
 
 @cache
@@ -220,19 +154,13 @@ def _default() -> Extractor:
     return Extractor()
 
 
-def extract(  # noqa: PLR0913 (an option each)
+def extract(
     text: str,
     *,
     tools: Iterable[ToolLike] | None = None,
-    on_unknown_tool: OnUnknownTool = "text",
-    formats: Formats = None,
-    coerce_arguments: bool = False,
-    lenient: bool = False,
-    repair: bool = False,
-    split_reasoning: bool = False,
-    starts_reasoning: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
-    id_factory: Callable[[], str] = new_call_id,
+    complete: bool = True,
+    options: ReadOptions | None = None,
+    **changes: Unpack[ReadOption],
 ) -> Extraction:
     r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
 
@@ -243,37 +171,16 @@ def extract(  # noqa: PLR0913 (an option each)
     Args:
         text: what the model wrote.
         tools: the tools that may be called; `None`: any name may be called.
-        on_unknown_tool: what becomes of a call of any other name.
-        formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: as `Extractor` has it.
-        coerce_arguments: whether arguments are made to fit the schema of their tool.
-        lenient: whether variants that no manual has are read, too.
-        repair: whether a malformed object that is closed and names a declared tool is repaired (extra `repair`).
-        split_reasoning: whether `<think>…</think>` is split off as `reasoning`.
-        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`.
-        limits: how deep, how long and how many calls may be. What goes beyond is text.
-        id_factory: makes the id of each call.
+        complete: whether the model ended its turn, rather than a limit: `Extractor.extract` says what that means.
+        options: how outputs are read. `None`: `ReadOptions()`.
+        **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `text` is not a `str`, or an option of another type than `Extractor` takes.
+        TypeError: `text` is not a `str`, `tools` is no list of tools, or an option has the wrong type.
         ToolDefinitionError: a declaration that cannot be read.
-        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, a
-            limit is below 1, or `coerce_arguments` or `repair` has no `tools` to go by.
+        ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to go
+            by.
         MissingExtraError: `repair` needs the extra of that name.
     """
-    is_default = tools is None and on_unknown_tool == "text" and formats is None and id_factory is new_call_id
-    is_plain = coerce_arguments is lenient is repair is split_reasoning is starts_reasoning is False
-    if is_default and is_plain and limits is DEFAULT_LIMITS:
-        return _default().extract(text)
-    extractor = Extractor(
-        tools=tools,
-        on_unknown_tool=on_unknown_tool,
-        formats=formats,
-        coerce_arguments=coerce_arguments,
-        lenient=lenient,
-        repair=repair,
-        split_reasoning=split_reasoning,
-        starts_reasoning=starts_reasoning,
-        limits=limits,
-        id_factory=id_factory,
-    )
-    return extractor.extract(text)
+    extractor = _default() if tools is None and options is None and not changes else None
+    return (extractor or Extractor(tools, options=options, **changes)).extract(text, complete=complete)

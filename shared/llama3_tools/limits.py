@@ -18,18 +18,18 @@ class Limits(NamedTuple):
     """Bounds of one model turn. What goes beyond one is text, and a rejection says so.
 
     >>> from llama3_tools import extract
-    >>> extract('{"name": "f", "parameters": {"a": [[1]]}}', limits=Limits(depth=2)).rejections[0].reason.value
+    >>> extract('{"name": "f", "parameters": {"a": [[1]]}}', limits=Limits(max_depth=2)).rejections[0].reason.value
     'too_deep'
     """
 
-    depth: int = MAX_DEPTH - 1
+    max_depth: int = MAX_DEPTH - 1
     """How many levels of objects and arrays the arguments of a call may have, themselves the first; 127 at most."""
-    candidate: int = 4 * 1024 * 1024
-    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more, white space,
-    delimiters and 1,000 behind a call between backticks aside."""
-    calls: int = 1000
+    max_call_length: int = 4 * 1024 * 1024
+    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more, white space at
+    the end of text aside."""
+    max_calls: int = 1000
     """How many calls a turn may have."""
-    rejections: int = 1000
+    max_rejections: int = 1000
     """How many rejections are listed. One more says that there were others."""
 
 
@@ -45,13 +45,13 @@ def require_limits(limits: object) -> Limits:
         ValueError: a bound that is too low for any call, or a depth beyond what is read at all.
     """
     if not isinstance(limits, Limits) or not all(type(limit) is int for limit in limits):
-        raise TypeError(f"limits are Limits of whole numbers, such as Limits(calls=10); not {limits!r}")
+        raise TypeError(f"limits are Limits of whole numbers, such as Limits(max_calls=10); not {limits!r}")
     for name, limit in limits._asdict().items():
-        least = _LEAST_CANDIDATE if name == "candidate" else 1
+        least = _LEAST_CANDIDATE if name == "max_call_length" else 1
         if limit < least:
             raise ValueError(f"limits: {name} is at least {least}, not {limit}")
-    if limits.depth >= MAX_DEPTH:
-        raise ValueError(f"limits: depth is at most {MAX_DEPTH - 1}, not {limits.depth}")
+    if limits.max_depth >= MAX_DEPTH:
+        raise ValueError(f"limits: max_depth is at most {MAX_DEPTH - 1}, not {limits.max_depth}")
     return limits
 
 
@@ -59,7 +59,7 @@ def loaded_limits(given: object) -> Limits:
     """Check bounds, or the list or tuple that stands in their place in what was stored.
 
     >>> loaded_limits([127, 300, 10, 10])
-    Limits(depth=127, candidate=300, calls=10, rejections=10)
+    Limits(max_depth=127, max_call_length=300, max_calls=10, max_rejections=10)
 
     Raises:
         TypeError: not `Limits` of whole numbers.
@@ -73,7 +73,7 @@ def loaded_limits(given: object) -> Limits:
 def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple[RejectionReason, str] | None:
     """Say which bound a call is beyond that no extractor has read, as it says it of others.
 
-    >>> excess({"stops": [["Rome"]]}, Limits(depth=2))
+    >>> excess({"stops": [["Rome"]]}, Limits(max_depth=2))
     (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
 
     Args:
@@ -81,15 +81,15 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
         limits: the bounds.
         made: how many calls the turn has before it.
     """
-    if made >= limits.calls:
-        return RejectionReason.TOO_MANY, f"beyond the first {limits.calls} calls"
+    if made >= limits.max_calls:
+        return RejectionReason.TOO_MANY, f"beyond the first {limits.max_calls} calls"
     try:
         written = write_json(arguments, default=str)
     except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
         return None
-    if len(written) > limits.candidate:
-        return RejectionReason.TOO_LONG, f"longer than {limits.candidate} characters"
-    if not depth_is_within(written, 0, len(written), limits.depth):
+    if len(written) > limits.max_call_length:
+        return RejectionReason.TOO_LONG, f"longer than {limits.max_call_length} characters"
+    if not depth_is_within(written, 0, len(written), limits.max_depth):
         return too_deep(limits)
     return None
 
@@ -97,7 +97,7 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
 def too_deep(limits: Limits) -> tuple[RejectionReason, str]:
     """Say that arguments are nested too deep.
 
-    >>> too_deep(Limits(depth=2))
+    >>> too_deep(Limits(max_depth=2))
     (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
     """
-    return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.depth} levels"
+    return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.max_depth} levels"

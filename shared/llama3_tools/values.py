@@ -197,28 +197,15 @@ class RejectionReason(str, Enum):
     QUOTED = "quoted"
     """A call in a code span, in a blockquote, directly between quotation marks or in a repeated result (rule 9)."""
     TOO_DEEP = "too_deep"
-    """Nested deeper than 128 levels, or than `Limits.depth` says (rule 14)."""
+    """Nested deeper than 128 levels, or than `Limits.max_depth` says (rule 14)."""
     TOO_LONG = "too_long"
-    """Longer than `Limits.candidate` characters (rule 14)."""
+    """Longer than `Limits.max_call_length` characters (rule 14)."""
     TOO_MANY = "too_many"
-    """A call beyond the first `Limits.calls`, or the first of the rejections that are not listed (rule 14)."""
+    """A call beyond the first `Limits.max_calls`, or the first of the rejections that are not listed (rule 14)."""
 
     def __str__(self) -> str:
         """Give the bare word, as it is written in logs and JSON."""
         return self.value
-
-
-_ATTEMPTS = frozenset(
-    {
-        RejectionReason.MALFORMED,
-        RejectionReason.TRUNCATED,
-        RejectionReason.INVALID_ARGUMENTS,
-        RejectionReason.CONFLICTING_ARGUMENTS,
-        RejectionReason.TOO_DEEP,
-        RejectionReason.TOO_LONG,
-        RejectionReason.TOO_MANY,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,17 +220,8 @@ class Rejection:
     """What was found, where (an offset into the output), and what was expected."""
     name: str | None = None
     """The tool that it seems to name, if it names one. `None` for mere prose or data."""
-    is_in_tag: bool = False
-    """Whether it is the first in a tag for calls, such as `<tool_call>`, where nothing but a call is meant."""
-
-    @property
-    def is_attempt(self) -> bool:
-        """Whether the model meant to call a tool, and what it wrote for it cannot be run.
-
-        It names one, or stands in a tag for calls. A schema, quoted code and data are no attempts; a call of an unknown
-        tool is well-formed.
-        """
-        return (self.name is not None or self.is_in_tag) and self.reason in _ATTEMPTS
+    is_attempt: bool = False
+    """Whether the model meant to call a tool (rule 15), so that an agent tells it what was wrong."""
 
     def __repr__(self) -> str:
         """Show where, why, and the detail; no character hides."""
@@ -303,6 +281,11 @@ class Extraction:
     """The candidates that were not calls, in the order of the text."""
     reasoning: str | None = None
     """What the model thought, with `split_reasoning` (rule 9): without the tags, thoughts a blank line apart."""
+
+    @property
+    def attempts(self) -> tuple[Rejection, ...]:
+        """The rejections by which the model meant to call (rule 15): an agent tells the model about them."""
+        return tuple(rejection for rejection in self.rejections if rejection.is_attempt)
 
     @property
     def tools_called(self) -> bool:

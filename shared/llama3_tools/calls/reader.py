@@ -1,33 +1,44 @@
-"""From JSON to calls: one object, an array, an envelope (rules 2, 11, 12 and 13). For every wire format."""
+"""From what was written to calls: one object or an envelope, by the declared tools (rules 1, 11, 12 and 13)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
-from llama3_tools.calls.shapes import ENVELOPES, WrittenCall, read_call, read_plain_call
+from llama3_tools.calls.shapes import ARGUMENTS, ENVELOPES, WrittenCall, read_call
 from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
-from llama3_tools.reading.json_parse import JsonMember, JsonObject, parse_object, parse_objects
-from llama3_tools.reading.json_scan import Judge, Refusal
+from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object
+from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 
-__all__ = ["CallReader", "Parts", "Scope", "coercers_of"]
+__all__ = ["BUILT_IN", "CallReader", "Found", "Placed", "coercers_of"]
 
-Parts: TypeAlias = list["ToolCall | str"]
-"""What a candidate held: calls, and the message of an envelope as a string."""
+BUILT_IN = ("brave_search", "wolfram_alpha")
+"""Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
 
 _MESSAGES = ("message", "content")
-_LABELS = ("role", "type", "id", "index", "finish_reason")
+_LABELS = ("role", "name", "type", "id", "index", "finish_reason")
 """What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
+class Placed(NamedTuple):
+    """A call that was written in an envelope, and where it begins and ends in the text that was read."""
+
+    written: WrittenCall
+    start: int
+    end: int
+
+
+Found: TypeAlias = "WrittenCall | list[Placed | str]"
+"""What an object holds: a call; or, of an envelope, calls and the message."""
+
+
 def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
-    """Give what makes arguments fit the schemas of these tools, by the names of the tools.
+    """Return what makes arguments fit the schemas of these tools, by the names of the tools.
 
     >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
     {}
@@ -35,176 +46,152 @@ def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
     return {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in tools.items()}
 
 
-class Scope(NamedTuple):
-    """Where a call stands: bare, or inside wrappers."""
-
-    format: str
-    """The wire format that its calls are reported as."""
-    wrappers: tuple[str, ...] = ()
-    """The wrappers around, outermost first."""
-    is_in_tag: bool = False
-    """Whether one of them is a tag around JSON, where JSON is read whatever was asked for."""
-
-
-class ReadJson(NamedTuple):
-    """What stood at a brace or bracket, and where it ended (an index into the text that was read)."""
-
-    outcome: Parts | Refusal
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class CallReader:
     """Turns parsed JSON into calls, by the tools that were declared."""
 
-    tools: Mapping[str, Tool] | None
-    """The declared tools by name, or `None` where any name may be called."""
-    on_unknown_tool: Literal["text", "call"]
-    """What becomes of a call of a tool that was not declared."""
-    id_factory: Callable[[], str]
-    """Makes the id of each call (rule 13)."""
-    coercers: Mapping[str, Coercer] | None = None
-    """Makes arguments fit, by the name of their tool; `None`: they stay as the model wrote them."""
-    lenient: bool = False
-    """Whether variants that no manual has are calls, too."""
-    repair: Callable[[str], object] | None = None
-    """Gives the value that malformed JSON was meant to be; `None`: what is malformed is text."""
-    depth: int | None = None
-    """How many levels the arguments may have, if that is less than what is read at all."""
+    __slots__ = ("_coercers", "_depth", "_id_factory", "_lets_unknown_through", "_names", "lenient", "repair", "tools")
 
-    def read(self, text: str, pos: int, offset: int, scope: Scope, *, checked: bool = False) -> ReadJson | None:
-        """Read the object or the array at `text[pos]`; `None` where it is not plainly one.
+    def __init__(  # noqa: PLR0913 (an option each)
+        self,
+        tools: Mapping[str, Tool] | None = None,
+        *,
+        on_unknown_tool: str = "text",
+        id_factory: Callable[[], str] = str,
+        coerce_arguments: bool = False,
+        lenient: bool = False,
+        repair: bool = False,
+        depth: int = MAX_DEPTH - 1,
+    ) -> None:
+        self.tools = tools
+        """The declared tools by name, or `None` if any name may be called."""
+        self.repair = repair
+        """Whether malformed calls of declared tools are mended."""
+        self.lenient = lenient
+        """Whether variants that no manual has are calls, too."""
+        self._lets_unknown_through = on_unknown_tool == "call"
+        self._id_factory = id_factory
+        self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
+        self._depth = depth
+        self._names = sorted(BUILT_IN if tools is None else tools)
 
-        Args:
-            text: the text to read in.
-            pos: the index of the brace or bracket.
-            offset: the offset of `text[0]` in the model output.
-            scope: where the candidate stands.
-            checked: the text at `pos` is known to be one strict JSON value.
-        """
-        if text.startswith("{", pos):
-            plain = read_plain_call(text, pos)
-            if plain is not None and self.takes_plainly(plain[0].name):
-                written, end = plain
-                return ReadJson([self.make(written, (pos + offset, end + offset), scope)], end)
-            parsed = parse_object(text, pos, checked=checked)
-            if parsed is None or not parsed.members:
-                return None
-            return ReadJson(self._object(parsed, offset, scope), parsed.end)
-        items = parse_objects(text, pos, checked=checked)
-        if not items:
-            return None
-        return ReadJson(self._array(items, offset, scope), text.index("]", items[-1].end) + 1)
-
-    def judge(self, scope: Scope) -> Judge:
-        """Give what tells why an element of an array is not a call."""
-        return partial(self._refuse_element, scope)
-
-    def named(
-        self, calls: Iterable[tuple[WrittenCall, Span]], scope: Scope, *, are_meant: bool = True
-    ) -> Parts | Refusal:
-        """Make the calls of a format that carries the name outside of the JSON: all of them, or none.
+    def read(self, parsed: JsonObject, *, tool_name: bool = False) -> Found | Refusal:
+        """Read an object: a call, or an envelope with calls.
 
         Args:
-            calls: the calls, and where they stand.
-            scope: what is around them.
-            are_meant: whether they are calls for certain, so that one of an unknown tool may be let through.
+            parsed: the object.
+            tool_name: whether `tool_name` counts as `name`, as it does in a `<tool>` tag.
         """
-        calls = list(calls)
-        refused = (self._refused(written, is_meant=are_meant) for written, _ in calls)
-        return next(filter(None, refused), None) or [self.make(written, span, scope) for written, span in calls]
+        members = parsed.members
+        if "tool_calls" in members or "tool_call" in members:
+            envelope = self._envelope(parsed)
+            if envelope is not None:
+                return envelope
+        found = read_call(parsed, self.tools, lenient=self.lenient, tool_name=tool_name)
+        return found if type(found) is Refusal else self.checked(found)
 
-    def takes_plainly(self, name: str) -> bool:
-        """Tell whether a call of this name is one, whatever its arguments are."""
-        is_known = self.tools is None or name in self.tools or self.on_unknown_tool == "call"
-        return is_known and self.depth is None
+    def checked(self, written: WrittenCall) -> WrittenCall | Refusal:
+        """Return a call, or why it is none: of a tool that was not declared, or with arguments nested too deep."""
+        name, json = written.name, written.arguments_json
+        if self.tools is not None and name not in self.tools and not self._lets_unknown_through:
+            return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools), name)
+        depth = self._depth
+        if json.count("{") + json.count("[") > depth and not depth_is_within(json, 0, len(json), depth):
+            return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {depth} levels", name)
+        return written
 
-    def make(self, written: WrittenCall, span: Span, scope: Scope) -> ToolCall:
+    def may_begin_name(self, text: str) -> bool:
+        """Return whether text is the beginning of a declared name, or of one with `.call` after it.
+
+        >>> reader = CallReader({"get_weather": Tool("get_weather")})
+        >>> reader.may_begin_name("get"), reader.may_begin_name("got"), reader.may_begin_name("get_weather.c")
+        (True, False, True)
+        """
+        names = self._names
+        at = bisect_left(names, text)
+        if at < len(names) and names[at].startswith(text):
+            return True
+        base, dot, method = text.rpartition(".")
+        return bool(dot) and "call".startswith(method) and base in names
+
+    def make(self, written: WrittenCall, span: Span, format_: str, repaired_from: str | None = None) -> ToolCall:
         """Make a call of what was written."""
         name, arguments, arguments_json, deviations = written
-        coercer = self.coercers.get(name) if self.coercers else None
-        call = ToolCall(name, arguments, arguments_json, self.id_factory(), span, scope.format, (), (), deviations)
+        coercer = None if self._coercers is None else self._coercer(name)
         if coercer is None:
-            return call
-        fit = coercer.coerce(arguments, depth=self.depth or MAX_DEPTH - 1)
-        return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
+            return ToolCall(
+                name, arguments, arguments_json, self._id_factory(), span, format_, (), (), deviations, repaired_from
+            )
+        fit = coercer.coerce(arguments, depth=self._depth)
+        return ToolCall(
+            name,
+            fit.arguments,
+            arguments_json,
+            self._id_factory(),
+            span,
+            format_,
+            fit.changes,
+            fit.problems,
+            deviations,
+            repaired_from,
+        )
 
-    def _refuse_element(self, scope: Scope, text: str, index: int) -> Refusal | None:
-        element = parse_object(text, 0, checked=True)
-        found = self._find(element, scope) if element else None
-        return _in_array(found, index) if isinstance(found, Refusal) else None
+    def _coercer(self, name: str) -> Coercer | None:
+        """Return what makes the arguments of a tool fit, read when the tool is called first."""
+        coercers = self._coercers
+        assert coercers is not None  # noqa: S101  # asked for with coercion alone
+        if name not in coercers:
+            tool = (self.tools or {}).get(name)
+            coercers[name] = Coercer(tool.parameters or NO_ARGUMENTS) if tool else None
+        return coercers[name]
 
-    def _object(self, parsed: JsonObject, offset: int, scope: Scope) -> Parts | Refusal:
-        found = self._find(parsed, scope)
-        if isinstance(found, WrittenCall):
-            return [self.make(found, _span(parsed, offset), scope)]
-        if found.reason in (RejectionReason.NOT_A_CALL, RejectionReason.MISSING_ARGUMENTS):
-            envelope = self._envelope(parsed, offset, scope)
-            return found if envelope is None else envelope
-        return found
-
-    def _array(self, items: Iterable[JsonObject], offset: int, scope: Scope) -> Parts | Refusal:
-        """Read objects of which every one has to be a call; no call is made before that is certain."""
-        calls: list[tuple[JsonObject, WrittenCall]] = []
-        for index, item in enumerate(items):
-            found = self._find(item, scope)
-            if isinstance(found, Refusal):
-                return _in_array(found, index)
-            calls.append((item, found))
-        return [self.make(written, _span(item, offset), scope) for item, written in calls]
-
-    def _envelope(self, parsed: JsonObject, offset: int, scope: Scope) -> Parts | Refusal | None:
-        """Read an object with `tool_call` or `tool_calls` (rule 12); `None` where it is no envelope."""
-        if sum(member.key in ENVELOPES for member in parsed.members) != 1:
+    def _envelope(self, parsed: JsonObject) -> list[Placed | str] | Refusal | None:
+        """Read an envelope; return `None` for any other object."""
+        members = parsed.members
+        is_call = "name" in members and "role" not in members
+        if is_call or not members.keys().isdisjoint(ARGUMENTS) or all(key in members for key in ENVELOPES):
             return None
-        scope = scope if scope.wrappers else scope._replace(format="envelope")
-        labels = (*_LABELS, "name") if any(member.key == "role" for member in parsed.members) else _LABELS
-        parts: Parts = []
-        for member in parsed.members:
-            if member.key in _MESSAGES and member.value is not None:
-                if not isinstance(member.value, str):
-                    return None
-                parts.append(member.value)
-            elif member.key not in ENVELOPES:
-                is_others = member.key == "role" and member.value != "assistant"
-                if member.value not in _EMPTY and (is_others or member.key not in labels):
-                    return None
-            else:
-                calls = self._enclosed(parsed.text, member, offset, scope)
-                if calls is None or isinstance(calls, Refusal):
-                    return calls
-                parts += calls
+        if parsed.flaw:
+            return Refusal(RejectionReason.MALFORMED, parsed.flaw)
+        parts: list[Placed | str] = []
+        for key, value in members.items():
+            if key in ENVELOPES:
+                found = self._enclosed(parsed, key)
+                if isinstance(found, Refusal):
+                    return found
+                parts += found
+            elif key in _MESSAGES and isinstance(value, str):
+                parts.append(value)
+            elif key == "role" and value not in ("assistant", None):
+                return self._not_ours(f"an envelope of the role {value!r}", parsed)
+            elif key not in _LABELS and value not in _EMPTY:
+                return self._not_ours(f"an envelope with {key!r}, which would be lost", parsed)
         return parts
 
-    def _enclosed(self, text: str, member: JsonMember, offset: int, scope: Scope) -> Parts | Refusal | None:
-        if member.key == "tool_calls":
-            items = parse_objects(text, member.start, checked=True) if isinstance(member.value, list) else None
-            return None if items is None else self._array(items, offset, scope)
-        if member.value is None:
+    def _not_ours(self, detail: str, parsed: JsonObject) -> Refusal:
+        for key in ENVELOPES:
+            found = self._enclosed(parsed, key) if key in parsed.members else []
+            name = found.name if isinstance(found, Refusal) else next((part.written.name for part in found), None)
+            if name:
+                return Refusal(RejectionReason.NOT_A_CALL, detail, name)
+        return Refusal(RejectionReason.NOT_A_CALL, detail)
+
+    def _enclosed(self, parsed: JsonObject, key: str) -> list[Placed] | Refusal:
+        value: Any = parsed.members[key]
+        if value is None:
             return []
-        item = parse_object(text, member.start, checked=True) if isinstance(member.value, dict) else None
-        if item is None:
-            return None
-        found = self._find(item, scope)
-        return found if isinstance(found, Refusal) else [self.make(found, _span(item, offset), scope)]
-
-    def _find(self, parsed: JsonObject, scope: Scope) -> WrittenCall | Refusal:
-        found = read_call(parsed, self.tools, tool_name="tool" in scope.wrappers, lenient=self.lenient)
-        return found if isinstance(found, Refusal) else self._refused(found) or found
-
-    def _refused(self, written: WrittenCall, *, is_meant: bool = True) -> Refusal | None:
-        """Refuse a call of a tool that was not declared, or with arguments that are nested too deep."""
-        name, json = written.name, written.arguments_json
-        if self.tools is not None and name not in self.tools and not (is_meant and self.on_unknown_tool == "call"):
-            return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools), name)
-        if self.depth is not None and not depth_is_within(json, 0, len(json), self.depth):
-            return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {self.depth} levels", name)
-        return None
-
-
-def _span(parsed: JsonObject, offset: int) -> Span:
-    return parsed.start + offset, parsed.end + offset
-
-
-def _in_array(refusal: Refusal, index: int) -> Refusal:
-    return refusal._replace(detail=f"element {index} of the array: {refusal.detail}")
+        items: list[JsonObject] | None = None
+        if isinstance(value, list):
+            items = parse_elements(parsed.text, parsed.spans[key][0])
+        elif isinstance(value, dict) and key == "tool_call":
+            item = parse_object(parsed.text, parsed.spans[key][0], checked=True)
+            items = [item] if item else None
+        if items is None:
+            return Refusal(RejectionReason.NOT_A_CALL, f"an envelope whose {key!r} holds anything but calls")
+        placed = []
+        for item in items:
+            found = read_call(item, self.tools, lenient=self.lenient)
+            found = found if isinstance(found, Refusal) else self.checked(found)
+            if isinstance(found, Refusal):
+                return found
+            placed.append(Placed(found, item.start, item.end))
+        return placed

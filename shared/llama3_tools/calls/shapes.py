@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_parse import JsonMember, JsonObject, decode_object, parse_object
-from llama3_tools.reading.json_scan import Refusal, attempted_name, parse_whole
-from llama3_tools.tools import Tool
+from llama3_tools.reading.json_object import JsonObject, has_key_twice, parse_object, parse_whole
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["ENVELOPES", "WrittenCall", "read_call", "read_plain_call", "refuse_empty"]
+__all__ = ["ARGUMENTS", "ENVELOPES", "WrittenCall", "read_call", "refuse_empty"]
 
 ENVELOPES = ("tool_call", "tool_calls")
 """The keys under which an envelope has its calls (rule 12)."""
 
-_ARGUMENTS = ("parameters", "arguments")
+ARGUMENTS = ("parameters", "arguments")
+"""The keys under which a call has its arguments."""
+
+_NONE: tuple[object, ...] = (None, "")
+"""What stands under these keys if there are no arguments."""
+
+_NOTHING: tuple[object, ...] = (None, "", {})
+"""What does not count beside full arguments under the other key."""
 
 _LABELS = ("type", "id")
 """What may stand beside the name of a call that has no arguments."""
@@ -58,13 +62,6 @@ _OTHER_ARGUMENTS = (
 )
 
 
-_S = r"[ \t\n\r]*"
-_PLAIN_HEAD = re.compile(
-    rf'\{{{_S}"name"{_S}:{_S}"([^"\\\x00-\x1f]+)"{_S},{_S}"(?:parameters|arguments)"{_S}:{_S}(?=\{{)'
-)
-_PLAIN_TAIL = re.compile(rf"{_S}\}}")
-
-
 class WrittenCall(NamedTuple):
     """A call as the model wrote it: the arguments decoded, and as text."""
 
@@ -75,67 +72,50 @@ class WrittenCall(NamedTuple):
     """How it differs from the documented forms, a sentence each."""
 
 
-def read_plain_call(text: str, pos: int) -> tuple[WrittenCall, int] | None:
-    """Read the commonest shape in one go: a name, then an object of arguments, and nothing else.
-
-    >>> read_plain_call('{"name": "f", "parameters": {"n": 1}}', 0)
-    (WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=()), 37)
-
-    Returns:
-        The call, and where it ends; `None` for any other shape, and for what may be a schema.
-    """
-    head = _PLAIN_HEAD.match(text, pos)
-    if head is None:
-        return None
-    start = head.end()
-    decoded = decode_object(text, start, levels=MAX_DEPTH - 1)
-    if decoded is None:
-        return None
-    arguments, end = decoded
-    tail = _PLAIN_TAIL.match(text, end)
-    if tail is None or arguments.get("type") == "object":
-        return None
-    return WrittenCall(head[1], arguments, text[start:end]), tail.end()
-
-
 def read_call(
-    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool, tool_name: bool = False
+    parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool = False, tool_name: bool = False
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
 
+    >>> from llama3_tools.reading.json_object import parse_object
+    >>> read_call(parse_object('{"name": "f", "parameters": {"n": 1}}', 0), None)
+    WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=())
+
     Args:
         parsed: the object.
-        tools: the declared tools, which tell whether a call may do without arguments.
+        tools: the declared tools, which say whether a call may do without arguments.
         lenient: whether the name and the arguments may stand under other keys.
-        tool_name: whether `tool_name` counts as `name`, as it does inside a `<tool>` tag.
+        tool_name: whether `tool_name` counts as `name`, as it does in a `<tool>` tag.
     """
-    members = {member.key: member for member in parsed.members}
-    if len(members) != len(parsed.members):
-        return _twice(parsed, attempted_name(parsed.json))
-    lenient = lenient and members.keys().isdisjoint(ENVELOPES)
+    members = parsed.members
+    if parsed.flaw:
+        return Refusal(RejectionReason.MALFORMED, parsed.flaw, _name_of(members))
     function = members.get("function")
-    has_arguments = bool(_given(members, lenient=lenient))
-    if function and isinstance(function.value, dict) and not ("name" in members and has_arguments):
-        return _openai_call(parsed, members, tools, lenient=lenient)
-    name = members.get("name") or (members.get("tool_name") if tool_name else None)
-    if name is None and function and "type" in members and members["type"].value == "function":
-        name = function
+    name = members.get("name")
+    if function:
+        if isinstance(function, dict) and (name is None or not _given(members, lenient=lenient)):
+            return _openai_call(parsed, tools, lenient=lenient)
+        if name is None and members.get("type") == "function":
+            name = function
+    if name is None and tool_name:
+        name = members.get("tool_name")
     deviations: tuple[str, ...] = ()
-    others = _other_names(members, tools) if name is None and lenient and has_arguments else []
-    if others:
-        name, deviations = others[0], (f"the name stands under {others[0].key!r}",)
+    if name is None and lenient and members.keys().isdisjoint(ENVELOPES) and _given(members, lenient=True):
+        others = _other_names(members, tools)
+        if isinstance(others, Refusal):
+            return others
+        if others:
+            name, deviations = members[others], (f"the name stands under {others!r}",)
     if name is None:
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
-    found = _conflict(others) or _named_call(parsed.text, members, name.value, tools, lenient=lenient)
-    if isinstance(found, Refusal):
-        return found
-    deviations += found.deviations
-    if deviations and any(members[key].value is not None for key in _RESULTS & members.keys()):
-        return Refusal(
-            RejectionReason.NOT_A_CALL, "a call that was run already: its result stands beside it", found.name
-        )
-    return found._replace(deviations=deviations)
+    found = _named_call(parsed, members, name, tools, lenient=lenient)
+    if deviations and isinstance(found, WrittenCall):
+        found = found._replace(deviations=deviations + found.deviations)
+    if isinstance(found, WrittenCall) and found.deviations and _has_result(members):
+        detail = "a call that was run already: its result stands beside it"
+        return Refusal(RejectionReason.NOT_A_CALL, detail, found.name)
+    return found
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
@@ -148,113 +128,138 @@ def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
     return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
 
 
-def _openai_call(
-    parsed: JsonObject, members: Mapping[str, JsonMember], tools: Mapping[str, Tool] | None, *, lenient: bool
-) -> WrittenCall | Refusal:
+def _name_of(members: Mapping[str, Any]) -> str | None:
+    function = members.get("function")
+    name = members.get("name") or (function.get("name") if isinstance(function, dict) else function)
+    return name if isinstance(name, str) and name and _has_arguments(members, function) else None
+
+
+def _has_arguments(*candidates: object) -> bool:
+    return any(isinstance(one, Mapping) and not one.keys().isdisjoint(ARGUMENTS) for one in candidates)
+
+
+def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool) -> WrittenCall | Refusal:
     """Read `{"type": "function", "function": {"name": …, "arguments": …}}`."""
-    inner = parse_object(parsed.text, members["function"].start, checked=True)
-    function = {member.key: member for member in inner.members} if inner else {}
-    if inner and len(function) != len(inner.members):
-        return _twice(inner, attempted_name(parsed.json))
-    name = function["name"].value if "name" in function else None
+    inner = parse_object(parsed.text, parsed.spans["function"][0], checked=True)
+    if inner is None or inner.flaw:
+        flaw = inner.flaw if inner else "a number or a constant that JSON does not have"
+        return Refusal(RejectionReason.MALFORMED, flaw, _name_of(inner.members if inner else {}))
+    name = inner.members.get("name")
     if name is None:
         return Refusal(RejectionReason.NOT_A_CALL, "a function without a name")
-    beside = _given(members, lenient=lenient)
-    if not beside:
-        function = {key: member for key, member in members.items() if key != "function"} | function
-    if not beside or not isinstance(name, str) or _given(function, lenient=lenient):
-        return _named_call(parsed.text, function, name, tools, lenient=lenient)
+    beside = _given(parsed.members, lenient=lenient)
+    if not beside or not isinstance(name, str) or _given(inner.members, lenient=lenient):
+        outside = {} if beside else {key: value for key, value in parsed.members.items() if key != "function"}
+        return _named_call(inner, outside | inner.members, name, tools, lenient=lenient)
     detail = "the arguments stand beside the function, not in it"
     if not lenient:
         return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
-    function |= {member.key: member for member in beside}
-    found = _named_call(parsed.text, function, name, tools, lenient=lenient)
+    members = {key: parsed.members[key] for key in beside}
+    found = _named_call(parsed, members, name, tools, lenient=True)
     return found if isinstance(found, Refusal) else found._replace(deviations=(detail, *found.deviations))
 
 
 def _named_call(
-    text: str, members: Mapping[str, JsonMember], name: object, tools: Mapping[str, Tool] | None, *, lenient: bool
+    parsed: JsonObject, members: Mapping[str, Any], name: object, tools: Mapping[str, Tool] | None, *, lenient: bool
 ) -> WrittenCall | Refusal:
     given = _given(members, lenient=lenient)
     if not isinstance(name, str) or not name:
         reason = RejectionReason.INVALID_NAME if given else RejectionReason.NOT_A_CALL
         return Refusal(reason, "the name is empty" if name == "" else "the name is not a string")
-    if _is_schema(members, given, tools.get(name) if tools else None):
-        return _schema_echo(name)
     if not given:
-        return refuse_empty(name, tools) or _refuse_others(members, name) or WrittenCall(name, {}, "{}")
-    arguments = {member.key: _arguments(text, member) for member in given}
-    key, first = next(iter(arguments.items()))
-    for other, held in arguments.items():
-        if first is None or held is None:
-            detail = f"{other!r} is neither an object nor a string that holds one"
+        return _call_without_arguments(members, name, tools)
+    arguments = members[given[0]]
+    if type(arguments) is dict:
+        written = parsed.written(given[0])
+    else:
+        held = parse_whole(arguments) if isinstance(arguments, str) else None
+        if held is None:
+            detail = f"{given[0]!r} is neither an object nor a string that holds one"
             return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
-        if held is not first and not same_json(first[0], held[0]):
-            detail = f"{key!r} and {other!r} have different values"
+        arguments, written = held.members, held.json
+    if _is_schema(members, given[0], arguments, tools.get(name) if tools else None):
+        return _schema_echo(name)
+    if has_key_twice(arguments, written):
+        return Refusal(RejectionReason.MALFORMED, "a key stands twice in the arguments", name)
+    for other in given[1:]:
+        if not _same(arguments, members[other]):
+            detail = f"{given[0]!r} and {other!r} have different values"
             return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name)
-    assert first is not None  # noqa: S101  # or it was refused
-    return WrittenCall(name, *first, () if key in _ARGUMENTS else (f"the arguments stand under {key!r}",))
+    deviations = () if given[0] in ARGUMENTS else (f"the arguments stand under {given[0]!r}",)
+    return WrittenCall(name, arguments, written, deviations)
 
 
-def _refuse_others(members: Mapping[str, JsonMember], name: str) -> Refusal | None:
-    """Refuse a call without arguments that says more than its name: that may be arguments, a result or a schema."""
-    others = [key for key, member in members.items() if key not in _LABELS and member.value not in (None, name)]
-    if not others:
-        return None
+def _call_without_arguments(
+    members: Mapping[str, Any], name: str, tools: Mapping[str, Tool] | None
+) -> WrittenCall | Refusal:
+    """Take a call that says no more than its name: other keys may be arguments, a result or a schema."""
+    others = [
+        key
+        for key, value in members.items()
+        if key not in _LABELS and key not in ARGUMENTS and value not in (None, name)
+    ]
     if not _DESCRIPTIONS.isdisjoint(others):
         return _schema_echo(name)
-    detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', but {shortened(', '.join(others[:8]))}"
-    return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
+    refusal = refuse_empty(name, tools)
+    if refusal is not None:
+        return refusal
+    if others:
+        detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', but {shortened(', '.join(others[:8]))}"
+        return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
+    return WrittenCall(name, {}, "{}")
 
 
 def _schema_echo(name: str) -> Refusal:
     return Refusal(RejectionReason.SCHEMA_ECHO, f"the schema of {shortened(name)!r}, not a call of it", name)
 
 
-def _other_names(members: Mapping[str, JsonMember], tools: Mapping[str, Tool] | None) -> list[JsonMember]:
-    """Give what may be the name: where a declared tool is among them, those of declared tools."""
-    names = [members[key] for key in _OTHER_NAMES if key in members]
-    names = [member for member in names if member.value and isinstance(member.value, str)]
-    return [member for member in names if member.value in (tools or ())] or names
-
-
-def _conflict(names: list[JsonMember]) -> Refusal | None:
-    """Refuse two names that differ."""
-    other = next((member for member in names if member.value != names[0].value), None)
+def _other_names(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -> str | Refusal | None:
+    """Return the key under which the name may stand: where declared tools are among them, that of one."""
+    keys = [key for key in _OTHER_NAMES if members.get(key) and isinstance(members[key], str)]
+    keys = [key for key in keys if members[key] in (tools or ())] or keys
+    other = next((key for key in keys if members[key] != members[keys[0]]), None)
     if other is None:
-        return None
-    detail = f"{names[0].key!r} and {other.key!r} have different values"
-    return Refusal(RejectionReason.INVALID_NAME, detail, names[0].value)
+        return keys[0] if keys else None
+    detail = f"{keys[0]!r} and {other!r} have different values"
+    return Refusal(RejectionReason.INVALID_NAME, detail, members[keys[0]])
 
 
-def _given(members: Mapping[str, JsonMember], *, lenient: bool) -> list[JsonMember]:
-    """Give what holds the arguments. Documented keys win; under others, an empty value is none, save `{}` alone."""
-    given = [members[key] for key in _ARGUMENTS if key in members]
+def _given(members: Mapping[str, Any], *, lenient: bool) -> list[str]:
+    """Return the keys that hold arguments. Documented keys win; an empty value does not count beside a full one."""
+    given = [key for key in ARGUMENTS if key in members and members[key] not in _NONE]
+    if len(given) > 1:
+        given = [key for key in given if members[key] not in _NOTHING] or given[:1]
     if given or not lenient:
         return given
-    others = [members[key] for key in _OTHER_ARGUMENTS if key in members]
-    return [member for member in others if member.value] or [member for member in others if member.value == {}]
+    others = [key for key in _OTHER_ARGUMENTS if key in members]
+    return [key for key in others if members[key]] or [key for key in others if members[key] == {}]
 
 
-def _arguments(text: str, member: JsonMember) -> tuple[dict[str, Any], str] | None:
-    """Read an arguments value: an object, or a string that holds one."""
-    if isinstance(member.value, dict):
-        return member.value, text[member.start : member.end]
-    held = parse_whole(member.value) if isinstance(member.value, str) else None
-    return (held.value, held.json) if held else None
+def _same(arguments: dict[str, Any], other: object) -> bool:
+    if isinstance(other, str):
+        held = parse_whole(other)
+        other = held.members if held else None
+    return same_json(arguments, other)
 
 
-def _is_schema(members: Mapping[str, JsonMember], given: list[JsonMember], tool: Tool | None) -> bool:
-    """Tell whether this is a tool's schema. A parameter may be called `properties`; then it takes two signs."""
-    member = next((member for member in given if member.key != "arguments"), None)
-    schema = member.value if member else None
-    if not schema or not isinstance(schema, dict):
+def _has_result(members: Mapping[str, Any]) -> bool:
+    return any(members[key] is not None for key in _RESULTS & members.keys())
+
+
+def _is_schema(members: Mapping[str, Any], key: str, schema: dict[str, Any], tool: Tool | None) -> bool:
+    """Return whether the arguments are a tool's schema, which the model repeats.
+
+    Unless the tool has a parameter `properties`, properties beside a description or `"type": "object"` are one. So are
+    properties alone, beside a description: LangChain's `render_text_description_and_args` and Meta's prompt for custom
+    tools show schemas so.
+    """
+    is_described = "description" in members
+    if not schema or key not in ARGUMENTS or not (is_described or "properties" in schema):
         return False
-    is_described, is_object = "description" in members, schema.get("type") == "object"
+    is_object = schema.get("type") == "object"
     if isinstance(schema.get("properties"), dict):
         takes_properties = tool is not None and "properties" in (tool.parameters.get("properties") or {})
-        return (is_described or is_object) and ((is_described and is_object) or not takes_properties)
-    # As LangChain's `render_text_description_and_args` and Meta's prompt for custom tools show one: properties alone.
+        return (is_described or is_object) and not takes_properties
     return is_described and (schema == {"type": "object"} or all(map(_is_property, schema.values())))
 
 
@@ -262,8 +267,3 @@ def _is_property(value: object) -> bool:
     if isinstance(value, str):
         return value in _TYPES
     return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in ("type", "param_type"))
-
-
-def _twice(parsed: JsonObject, name: str | None) -> Refusal:
-    ((key, _),) = Counter(member.key for member in parsed.members).most_common(1)
-    return Refusal(RejectionReason.MALFORMED, f"the key {shortened(key)!r} stands twice", name)

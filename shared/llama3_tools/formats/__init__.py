@@ -1,27 +1,26 @@
-"""The wire formats, in the order in which they are tried where several begin with the same character.
+"""The wire formats. A new one is a file in this folder and a line in `_FORMATS`.
 
-A new format is a file in this folder and a line in `_FORMATS`. If it can be asked for, its name stands in `FormatName`
-and in `llama3_acceptance/suite.schema.json`.
+If it can be asked for, its name stands in `FormatName` and in the schema of suites.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.formats.base import Choice, Openings, WireFormat, always, beside_calls, where_read
-from llama3_tools.formats.code import code
-from llama3_tools.formats.fence import FENCE
-from llama3_tools.formats.function_tag import function_tag
-from llama3_tools.formats.json_calls import json_array, json_object
-from llama3_tools.formats.protocol_tokens import PROTOCOL_TOKEN
-from llama3_tools.formats.pythonic import pythonic_line, pythonic_list
-from llama3_tools.formats.quotation import opened_thought, think
-from llama3_tools.formats.repeated import COMMENT, HTML_CODE, HTML_PRE, TOOL_RESPONSE
-from llama3_tools.formats.wrappers import FUNCTION, FUNCTIONCALL, PYTHON_START, TOOL, TOOL_CALL, TOOLS
+from llama3_tools.formats.base import Kind, WireFormat
+from llama3_tools.formats.fences import FENCE
+from llama3_tools.formats.function_tag import FUNCTION_TAG
+from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
+from llama3_tools.formats.protocol_tokens import TOKEN, TURN
+from llama3_tools.formats.pythonic import NAME, PYTHONIC_CALL, PYTHONIC_LIST
+from llama3_tools.formats.quotations import RESPONSE, THOUGHT
+from llama3_tools.formats.tags import TAGS
 
-__all__ = ["Choice", "FormatName", "Formats", "Reads", "reads_of", "require_formats"]
+__all__ = ["EnabledFormats", "FormatName", "Formats", "Grammar", "grammar_of", "require_formats", "switched_off"]
 
 FormatName: TypeAlias = Literal[
     "json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code", "all", "none"
@@ -29,48 +28,122 @@ FormatName: TypeAlias = Literal[
 """A form of writing calls, as it can be asked for (rule 11); or all of them, or none."""
 
 Formats: TypeAlias = Iterable[FormatName] | FormatName | None
-"""The forms that are read: their names, or one. `None`: what cannot be mistaken for prose, and where tools are declared
+"""The forms that are read: their names, or one. `None`: what cannot be mistaken for prose and, if tools are declared,
 the rest too, for those. `"none"`: no call is read at all, and nothing but reasoning is taken out of the text."""
 
-_FORMATS: tuple[Callable[[Choice], WireFormat | None], ...] = (
-    json_object,
-    json_array,
-    pythonic_list,
-    where_read(TOOL_CALL),
-    where_read(TOOL),
-    where_read(TOOLS),
-    where_read(FUNCTIONCALL),
-    where_read(FUNCTION),
-    function_tag,
-    always(FENCE),
-    code,
-    beside_calls(PYTHON_START),
-    beside_calls(PROTOCOL_TOKEN),
-    always(COMMENT),
-    always(HTML_CODE),
-    always(HTML_PRE),
-    always(TOOL_RESPONSE),
-    think,
-    pythonic_line,
+# In the order in which they are tried if several begin with the same character.
+_FORMATS: tuple[WireFormat, ...] = (
+    OBJECT,
+    LITERAL,
+    *TAGS,
+    TURN,
+    TOKEN,
+    JSON_LIST,
+    PYTHONIC_LIST,
+    FUNCTION_TAG,
+    FENCE,
+    THOUGHT,
+    RESPONSE,
+    PYTHONIC_CALL,
 )
 
+_PROSE_LIKE = frozenset({"pythonic", "code"})
+"""What prose could be mistaken for: read only for declared tools, or if it is asked for by name (rule 11)."""
 
-class Reads(NamedTuple):
-    """What begins a candidate."""
+_FOR_CALLS = {
+    "json": ("json",),
+    "list": ("json",),
+    "tool_call": ("tool_call",),
+    "tool": ("tool",),
+    "tools": ("tools",),
+    "function": ("function",),
+    "functioncall": ("functioncall",),
+    "function_tag": ("function",),
+    "python_dict": ("json",),
+    "pythonic_list": ("pythonic",),
+    "pythonic": ("pythonic",),
+    "python_start": ("json", "pythonic"),
+}
+"""The names by which a format can be asked for. The others are always read beside calls."""
 
-    bare: Openings
-    """In the text of the output."""
-    inside: Openings
-    """Inside a wrapper."""
-    first: WireFormat | None
-    """What the output begins with, without a marker."""
+# What may close a wrapper, and the name of a pythonic call.
+_END = r"(?P<end></[\w-]{1,16}>|<\|python_end\|>|\]|`{1,16}|\*\*|>)"
+_ENDS_BEGIN = r"</?[\w-]{0,16}|`{1,16}[ \t]{0,8}|\*{1,2}"
 
-    plain_calls: bool
-    """Whether a JSON object that stands bare may be a call."""
+_off: set[str] = set()
+
+
+class EnabledFormats(NamedTuple):
+    """What an extractor reads."""
+
+    asked_for: tuple[str, ...] | None
+    """The names that were asked for; `None`: the default."""
+    has_tools: bool
+    """Whether tools were declared."""
+    has_code_interpreter: bool
+    repair: bool
+
+    def reads(self, name: str) -> bool:
+        """Return whether a form is read."""
+        if self.asked_for is None:
+            return name not in _PROSE_LIKE or (self.has_tools and (name != "code" or self.has_code_interpreter))
+        return name in self.asked_for
+
+
+class _Patterns(NamedTuple):
+    """One alternation of all formats, compiled for text that may go on and for text that has ended.
+
+    The group that matched names the format. Group `more`: it takes more text to know.
+    """
+
+    going: re.Pattern[str]
+    ended: re.Pattern[str]
+
+
+class Grammar(NamedTuple):
+    """What the machine looks for."""
+
+    first: re.Pattern[str]
+    """The characters with which anything begins."""
+    outside: _Patterns
+    """What begins in text."""
+    inside: _Patterns
+    """What follows in a wrapper: delimiters, then a call, another wrapper, or what closes it."""
+    formats: dict[str, WireFormat]
+    """The formats by the names of their groups."""
+    json: bool
+    """Whether bare JSON is called."""
+    pythonic: bool
+    """Whether pythonic calls are read."""
+    any_pythonic: bool
+    """Whether pythonic lists are calls whatever they name."""
+    code: bool
+    """Whether code after `<|python_tag|>` is a call."""
+    off: frozenset[str]
+    """The rules that are switched off, by name."""
+
+
+@contextmanager
+def switched_off(*names: str) -> Iterator[None]:
+    """Switch rules off for the extractors that are made meanwhile, to see what they are good for.
+
+    >>> from llama3_tools import Extractor
+    >>> with switched_off("blockquote"):
+    ...     extractor = Extractor()
+    >>> len(extractor.extract('> {"name": "f", "parameters": {}}').tool_calls)
+    1
+    """
+    before = set(_off)
+    _off.update(names)
+    try:
+        yield
+    finally:
+        _off.clear()
+        _off.update(before)
 
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
-    """Check the names of formats, and give each of those meant.
+    """Check the names of formats, and return each of those meant.
 
     >>> require_formats("json"), "code" in require_formats("all"), require_formats(["none"])
     (('json',), True, ('none',))
@@ -94,13 +167,53 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     return tuple(name for name in meant if name not in ("all", "none")) or ("none",)
 
 
+def grammar_of(enabled: EnabledFormats) -> Grammar:
+    """Return what to look for."""
+    return _grammar_of(enabled, frozenset(_off))
+
+
 @lru_cache(maxsize=64)
-def reads_of(choice: Choice) -> Reads:
-    """Give what is read."""
-    first = opened_thought(choice) if choice.starts_reasoning else None
-    plain_calls = first is None and choice.reads("json")
-    return Reads(_openings(choice), _openings(choice._replace(is_inside=True)), first, plain_calls)
+def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
+    calls_none = enabled.asked_for == ("none",)
+    formats = [
+        MALFORMED_OBJECT if format_ is OBJECT and enabled.repair else format_
+        for format_ in _FORMATS
+        if format_.name not in off
+    ]
+    if calls_none:
+        formats = [format_ for format_ in formats if format_.kind is Kind.THOUGHT]
+    read = [format_ for format_ in formats if _is_read(format_, enabled)]
+    bare = [format_ for format_ in read if format_.is_bare]
+    # JSON is read in the tags that hold it, whatever was asked for.
+    inside = [format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))]
+    firsts = "".join(dict.fromkeys("".join(format_.first for format_ in bare))) or "\0"
+    return Grammar(
+        re.compile(f"[{re.escape(firsts)}]"),
+        _alternation(bare),
+        _alternation(inside, before=r"[\s;,]*", others=(rf"(?P<call>{NAME}[ \t]{{0,8}}\()", _END, r"(?P<gap>\Z)"), begins=rf"{NAME}[ \t]{{0,8}}|{_ENDS_BEGIN}"),
+        {format_.name: format_ for format_ in formats},
+        json=enabled.reads("json"),
+        pythonic=enabled.reads("pythonic") and "pythonic" not in off,
+        any_pythonic="pythonic" in (enabled.asked_for or ()),
+        code=enabled.reads("code") and "code" not in off,
+        off=off,
+    )
 
 
-def _openings(choice: Choice) -> Openings:
-    return Openings(filter(None, (choose(choice) for choose in _FORMATS)))
+def _is_read(format_: WireFormat, enabled: EnabledFormats) -> bool:
+    names = _FOR_CALLS.get(format_.name)
+    return names is None or any(enabled.reads(name) for name in names)
+
+
+def _alternation(
+    formats: Iterable[WireFormat], *, before: str = "", others: Iterable[str] = (), begins: str = ""
+) -> _Patterns:
+    formats = list(formats)
+    whole = "|".join([*(f"(?P<{format_.name}>{format_.opening})" for format_ in formats), *others])
+    partial = "|".join(f"(?:{one})" for one in dict.fromkeys([*(format_.beginnings for format_ in formats), begins]) if one)
+    going = whole.replace("¤", "")
+    ended = re.sub("¤[^¤]*¤", "", whole)
+    return _Patterns(
+        re.compile(rf"{before}(?:(?P<more>(?:{partial or '(?!)'})\Z)|{going or '(?!)'})"),
+        re.compile(rf"{before}(?:{ended or '(?!)'})"),
+    )

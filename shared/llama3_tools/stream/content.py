@@ -1,35 +1,37 @@
 """What becomes of text: the content (rules 3, 4, 5 and 10), the reasoning, and the events that carry both.
 
-Text goes in as it is settled, in pieces of any size; calls go in when they are complete. What may still turn
-out to be the space, the protocol tokens or the delimiters around a call is held back until the next piece tells.
+Text goes in as it is settled, in pieces of any size; calls go in when they are complete. What may still turn out to be
+the space, the protocol tokens or the delimiters around a call is held back until the next piece tells.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from enum import Enum
 
 from llama3_tools.stream.reasoning import Reasoning
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
-__all__ = ["DELIMITERS", "Content"]
+__all__ = ["Content"]
 
-_LONGEST_TAIL = 4096
+_DELIMITERS = re.compile(r"[\s;,]*").match
+# Right after a call, one `;` vanishes, or one `,` at the end of its line (rule 3).
+_DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
-DELIMITERS = re.compile(r"[\s;,]*")
+
+class _Place(Enum):
+    """Where text stands."""
+
+    START = "before any text or call: white space and protocol tokens"
+    PROSE = "in a segment of text"
+    CALL = "after a call, with nothing but white space and delimiters since"
 
 
 class _Token(str):
     """A protocol token: prose inside prose, gone at the edges and next to a call (rule 10)."""
 
     __slots__ = ()
-
-
-_START, _PROSE, _CALL, _DELIMITERS = range(4)
-"""Where text stands: at the start of the output, where so far there is nothing but white space and protocol tokens; in
-a segment of text; right after a call, where white space and one `;` vanish (rule 3); or further on among `;`, `,` and
-white space, which vanish if a call follows and are prose if text does."""
 
 
 class Content:
@@ -43,63 +45,68 @@ class Content:
     __slots__ = (
         "_fresh",
         "_has_text",
+        "_held",
         "_is_cut",
-        "_is_reasoning",
         "_is_stripped",
-        "_longest_tail",
         "_pieces",
         "_place",
         "_reasoning",
-        "_semicolon_gone",
-        "_tail",
         "tool_calls",
     )
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self.tool_calls: list[ToolCall] = []
-        self._is_cut = False
-        """Whether something was taken out: a call, an envelope that could have held one, or reasoning."""
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
-        """What has become certain since the last events: text, and what else there is in between."""
+        """What has become certain since the last events."""
         self._pieces = GrowingText() if is_kept else None
-        """The text so far, where it is kept: the events have it too."""
+        """The text so far, if it is kept: the events have it too."""
+        self._reasoning: Reasoning | None = None if is_kept else Reasoning(is_kept=False)
         self._has_text = False
-        self._reasoning = Reasoning(is_kept=is_kept)
-        self._is_reasoning = False
+        self._is_cut = False
+        """Whether something was taken out: a call, an envelope, or reasoning."""
         self._is_stripped = False
         """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
-        self._tail: list[str] = []
-        self._longest_tail = _LONGEST_TAIL
-        self._place = _START
-        self._semicolon_gone = False
+        self._place = _Place.START
+        self._held: list[str] = []
+        """White space, tokens and delimiters, which what follows decides on."""
+
+    @property
+    def is_after_call(self) -> bool:
+        """Whether nothing but white space and delimiters came since the last call."""
+        return self._place is _Place.CALL
 
     def text(self, piece: str) -> None:
         """Take text that is no part of a call."""
-        if self._place != _PROSE or self._is_stripped:
+        if self._place is not _Place.PROSE:
             piece = self._begin_segment(piece)
-            if not piece:
-                return
+        elif self._is_stripped:
+            piece = piece.lstrip()
         body = piece.rstrip()
         if not body:
             if piece:
-                self._hold(piece)
+                self._held.append(piece)
             return
-        if self._tail:
-            self._tail.append(body)
-            self._emit("".join(self._tail))
-            self._tail = []
+        self._is_stripped = False
+        self._place = _Place.PROSE
+        if self._held:
+            self._held.append(body)
+            self._emit("".join(self._held))
+            self._held = []
         else:
             self._emit(body)
         if len(body) < len(piece):
-            self._tail = [piece[len(body) :]]
+            self._held.append(piece[len(body) :])
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
-        if self._place == _CALL:
+        if self._place is _Place.START:
             return
+        if self._place is _Place.CALL:
+            if not _DELIMITER.sub("", "".join(self._held), count=1):
+                self._held = []
+                return
         self._is_stripped = False
-        if self._place != _START:  # where it vanishes, whatever follows
-            self._hold(_Token(token))
+        self._held.append(_Token(token))
 
     def call(self, call: ToolCall) -> None:
         """Take a call: space, protocol tokens and delimiters before it vanish."""
@@ -116,33 +123,44 @@ class Content:
 
     def begin_call(self) -> None:
         """End the segment before a call, or before an envelope."""
-        self._tail = []
-        self._place = _CALL
-        self._semicolon_gone = False
+        self._held = []
+        self._place = _Place.CALL
         self._is_cut = True
+        self._is_stripped = False
+
+    def begin_thought(self) -> None:
+        """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
+        self._is_cut = True
+        self._reasoning = self._reasoning or Reasoning(is_kept=True)
+        self._reasoning.begin()
+        if self._place is _Place.START:
+            self._held = []
+        elif self._place is _Place.PROSE:
+            self._held = [*_stripped(self._held), " "]
+            self._is_stripped = True
 
     def reasoning(self, piece: str) -> None:
-        """Take reasoning that is split off: the next piece of a thought, or the first."""
-        if not self._is_reasoning:
-            self._begin_reasoning()
+        """Take the next piece of a thought."""
+        assert self._reasoning is not None  # noqa: S101  # a thought has begun
         fresh = self._reasoning.add(piece)
         if fresh:
             self._fresh.append(ReasoningDelta(fresh))
 
-    def end_reasoning(self) -> None:
-        """End the thought."""
-        self._is_reasoning = False
-
     def end(self) -> None:
-        """Take the end of the output: protocol tokens vanish; white space stays only where no call was."""
-        tail = self._tail
+        """Take the end of the output: protocol tokens vanish; white space stays only if no call was made."""
+        if not self._held:
+            return
+        rest = "".join(piece for piece in self._held if type(piece) is str)
         if not self._is_cut:
-            self._emit("".join(held for held in tail if not isinstance(held, _Token)))
-        elif self._place == _DELIMITERS:
-            self._emit((" " if self._has_text else "") + "".join(_stripped(tail)))
+            self._emit(rest)
+        elif self._place is _Place.CALL:
+            rest = _DELIMITER.sub("", rest, count=1).rstrip()
+            if rest:
+                self._emit(f" {rest}" if self._has_text else rest)
+        self._held = []
 
     def take_events(self) -> list[Event]:
-        """Give the events since the last time, neighbouring text in one delta."""
+        """Return the events since the last time, neighbouring text in one delta."""
         fresh = self._fresh
         if not fresh:
             return []
@@ -150,79 +168,46 @@ class Content:
         events: list[Event] = []
         texts: list[str] = []
         for one in fresh:
-            if isinstance(one, str):
+            if type(one) is str:
                 texts.append(one)
                 continue
             if texts:
                 events.append(TextDelta("".join(texts)))
                 texts = []
-            events.append(ToolCallReady(one) if isinstance(one, ToolCall) else one)
+            events.append(ToolCallReady(one) if isinstance(one, ToolCall) else one)  # type: ignore[arg-type]
         if texts:
-            events.append(TextDelta("".join(texts)))
+            events.append(TextDelta(texts[0] if len(texts) == 1 else "".join(texts)))
         return events
 
     @property
     def content(self) -> str | None:
-        """The content so far (rules 4 and 5), or `None` where it is not kept."""
+        """The content so far (rules 4 and 5), or `None` if it is not kept."""
         if self._pieces is None:
             return None
         text = self._pieces.joined()
-        self._pieces = GrowingText(text)  # so that there is one copy
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
     def all_reasoning(self) -> str | None:
-        """The reasoning so far, or `None` where there is none."""
-        return self._reasoning.text
-
-    @property
-    def is_after_call(self) -> bool:
-        """Whether nothing but delimiters came since the last call."""
-        return self._place in (_CALL, _DELIMITERS)
-
-    def _begin_reasoning(self) -> None:
-        """Begin a thought. With the white space around it, it is one space; none where there is no text before."""
-        self._is_reasoning = self._is_cut = True
-        self._reasoning.begin()
-        if self._place == _START:
-            self._tail = []
-        elif self._place != _CALL:
-            self._tail = [*_stripped(self._tail), " "]
-        self._is_stripped = True
+        """The reasoning so far, or `None` if there is none."""
+        return self._reasoning.text if self._reasoning else None
 
     def _begin_segment(self, piece: str) -> str:
-        """Take text that may be the first of a segment; give what of it is, or nothing as long as that is open."""
-        if self._place == _CALL:
-            piece = self._without_delimiter(piece)
-        elif self._is_stripped:
+        """Take text that may be the first of a segment; return what of it is, or white space as long as that is open."""
+        if self._place is _Place.START:
+            return piece
+        if not self._held:
             piece = piece.lstrip()
         if not piece:
             return ""
-        self._is_stripped = False
-        if self._place == _CALL:
-            self._place = _DELIMITERS
-        if DELIMITERS.fullmatch(piece) if self._place == _DELIMITERS else piece.isspace():
-            self._hold(piece)
+        self._held.append(piece)
+        match = _DELIMITERS(piece)
+        if match is not None and match.end() == len(piece):
             return ""
-        if self._place == _DELIMITERS and self._has_text:
-            self._tail.insert(0, " ")
-        self._place = _PROSE
-        return piece
-
-    def _without_delimiter(self, piece: str) -> str:
-        piece = piece.lstrip()
-        if piece.startswith(";") and not self._semicolon_gone:
-            self._semicolon_gone = True
-            piece = piece[1:].lstrip()
-        return piece
-
-    def _hold(self, piece: str) -> None:
-        """Hold back white space, delimiters or a token: many joined, as each costs fifty bytes beside its text."""
-        self._tail.append(piece)
-        if len(self._tail) > self._longest_tail:
-            latest = self._tail[-_LONGEST_TAIL:]
-            self._tail[-_LONGEST_TAIL:] = [kind("".join(held)) for kind, held in groupby(latest, type)]
-            self._longest_tail = len(self._tail) + _LONGEST_TAIL
+        whole = _DELIMITER.sub("", "".join(self._held), count=1)
+        self._held = []
+        self._place = _Place.PROSE
+        return f" {whole}" if self._has_text else whole
 
     def _emit(self, text: str) -> None:
         if text:
@@ -232,9 +217,9 @@ class Content:
                 self._pieces.add(text)
 
 
-def _stripped(tail: list[str]) -> list[str]:
-    """Give what is held back without the white space and the protocol tokens at its end."""
-    kept = list(tail)
+def _stripped(held: list[str]) -> list[str]:
+    """Return what is held back without the white space and the protocol tokens at its end."""
+    kept = list(held)
     while kept and (isinstance(kept[-1], _Token) or not kept[-1].rstrip()):
         kept.pop()
     return [*kept[:-1], kept[-1].rstrip()] if kept else []

@@ -1,0 +1,39 @@
+"""Thoughts and results of tools: quotation between two tags (rule 9)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from llama3_tools.formats.base import Closing, Kind, WireFormat, beginnings, literals
+
+__all__ = ["RESPONSE", "THOUGHT", "end_of_tag"]
+
+# <think> is DeepSeek-R1-Distill-Llama's; the others are those of finetunes: Hermes 3's <scratch_pad>, <thinking> and
+# <reasoning> of DeepHermes and Reflection Llama.
+_THOUGHTS = ("<think>", "<thinking>", "<reasoning>", "<scratch_pad>")
+THOUGHT = WireFormat(
+    "thought",
+    Kind.THOUGHT,
+    literals(_THOUGHTS),
+    beginnings(*_THOUGHTS),
+    "<",
+    {opening: f"</{opening[1:]}" for opening in _THOUGHTS},
+    is_inside=False,
+)
+
+# Hermes's models are given results between these tags, and a result is written by strangers: it may hold a call.
+RESPONSE = WireFormat(
+    "tool_response",
+    Kind.RESPONSE,
+    "<tool_response>",
+    beginnings("<tool_response>"),
+    "<",
+    {"<tool_response>": "</tool_response>"},
+    is_inside=False,
+)
+
+
+@cache
+def end_of_tag(closing: str) -> Closing:
+    """Return the closing tag of quotation as its end."""
+    return Closing.of(literals([closing]), beginnings(closing))

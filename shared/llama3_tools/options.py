@@ -1,0 +1,123 @@
+"""How outputs are read: every option, in one value that extractors, the chat layer and the adapters take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypedDict, get_args
+
+from llama3_tools.errors import require_bool
+from llama3_tools.formats import FormatName, Formats, require_formats
+from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
+
+__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "written_id"]
+
+OnUnknownTool: TypeAlias = Literal["text", "call"]
+"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
+
+_pool: list[str] = []
+_IDS = 64
+_BYTES = 12
+
+
+def new_call_id() -> str:
+    """Return an id for a tool call: `call_` and 24 random hex digits (rule 13).
+
+    >>> len(new_call_id())
+    29
+    """
+    try:
+        return _pool.pop()  # one call of the operating system makes many
+    except IndexError:
+        digits = os.urandom(_IDS * _BYTES).hex()
+        size = 2 * _BYTES
+        _pool.extend(f"call_{digits[at : at + size]}" for at in range(size, _IDS * size, size))
+        return f"call_{digits[:size]}"
+
+
+if hasattr(os, "register_at_fork"):  # a child has ids of its own
+    os.register_at_fork(after_in_child=_pool.clear)
+
+
+def written_id(id_factory: Callable[[], object]) -> str:
+    """Make an id by what the caller gave, as text: whoever takes calls refuses other ids.
+
+    >>> written_id(lambda: 5)
+    '5'
+    """
+    return str(id_factory())
+
+
+class ReadOption(TypedDict, total=False):
+    """The options by name, for type checkers: `Extractor(lenient=True)`. `ReadOptions` says what each means."""
+
+    on_unknown_tool: OnUnknownTool
+    formats: Formats
+    coerce_arguments: bool
+    lenient: bool
+    repair: bool
+    split_reasoning: bool
+    starts_reasoning: bool
+    progress: bool
+    limits: Limits
+    id_factory: Callable[[], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How outputs are read. An options value never changes, and may be shared.
+
+    >>> from llama3_tools import Extractor
+    >>> options = ReadOptions(lenient=True)
+    >>> Extractor(options=options).extract('{"tool": "f", "args": {"n": 1}}').tool_calls
+    (<ToolCall f({"n": 1}) json 0:31>,)
+
+    Raises:
+        TypeError: `formats` is no list of names, `limits` no `Limits`, `id_factory` no function, or what is true or
+            false neither.
+        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or a limit is too low.
+    """
+
+    on_unknown_tool: OnUnknownTool = "text"
+    """With tools declared, what becomes of a call of any other name: `"text"` leaves it in the content and reports a
+    rejection, `"call"` lets it through, so that an agent can answer it."""
+    formats: tuple[FormatName, ...] | Formats = None
+    """The forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code` and, for declared tools,
+    these, too. `"none"`: no calls; nothing but reasoning is taken out of the text."""
+    coerce_arguments: bool = False
+    """Whether arguments are made to fit the schema of their tool, as the function of that name does it. What was
+    changed, and what does not fit all the same, is on the call. It needs declared tools."""
+    lenient: bool = False
+    """Whether calls under keys that no manual has are read, too. A call's `deviations` say what was read so."""
+    repair: bool = False
+    """Whether a malformed object that is closed and names a declared tool is repaired (extra `repair`). The call's
+    `repaired_from` is what the model wrote. It needs declared tools."""
+    split_reasoning: bool = False
+    """Whether thoughts, such as `<think>…</think>`, are split off as `reasoning`, rather than kept in the content."""
+    starts_reasoning: bool = False
+    """Whether the output begins inside reasoning, as the prompt ends with `<think>`."""
+    progress: bool = False
+    """Whether a stream says how far a call has come: `CallProgress` events."""
+    limits: Limits = DEFAULT_LIMITS
+    """How deep, how long and how many calls may be. What goes beyond is text."""
+    id_factory: Callable[[], str] = field(default=new_call_id)
+    """Makes the id of each call; ids must be unique in a conversation. What is no `str` becomes one."""
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.on_unknown_tool not in get_args(OnUnknownTool):
+            raise ValueError(f'on_unknown_tool is "text" or "call", not {self.on_unknown_tool!r}')
+        if not callable(self.id_factory):
+            raise TypeError(f"id_factory is called without arguments for each id; {self.id_factory!r} cannot be called")
+        require_bool(
+            coerce_arguments=self.coerce_arguments,
+            lenient=self.lenient,
+            repair=self.repair,
+            split_reasoning=self.split_reasoning,
+            starts_reasoning=self.starts_reasoning,
+            progress=self.progress,
+        )
+        object.__setattr__(self, "formats", require_formats(self.formats))
+        require_limits(self.limits)
+

@@ -1,0 +1,217 @@
+"""JSON token by token, across chunks: where a value ends, or at which token it stops being JSON (rule 6).
+
+Only the grammar is checked here. A value that is complete goes through `json_object`, which alone knows what is strict.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.values import RejectionReason
+
+__all__ = ["JsonScan", "JsonTokens", "scan_json"]
+
+
+class _Due(Enum):
+    """What comes next."""
+
+    VALUE = "a value"
+    ITEM_OR_END = "a value or ']'"
+    KEY_OR_END = "a key or '}'"
+    KEY = "a key"
+    COLON = "':' after the key"
+    COMMA_OR_END = "',' or the closing bracket"
+    STRING = "the rest of a string"
+    NUMBER = "a digit"
+    LITERAL = "the rest of true, false or null"
+
+
+_VALUES = (_Due.VALUE, _Due.ITEM_OR_END)
+_KEYS = (_Due.KEY, _Due.KEY_OR_END)
+_ENDS = (_Due.COMMA_OR_END, _Due.KEY_OR_END, _Due.ITEM_OR_END)
+_IN_TOKEN = (_Due.STRING, _Due.NUMBER, _Due.LITERAL)
+
+_SPACE = re.compile(r"[ \t\n\r]*").match
+# Bounded, as `re` keeps a record of each repetition.
+_BODY = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,1000}("?)').match
+_MAY_BE_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
+_DIGITS = re.compile(r"[0-9]*").match
+
+# A number, state by state: which character leads to which next state.
+_STEPS: dict[str, dict[str, str]] = {
+    "-": {"0": "0", **dict.fromkeys("123456789", "int")},
+    "0": {".": ".", "e": "e", "E": "e"},
+    "int": {".": ".", "e": "e", "E": "e"},
+    ".": dict.fromkeys("0123456789", "fraction"),
+    "fraction": {"e": "e", "E": "e"},
+    "e": {"+": "sign", "-": "sign", **dict.fromkeys("0123456789", "exponent")},
+    "sign": dict.fromkeys("0123456789", "exponent"),
+    "exponent": {},
+}
+_RUNS_OF_DIGITS = ("int", "fraction", "exponent")
+_UNFINISHED = ("-", ".", "e", "sign")
+
+
+class JsonTokens:
+    """Reads one value token by token.
+
+    >>> tokens = JsonTokens(0)
+    >>> tokens.read('{"a": [1, tr', 0, 0, ended=False), tokens.is_complete
+    (12, False)
+    >>> tokens.read("ue]} and more", 0, 12, ended=False), tokens.is_complete
+    (4, True)
+    """
+
+    __slots__ = ("_closers", "_due", "_rest", "_then", "has_key", "last", "refusal", "resume")
+
+    def __init__(self, start: int) -> None:
+        self._closers = bytearray()
+        """The brackets that close what is open, a byte each: an output may open millions."""
+        self._due = _Due.VALUE
+        self._then = _Due.VALUE
+        """What comes after the string that is open."""
+        self._rest = ""
+        """What is left of a literal; the state of a number."""
+        self.last = start
+        """The offset of the token that was read last."""
+        self.has_key = False
+        """Whether a key was seen: without one, a brace is prose."""
+        self.refusal: Refusal | None = None
+        """Why it is no JSON."""
+        self.resume = start
+        """The offset at which the search goes on if it is no JSON: that of the token that broke it."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the value has ended."""
+        return not self._closers and self._due is _Due.COMMA_OR_END and self.refusal is None
+
+    def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0912, PLR0915 (one loop)
+        """Read on; return where the value ended, or where reading stopped.
+
+        Args:
+            text: what has arrived.
+            pos: the index to read on from.
+            base: the offset of `text[0]`.
+            ended: whether no more will come.
+        """
+        due, closers, end = self._due, self._closers, len(text)
+        while True:
+            if due is _Due.STRING:
+                match = _BODY(text, pos)
+                if match is not None and match.end() > pos:
+                    pos = match.end()
+                    if match[1]:
+                        due = self._then
+                    continue
+                if pos < end and not _MAY_BE_ESCAPE(text, pos):
+                    return self._broken(due, text, pos, base)
+                break
+            if due is _Due.NUMBER:
+                pos = self._read_number(text, pos)
+                if pos == end:
+                    break
+                if self._rest in _UNFINISHED:
+                    return self._broken(due, text, pos, base)
+                due = _Due.COMMA_OR_END
+            elif due is _Due.LITERAL:
+                rest = self._rest
+                part = text[pos : pos + len(rest)]
+                if not rest.startswith(part):
+                    while text.startswith(rest[:1], pos):
+                        pos, rest = pos + 1, rest[1:]
+                    return self._broken(due, text, pos, base)
+                pos += len(part)
+                self._rest = rest[len(part) :]
+                if self._rest:
+                    break
+                due = _Due.COMMA_OR_END
+            space = _SPACE(text, pos)
+            pos = space.end() if space else pos
+            if pos == end:
+                break
+            char = text[pos]
+            if char == '"':
+                if due in _KEYS:
+                    self._then, self.has_key = _Due.COLON, True
+                elif due in _VALUES:
+                    self._then = _Due.COMMA_OR_END
+                else:
+                    return self._broken(due, text, pos, base)
+                due = _Due.STRING
+            elif char == ":" and due is _Due.COLON:
+                due = _Due.VALUE
+            elif char == "," and due is _Due.COMMA_OR_END:
+                due = _Due.KEY if closers[-1] == 0x7D else _Due.VALUE
+            elif char in "}]" and due in _ENDS and closers[-1] == ord(char):
+                closers.pop()
+                due = _Due.COMMA_OR_END
+                if not closers:
+                    self._due = due
+                    return pos + 1
+            elif due not in _VALUES or char in ":,}]":
+                return self._broken(due, text, pos, base)
+            elif char in "{[":
+                if len(closers) == MAX_DEPTH:
+                    self._due = due
+                    self.refusal = Refusal(RejectionReason.TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels")
+                    self.resume = base + pos
+                    return pos
+                closers.append(0x7D if char == "{" else 0x5D)
+                due = _Due.KEY_OR_END if char == "{" else _Due.ITEM_OR_END
+            elif char in "tfn":
+                self._rest, due = {"t": "rue", "f": "alse", "n": "ull"}[char], _Due.LITERAL
+            elif char in "-0123456789":
+                self._rest, due = char if char in "-0" else "int", _Due.NUMBER
+            else:
+                return self._broken(due, text, pos, base)
+            self.last = base + pos
+            pos += 1
+        self._due = due
+        if ended:
+            detail = f"the output ends inside it, where {due.value} was due"
+            self.refusal = Refusal(RejectionReason.TRUNCATED, detail)
+        return pos
+
+    def _read_number(self, text: str, pos: int) -> int:
+        while True:
+            if self._rest in _RUNS_OF_DIGITS:
+                digits = _DIGITS(text, pos)
+                pos = digits.end() if digits else pos
+            step = _STEPS[self._rest].get(text[pos : pos + 1])
+            if step is None:
+                return pos
+            self._rest = step
+            pos += 1
+
+    def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
+        self._due = due
+        self.resume = self.last if due in _IN_TOKEN else base + pos
+        detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"
+        if due is _Due.STRING:
+            what = "an escape that JSON does not have" if text[pos] == "\\" else f"the character {text[pos]!r}"
+            detail = f"{what} in a string, at offset {base + pos}"
+        self.refusal = Refusal(RejectionReason.MALFORMED, detail)
+        return pos
+
+
+class JsonScan(NamedTuple):
+    """What was found at a brace or bracket: where the value ends, or why it is none."""
+
+    end: int
+    refusal: Refusal | None
+
+
+def scan_json(text: str, start: int) -> JsonScan:
+    """Find where the value at an index of a whole text ends, or where its grammar breaks.
+
+    >>> scan_json("[1, 2] and more", 0), scan_json("[1, oops]", 0).refusal.detail
+    (JsonScan(end=6, refusal=None), "expected a value at offset 4, found 'o'")
+    """
+    tokens = JsonTokens(start)
+    end = tokens.read(text, start, 0, ended=True)
+    return JsonScan(end, tokens.refusal)

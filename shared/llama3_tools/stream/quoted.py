@@ -1,0 +1,49 @@
+"""The calls in quotation: found, so that they can be reported, and never called (rule 9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llama3_tools.calls.attempts import attempted_name
+from llama3_tools.calls.reader import CallReader
+from llama3_tools.formats.json_calls import CALL_KEYS
+from llama3_tools.formats.pythonic import METHOD, NAME
+from llama3_tools.reading.json_object import parse_object
+
+__all__ = ["find_quoted"]
+
+_S = r"[ \t\n\r]{0,64}"
+_CANDIDATE = re.compile(
+    rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|(?:^|(?<=\[))[ \t>]{{0,8}}\[?(?P<name>{NAME})[ \t]{{0,4}}\(", re.MULTILINE
+)
+_FAR = 256
+_FAILURES = 16
+
+
+def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | None]]:
+    """Yield where candidates stand in quotation, and the tool that each names.
+
+    It looks for no more than that: objects whose first key is a call's, and declared names where a call may stand.
+
+    >>> list(find_quoted('Like {"name": "f", "parameters": {}}.', CallReader()))
+    [(5, 36, 'f')]
+    """
+    pos = failures = 0
+    tools = calls.tools or {}
+    while (match := _CANDIDATE.search(text, pos)) is not None:
+        start, pos = match.start("json"), match.end()
+        if start < 0:
+            name = match["name"]
+            tool = name if name in tools else name.removesuffix(METHOD)
+            if tool in tools:
+                yield match.start("name"), match.end() - 1, tool
+            continue
+        parsed = None
+        if failures < _FAILURES:
+            parsed = parse_object(text, start)
+            failures += parsed is None
+        pos = parsed.end if parsed else pos
+        name_found = attempted_name(text[start : pos if parsed else start + _FAR])
+        if name_found is not None or "arguments" in match["json"] or "parameters" in match["json"]:
+            yield start, pos, name_found

@@ -1,0 +1,64 @@
+"""The model output as far as it has arrived: a window to read in, with a look behind."""
+
+from __future__ import annotations
+
+__all__ = ["LOOK_BEHIND", "Window"]
+
+LOOK_BEHIND = 80
+"""How many characters before the place where reading stands are kept."""
+
+
+class Window:
+    """Text in which a reader moves on. What it has passed leaves, but for the last few characters.
+
+    The window begins with a line break that is not part of the output, so that the start of the output is the start of
+    a line.
+
+    >>> window = Window()
+    >>> window.feed("Hello")
+    >>> window.text, window.pos, window.offset
+    ('\\nHello', 1, 0)
+    """
+
+    __slots__ = ("base", "ended", "pos", "text")
+
+    def __init__(self) -> None:
+        self.text = "\n"
+        self.pos = 1
+        """The index at which reading stands. Text before it is settled, or kept by who reads."""
+        self.base = -1
+        """The offset of `text[0]` in the output."""
+        self.ended = False
+        """Whether no more will come."""
+
+    @property
+    def offset(self) -> int:
+        """The offset at which reading stands."""
+        return self.base + self.pos
+
+    @property
+    def arrived(self) -> int:
+        """How many characters have arrived."""
+        return self.base + len(self.text)
+
+    def feed(self, chunk: str) -> None:
+        """Append a chunk."""
+        cut = self.pos - LOOK_BEHIND
+        if cut > 0:
+            self.text = self.text[cut:] + chunk
+            self.base += cut
+            self.pos = LOOK_BEHIND
+        else:
+            self.text += chunk
+
+    def put_back(self, text: str, offset: int) -> None:
+        """Take back text that was passed, and everything after it.
+
+        Args:
+            text: all of the output from that offset on, as far as it has arrived.
+            offset: where it begins; reading goes on there.
+        """
+        before = self.text[: max(offset - self.base, 0)][-LOOK_BEHIND:]
+        self.text = before + text
+        self.base = offset - len(before)
+        self.pos = len(before)

@@ -1,0 +1,78 @@
+"""What is held back while wrappers are open: a stack of what closes them, and one queue of what they hold (rule 9).
+
+When the outermost wrapper closes, the calls in the queue are made and the rest of it vanishes. If anything but a call
+comes first, the wrappers are text, and what they hold is read as if it stood bare.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from llama3_tools.calls.reader import Found
+
+__all__ = ["Held", "Part", "Piece", "Wrapper", "WrapperKind"]
+
+
+class WrapperKind(Enum):
+    """What kind of wrapper it is: they fail in different ways."""
+
+    LIST = "brackets: a bad element makes them text, and hides no call beside it"
+    TAG = "a tag: the end of the turn closes it, too"
+    NAMED = "a tag or a line that names the tool: it holds the arguments"
+    FENCE = "a code fence: if code stands in it, it is quotation"
+    SPAN = "a code span that is a whole line: if it is none, it is quotation"
+    BOLD = "bold that is a whole line"
+    LINE = "pythonic calls that are a whole line: if they are none, they are prose"
+    CODE = "what follows <|python_tag|>: if it is no call, it is code"
+
+
+class Wrapper(NamedTuple):
+    """A wrapper that is open."""
+
+    kind: WrapperKind
+    start: int
+    """The offset of its opening."""
+    inside: int
+    """The offset after its opening."""
+    opening: str
+    closing: str
+    format: str | None
+    """The format of the calls in it, if it is the outermost that has one."""
+    first: int
+    """The index in the queue of what it holds."""
+    outer_count: int
+    """How many calls the wrapper around it held before."""
+    name: str | None = None
+    """The tool that it names."""
+    deviation: str | None = None
+    """How it is misspelled."""
+    is_for_calls: bool = False
+    """Whether its only use is calls, so that what fails in it is an attempt."""
+
+
+class Held(NamedTuple):
+    """Calls that wait for the wrappers around them."""
+
+    found: Found
+    start: int
+    end: int
+    format: str
+    repaired_from: str | None = None
+    is_closed: bool = False
+    """Whether a wrapper around it has closed: it is a call, whatever becomes of those further out."""
+
+
+class Piece(Enum):
+    """What a part of the queue is, if it is no call."""
+
+    TEXT = "text of a wrapper, or what stands between calls"
+    TOKEN = "a protocol token"
+
+
+class Part(NamedTuple):
+    """A part of the queue: what the model wrote, and what it is."""
+
+    start: int
+    text: str
+    what: Held | Piece
