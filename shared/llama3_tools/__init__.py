@@ -38,6 +38,7 @@ from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
     ArgumentChange,
     ArgumentProblem,
+    CallProgress,
     Event,
     Extraction,
     OpenAIFunction,
@@ -57,6 +58,7 @@ __all__ = [
     "ArgumentChange",
     "ArgumentProblem",
     "ArgumentValidator",
+    "CallProgress",
     "Coercer",
     "Coercion",
     "Event",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown, write_json
@@ -13,6 +13,7 @@ from llama3_tools.text.json_writing import shown, write_json
 __all__ = [
     "ArgumentChange",
     "ArgumentProblem",
+    "CallProgress",
     "Event",
     "Extraction",
     "OpenAIFunction",
@@ -264,7 +265,19 @@ class ToolCallReady:
     """The call."""
 
 
-Event: TypeAlias = TextDelta | ReasoningDelta | ToolCallReady
+@dataclass(frozen=True, slots=True)
+class CallProgress:
+    """How far a call has come that is being written, with `progress`: for a display, and no promise of a call."""
+
+    name: str
+    """The tool that it seems to name."""
+    characters: int
+    """How many characters of it have come."""
+    status: Literal["writing", "ready", "withdrawn"]
+    """Whether it is still being written, has become a call, or has turned out to be none."""
+
+
+Event: TypeAlias = TextDelta | ReasoningDelta | ToolCallReady | CallProgress
 """What a stream hands out."""
 
 

@@ -1,32 +1,33 @@
-"""Malformed calls, repaired where that is asked for (rule 6): closed, of a declared tool, and beyond doubt.
+"""Malformed calls, repaired if that is asked for (rule 6): closed, of a declared tool, and beyond doubt.
 
-`json_repair` says what the model meant, and the tokens of `repair_tokens` say what it wrote. Only where the two agree,
+`json_repair` says what the model meant, and the tokens of `repair_tokens` say what it wrote. Only if the two agree,
 value by value, there is a call: a repair that drops something, makes something up or puts it elsewhere is none.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Generator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from llama3_tools.calls.reader import CallReader, Parts, Scope
+from llama3_tools.calls.reader import CallReader, Found, Placed
+from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_parse import JsonObject, key_twice, parse_object
-from llama3_tools.reading.json_scan import Scan
-from llama3_tools.reading.source import Reading, Source
-from llama3_tools.values import RejectionReason
+from llama3_tools.reading.json_object import parse_object
+from llama3_tools.reading.json_tokens import scan_json
+from llama3_tools.reading.refusal import Refusal
 
 if TYPE_CHECKING:
-    from llama3_tools.calls.repair_tokens import Rewritten, Token
+    from llama3_tools.calls.repair_tokens import GrowingSource, Rewritten, Token
 
-__all__ = ["INSIDE", "Repair", "RepairedObject", "load_repair", "read_repaired", "read_repaired_object"]
+__all__ = ["Mended", "Mending", "Repair", "load_repair"]
 
 Repair: TypeAlias = Callable[[str], object]
-"""Gives the value that malformed JSON was meant to be."""
+"""Returns the value that malformed JSON was meant to be."""
 
 _FIRST_KEYS = frozenset(
     {"name", "type", "id", "function", "parameters", "arguments"} | {"tool_call", "tool_calls", "message", "content"}
@@ -34,29 +35,24 @@ _FIRST_KEYS = frozenset(
 """What a malformed object begins with if it is to be a call, or an envelope. Any other one is soon text again. With
 `lenient` it begins with anything."""
 
-_ARGUMENTS = ("parameters", "arguments")
-"""One of them has to be there: what is malformed, and seems to need no arguments, may have them under a broken key."""
-
-INSIDE = re.compile(
+_INSIDE = re.compile(
     r"(?:\w|[=(\[{]\s*|(?:[\"',]|\*/)\s*(?::+|=>?)\s*|\*/\s*|[{,]\s*(?:[\"']?\w+(?:[\"']|\s*:+)|function)\s*"
     r"|\b(?:return|yield)\s|(?P<comma>,)\s*)\Z"
 )
 """What stands before a part of something else: of code, of an object that is no call, of a list."""
 
 _SLOW, _MOST_SLOW = '"{}[]', 64
-"""What the library takes quadratic time for where it stands within strings, and how often it may stand there."""
-
-_NOT_JSON = (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-"""What may be repaired. In `"a': 1}` a string opens that never ends: that looks cut off, and is closed all the same."""
+"""What the library takes quadratic time for if it stands within strings, and how often it may stand there."""
 
 
-class RepairedObject(NamedTuple):
-    """An object, and the text that it was repaired from, if it needed repair."""
+class Mended(NamedTuple):
+    """What a malformed object was meant to be, and how much text it took."""
 
-    parsed: JsonObject
-    repaired_from: str | None
+    found: Found
+    text: str
 
 
+@cache
 def load_repair() -> Repair:
     """Import the library that repairs.
 
@@ -77,109 +73,129 @@ def load_repair() -> Repair:
     return lambda text: loads(text, skip_json_loads=True)
 
 
-def read_repaired(  # noqa: PLR0913 (what a reader of a format has)
-    source: Source, start: int, scan: Scan, calls: CallReader, scope: Scope, *, is_after_call: bool
-) -> Reading[Parts | None]:
-    """Read the calls of an object or array that is not JSON; `None` where it is not repaired.
+class Mending:
+    """One attempt to mend a malformed object, for which more text may be needed."""
 
-    Args:
-        source: where to read. Where nothing is repaired, it stands anywhere afterwards.
-        start: the offset of the brace or bracket.
-        scan: what was found there.
-        calls: decides what is a call, and has what repairs.
-        scope: what is around.
-        is_after_call: whether nothing but delimiters stands between it and the call before.
-    """
-    before = None if scope.wrappers else INSIDE.search(source.lead)
-    is_part = before is not None and not (is_after_call and before["comma"])
-    read = yield from _read(source, start, scan, calls, None if calls.lenient else _FIRST_KEYS)
-    tools = calls.tools or {}
-    if read is None or is_part or tools.keys().isdisjoint(read.strings):
-        return None
-    if not calls.lenient and not any(token.key in _ARGUMENTS for token in read.tokens):
-        return None
-    rewritten = _repaired(read, calls)
-    found = rewritten and replace(calls, on_unknown_tool="text").read(rewritten.json, 0, 0, scope)
-    parts = found.outcome if found and isinstance(found.outcome, list) else []
-    if not rewritten or all(isinstance(part, str) for part in parts):
-        return None
-    source.unrepairable = range(0)
-    return [
-        part if isinstance(part, str) else replace(part, span=rewritten.spans[part.span[0]], repaired_from=read.text)
-        for part in parts
-    ]
+    __slots__ = ("_calls", "_name", "_reading", "_source", "reached")
+
+    def __init__(self, calls: CallReader, start: int, before: str, *, name: str | None, is_after_call: bool) -> None:
+        """Begin at a brace.
+
+        Args:
+            calls: decides what is a call.
+            start: the offset of the brace.
+            before: the text before it.
+            name: the tool that a tag around it names, so that it holds the arguments.
+            is_after_call: whether nothing but delimiters stands between it and the call before, or a wrapper's opening.
+        """
+        from llama3_tools.calls.repair_tokens import (  # noqa: PLC0415 (slow, and most never repair)
+            GrowingSource,
+            scan_broken,
+        )
+
+        self._calls = calls
+        self._name = name
+        self._source: GrowingSource = GrowingSource(start)
+        self.reached = start
+        """The offset up to which the text was looked at: no object in it is tried again."""
+        found = _INSIDE.search(before)
+        is_part = found is not None and not (is_after_call and found["comma"])
+        any_key = calls.lenient or name is not None
+        self._reading: Generator[None, None, list[Token] | None] | None = None
+        if name is not None or not is_part:
+            self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
+
+    def read(self, text: str, *, ended: bool) -> Mended | bool:
+        """Read on in the text from the brace on, as far as it has arrived.
+
+        Returns:
+            What was meant; `False` if it cannot be mended, and `True` if more text is needed.
+        """
+        source = self._source
+        source.text, source.ended = text, ended
+        tokens = None
+        try:
+            if self._reading is not None:
+                next(self._reading)
+                return True
+        except StopIteration as stop:
+            tokens = stop.value
+        self.reached = source.offset
+        return (tokens is not None and self._mended(text[: source.pos], tokens)) or False
+
+    def _mended(self, text: str, tokens: list[Token]) -> Mended | None:
+        from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)
+        from llama3_tools.calls.repair_tokens import Kind  # noqa: PLC0415 (as above)
+
+        if not has_one_reading(text, tokens):
+            return None
+        calls, tools, start = self._calls, self._calls.tools or {}, tokens[0].start
+        strings = [text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING]
+        if sum(string.count(char) for string in strings for char in _SLOW) > _MOST_SLOW:
+            return None
+        if self._name is None:
+            has_arguments = calls.lenient or any(token.key in ARGUMENTS for token in tokens)
+            if tools.keys().isdisjoint(strings) or not has_arguments:
+                return None
+        rewritten = _rewritten(text, tokens)
+        found = None if rewritten is None else self._found(rewritten, start)
+        return None if found is None else Mended(found, text)
+
+    def _found(self, rewritten: Rewritten, start: int) -> Found | None:
+        parsed = parse_object(rewritten.json, 0, checked=True)
+        if parsed is None or parsed.flaw:
+            return None
+        calls = self._calls
+        found: Found | Refusal
+        if self._name is not None:
+            found = calls.checked(WrittenCall(self._name, parsed.members, parsed.json))
+        else:
+            found = calls.read(parsed)
+        if isinstance(found, Refusal):
+            return None
+        if isinstance(found, WrittenCall):
+            return found if found.name in (calls.tools or ()) else None
+        placed = [part for part in found if isinstance(part, Placed)]
+        if not placed or any(part.written.name not in (calls.tools or ()) for part in placed):
+            return None
+        return [_moved(part, rewritten, start) if isinstance(part, Placed) else part for part in found]
 
 
-def read_repaired_object(source: Source, start: int, scan: Scan, calls: CallReader) -> Reading[RepairedObject | None]:
-    """Read an object that is not JSON, whatever its keys; `None` where it is not repaired.
-
-    The arguments are those of `read_repaired`.
-    """
-    read = yield from _read(source, start, scan, calls, None)
-    rewritten = read and _repaired(read, calls)
-    parsed = rewritten and parse_object(rewritten.json, 0)
-    if not read or not parsed:
-        return None
-    source.unrepairable = range(0)
-    return RepairedObject(parsed, read.text)
+def _moved(part: Placed, rewritten: Rewritten, start: int) -> Placed:
+    begin, end = rewritten.spans[part.start]
+    return part._replace(start=begin - start, end=end - start)
 
 
-class _Read(NamedTuple):
-    """What was read to where it closes."""
-
-    text: str
-    tokens: list[Token]
-    strings: list[str]
-    """What stands between the quotes of its strings."""
-
-
-def _read(
-    source: Source, start: int, scan: Scan, calls: CallReader, first_keys: frozenset[str] | None
-) -> Reading[_Read | None]:
-    """Read to where it closes, and hold it for unrepairable: nothing in it is tried again, so the work is linear."""
-    is_open = scan.refusal is not None and scan.refusal.reason in _NOT_JSON and not scan.is_settled
-    if calls.repair is None or start in source.unrepairable or not is_open:
-        return None
-    from llama3_tools.calls.repair_tokens import Kind, scan_broken  # noqa: PLC0415 (slow, and most never repair)
-
-    source.rewind(start)
-    tokens = yield from scan_broken(source, first_keys)
-    source.unrepairable = range(start, source.offset)
-    if tokens is None:
-        return None
-    from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)
-
-    text = source.slice(start, source.offset)
-    if not has_one_reading(text, tokens):
-        return None
-    strings = [text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING]
-    return _Read(text, tokens, strings)
-
-
-def _repaired(read: _Read, calls: CallReader) -> Rewritten | None:
-    is_slow = sum(string.count(char) for string in read.strings for char in _SLOW) > _MOST_SLOW
-    if calls.repair is None or is_slow:
-        return None
+def _rewritten(text: str, tokens: list[Token]) -> Rewritten | None:
     from llama3_tools.calls.repair_tokens import rewrite  # noqa: PLC0415 (as above)
 
     try:
-        rewritten = rewrite(read.text, read.tokens)
-        agree = _agree(rewritten.json, calls.repair(rewritten.readable))
+        rewritten = rewrite(text, tokens)
+        return rewritten if _agree(rewritten.json, load_repair()(rewritten.readable)) else None
     except Exception:  # noqa: BLE001  # what the library stumbles over, whatever the error, is not repaired
         return None
-    return rewritten if agree else None
+
+
+class _TwiceError(ValueError):
+    """A key stands twice in an object."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _TwiceError
+    return members
 
 
 def _agree(written: str, meant: object) -> bool:
-    """Tell whether JSON is what was meant."""
-    if key_twice(written, 0, len(written)):
+    """Return whether JSON is what was meant."""
+    if written.count("{") + written.count("[") > MAX_DEPTH and scan_json(written, 0).refusal is not None:
         return False
-    parsed = parse_object(f'{{"": {written}}}', 0, levels=MAX_DEPTH + 1)
-    return parsed is not None and same_json(_trimmed(parsed.value[""]), _trimmed(meant))
+    return same_json(_trimmed(json.loads(written, object_pairs_hook=_unique)), _trimmed(meant))
 
 
 def _trimmed(value: object) -> object:
-    """Give a value without the line breaks at the end of its strings, which the library drops."""
+    """Return a value without the line breaks at the end of its strings, which the library drops."""
     if isinstance(value, dict):
         return {key: _trimmed(member) for key, member in value.items()}
     if isinstance(value, list):

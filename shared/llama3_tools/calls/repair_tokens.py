@@ -8,16 +8,16 @@ literals. At anything else, and at what could be meant in two ways, it gives up.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.python_scalars import is_unicode
-from llama3_tools.reading.source import Reading, Source
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import Span
 
-__all__ = ["MAX_LENGTH", "Kind", "Rewritten", "Token", "rewrite", "scan_broken"]
+__all__ = ["MAX_LENGTH", "GrowingSource", "Kind", "Rewritten", "Token", "rewrite", "scan_broken"]
 
 MAX_LENGTH = 4096
 """How many characters a malformed object or array may have: what is longer is not repaired."""
@@ -25,6 +25,34 @@ MAX_LENGTH = 4096
 _SPACE = r"[ \t\n\r]{0,256}"
 _BARE = r"[^\W\d][\w$-]{0,63}"
 _TEXT = r"[^\"'\\\n{},:]{0,128}"
+
+
+_T = TypeVar("_T")
+
+Reading: TypeAlias = Generator[None, None, _T]
+"""A reader at work. It yields when it needs more text than there is."""
+
+
+class GrowingSource:
+    """The text from a brace on, which may grow, and where reading stands in it."""
+
+    __slots__ = ("base", "ended", "pos", "text")
+
+    def __init__(self, base: int) -> None:
+        self.text = ""
+        self.pos = 0
+        self.base = base
+        """The offset of `text[0]` in the output."""
+        self.ended = False
+
+    @property
+    def offset(self) -> int:
+        """The offset at which reading stands."""
+        return self.base + self.pos
+
+    def slice(self, start: int, end: int) -> str:
+        """Return the text between two offsets."""
+        return self.text[start - self.base : end - self.base]
 
 
 class _Pattern(NamedTuple):
@@ -100,7 +128,7 @@ class Rewritten(NamedTuple):
     """Where the object at an index of `json` stands in the output."""
 
 
-def scan_broken(source: Source, first_keys: frozenset[str] | None) -> Reading[list[Token] | None]:
+def scan_broken(source: GrowingSource, first_keys: frozenset[str] | None) -> Reading[list[Token] | None]:
     """Read from a brace or bracket to where it closes; `None` where that is not certain.
 
     Args:
@@ -179,7 +207,7 @@ class _Scanner:
 
     __slots__ = ("closers", "expected", "first_keys", "has_inner_quotes", "limit", "source", "tokens")
 
-    def __init__(self, source: Source, first_keys: frozenset[str] | None) -> None:
+    def __init__(self, source: GrowingSource, first_keys: frozenset[str] | None) -> None:
         self.source = source
         self.first_keys = first_keys
         self.limit = source.offset + MAX_LENGTH

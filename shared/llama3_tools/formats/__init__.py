@@ -16,7 +16,7 @@ from llama3_tools.formats.fences import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
-from llama3_tools.formats.pythonic import NAME, PYTHONIC_CALL, PYTHONIC_LIST
+from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
 from llama3_tools.formats.quotations import RESPONSE, THOUGHT
 from llama3_tools.formats.tags import TAGS
 
@@ -40,6 +40,7 @@ _FORMATS: tuple[WireFormat, ...] = (
     TOKEN,
     JSON_LIST,
     PYTHONIC_LIST,
+    NAMED_LIST,
     FUNCTION_TAG,
     FENCE,
     THOUGHT,
@@ -61,6 +62,7 @@ _FOR_CALLS = {
     "function_tag": ("function",),
     "python_dict": ("json",),
     "pythonic_list": ("pythonic",),
+    "named_list": ("pythonic",),
     "pythonic": ("pythonic",),
     "python_start": ("json", "pythonic"),
 }

@@ -20,6 +20,7 @@ class Kind(Enum):
     LITERAL = "reads a dict of Python, which is never a call, but may be an attempt at one"
     CALL = "reads the arguments of a pythonic call, if a call may stand there"
     LIST = "opens a list of calls"
+    NAMED_LIST = "reports a list that begins with the name of a tool, which is no call"
     TAG = "opens a tag around calls"
     NAMED_TAG = "opens a tag that names the tool"
     FENCE = "opens a code fence: a wrapper, or quotation"

@@ -12,7 +12,7 @@ from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["METHOD", "NAME", "PYTHONIC_CALL", "PYTHONIC_LIST", "arguments_in_json", "is_part_of_code"]
+__all__ = ["METHOD", "NAME", "NAMED_LIST", "PYTHONIC_CALL", "PYTHONIC_LIST", "arguments_in_json", "is_part_of_code"]
 
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
@@ -27,6 +27,16 @@ PYTHONIC_LIST = WireFormat(
     rf"\[{SPACE}(?:{NAME}{SPACE})?",
     "[",
     {"[": "]"},
+)
+# ['get_weather', {…}], [('get_weather', {…})] and [get_weather, city='Paris']: 15 of 6,188 outputs of BFCL, all of
+# Llama 3 8B, say so what they would call.
+NAMED_LIST = WireFormat(
+    "named_list",
+    Kind.NAMED_LIST,
+    rf"\[(?=[\[(]{{0,2}}[\"']?(?P<listed_name>{NAME})[\"']?[ ]{{0,8}},[ ]{{0,8}}(?:\{{|{NAME}=))",
+    rf"\[[\[(]{{0,2}}[\"']?(?:{NAME}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{NAME})?)?)?",
+    "[",
+    is_inside=False,
 )
 PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\(", r"(?!)", "(", is_inside=False)
 

@@ -7,6 +7,7 @@ the wrappers around them.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -14,23 +15,28 @@ from enum import Enum
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import BUILT_IN, CallReader, Found, Placed
+from llama3_tools.calls.repair import Mended, Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing, Kind, WireFormat
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, END_OF_CODE, code_call, refuse_code
 from llama3_tools.formats.fences import LISTINGS, WORDS, end_of_fence
+from llama3_tools.formats.json_calls import LITERAL
 from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
 from llama3_tools.formats.protocol_tokens import END_OF_TURN, FOR_CALLS, PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json, is_part_of_code
 from llama3_tools.formats.quotations import end_of_tag
 from llama3_tools.options import ReadOptions
+from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import JsonObject, parse_object, parse_whole
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line, is_marker
+from llama3_tools.stream.candidate import Candidate as _Candidate
+from llama3_tools.stream.progress import Progress
 from llama3_tools.stream.quoted import find_quoted
 from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.window import LOOK_BEHIND, Window
@@ -52,6 +58,7 @@ _MOST_QUOTED = 65536
 
 _WORD = re.compile(r"\w").search
 _DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
+_LITERAL = re.compile(LITERAL.opening).match
 _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
 _LINE_END = re.compile(r"[ \t]*;?[ \t]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
 _AFTER_LINE = re.compile(r"[ \t]*(?:(?=[\r\n])|(?P<more>\Z))").match
@@ -87,24 +94,6 @@ TRANSITIONS: dict[State, frozenset[State]] = {
     State.OVER: frozenset(),
 }
 """Which state may follow which. A state may be entered again from itself."""
-
-
-class _Candidate:
-    """What is being read token by token."""
-
-    __slots__ = ("before", "flows", "is_name_declared", "kept", "name", "start", "tokens")
-
-    def __init__(self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None) -> None:
-        self.tokens = tokens
-        self.start = start
-        self.before = before
-        """The text before it, as far as anyone looks behind."""
-        self.name = name
-        """The name of a pythonic call."""
-        self.kept: list[str] = []
-        """What was read of it, in pieces."""
-        self.flows = False
-        """Whether it is too long for a call, so that its text is released as it comes."""
 
 
 class _Quotation:
@@ -163,6 +152,8 @@ class ExtractionStream:
         "_line",
         "_list_is_open",
         "_names",
+        "_mending",
+        "_progress",
         "_queue",
         "_quotation",
         "_rejections",
@@ -170,6 +161,7 @@ class ExtractionStream:
         "_state",
         "_surplus",
         "_token",
+        "_unrepairable_to",
         "_window",
         "_wrappers",
         "trace",
@@ -183,6 +175,7 @@ class ExtractionStream:
         self._limits = limits = options.limits
         self._splits = options.split_reasoning
         self._names = (calls.tools or {}) if grammar.pythonic else {}
+        self._progress = Progress() if options.progress else None
         self._window = Window()
         self._content = Content(is_kept=keep_content)
         self._line = Line(grammar.off)
@@ -209,6 +202,9 @@ class ExtractionStream:
         self._broken = False
         """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
         self._failures = 0
+        self._mending: tuple[Mending, _Candidate, Refusal] | None = None
+        self._unrepairable_to = 0
+        """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
         self._has_words = False
         """Whether there is text outside of candidates and quotation."""
         self._is_complete = True
@@ -240,7 +236,8 @@ class ExtractionStream:
         self._window.feed(chunk)
         self._run()
         self._hold_no_more_than_a_call()
-        return self._content.take_events()
+        events = self._content.take_events()
+        return events if self._progress is None else events + self._progress.events(self._candidate, self._held_spans())
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """Take the end of the output, and hand out what was held back for it.
@@ -338,7 +335,15 @@ class ExtractionStream:
         self._extraction = Extraction(
             content.content, tuple(content.tool_calls), self._rejections.in_order(), content.all_reasoning
         )
-        return content.take_events()
+        self._candidate = None
+        events = content.take_events()
+        return events if self._progress is None else events + self._progress.events(None, self._held_spans())
+
+    def _held_spans(self) -> list[tuple[int, int, bool]]:
+        """Return where the calls stand that were made, and those that wait for the wrappers around them."""
+        held = [part.what for part in self._queue if isinstance(part.what, Held)]
+        made = [(*call.span, True) for call in self._content.tool_calls]
+        return [*made, *((one.start, one.end, False) for one in held)]
 
     # Text.
 
@@ -415,6 +420,9 @@ class ExtractionStream:
                 start = found.start()
                 if text.startswith(">>>", start - 3):
                     return max(start - 3, pos)
+                lead = text[start - 2 : start]
+                if lead[-1:] == "`" or lead == "**":
+                    return max(start - (2 if lead[:1] == lead[-1:] else 1), pos)
                 if self._may_stand_at(start):
                     return max(start, pos)
         if last in "*`>functools":
@@ -466,6 +474,8 @@ class ExtractionStream:
             return False
         name, start = found[1], found.start()
         tool = self._tool_named(name)
+        if tool is not None and self._opens_line_wrapper(start):
+            return True
         if tool is None or start < window.pos or not self._may_stand_at(start):
             self._reject_quoted_name(at)
             return False
@@ -519,6 +529,19 @@ class ExtractionStream:
         if found is not None and name is not None:
             refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code, or quoted", name)
             self._reject(window.base + at, window.base + found.end(), refusal)
+        return False
+
+    def _begin_named_list(self, _: WireFormat, match: re.Match[str]) -> bool:
+        """Report a list whose first element is the name of a declared tool: no call in any form, but meant as one."""
+        window = self._window
+        name = self._tool_named(match["listed_name"])
+        if name is not None:
+            self._put_up_to(match.start())
+            offset = window.offset
+            detail = f"a list that begins with the name {name!r}, not a call of it"
+            why = self._line.quotation(self._calls.tools or ())
+            refusal = Refusal(RejectionReason.QUOTED if why else RejectionReason.MALFORMED, why or detail, name)
+            self._reject(offset, window.base + match.end("listed_name"), refusal, is_meant=True)
         return False
 
     def _begin_tag(self, format_: WireFormat, match: re.Match[str]) -> bool:
@@ -692,7 +715,7 @@ class ExtractionStream:
             self._let_flow(candidate)
         self._candidate = None
         if tokens.refusal is not None:
-            return self._give_up(candidate, tokens.refusal)
+            return self._begin_mending(candidate, tokens.refusal) or self._give_up(candidate, tokens.refusal)
         if candidate.flows:
             self._state = State.PROSE
             return True
@@ -707,6 +730,51 @@ class ExtractionStream:
         if candidate.name is None:
             return self._end_literal(candidate, tokens, whole)
         return self._end_pythonic(candidate, tokens, whole)
+
+    def _begin_mending(self, candidate: _Candidate, refusal: Refusal) -> bool:
+        """Begin to find out what malformed JSON was meant to be, if that is asked for."""
+        start = candidate.start
+        is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
+        is_json = isinstance(candidate.tokens, JsonTokens)
+        if not self._calls.repair or not is_open or not is_json or candidate.flows or start < self._unrepairable_to:
+            return False
+        wrapper = self._wrappers[-1] if self._wrappers else None
+        name = wrapper.name if wrapper is not None and wrapper.kind is WrapperKind.NAMED else None
+        is_after = wrapper is not None or self._content.is_after_call
+        before = "" if wrapper is not None else candidate.before
+        self._mending = Mending(self._calls, start, before, name=name, is_after_call=is_after), candidate, refusal
+        self._resume(candidate, "".join(candidate.kept), 0)
+        self._state = State.REPAIR
+        return True
+
+    def _read_repair(self) -> bool:
+        """Read on in what may be mended."""
+        window = self._window
+        assert self._mending is not None  # noqa: S101  # the state says so
+        mending, candidate, refusal = self._mending
+        mended = mending.read(window.text[window.pos :], ended=window.ended)
+        if mended is True:
+            return False
+        self._mending = None
+        if isinstance(mended, Mended) and not self._is_made(mended.found):
+            window.pos += len(mended.text)
+            format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
+            end = candidate.start + len(mended.text)
+            return self._add(Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        self._unrepairable_to = mending.reached
+        if _LITERAL(window.text, window.pos):
+            self._begin_candidate(PythonTokens(candidate.start, is_call=False), window.pos)
+            return True
+        window.pos += sum(map(len, candidate.kept))
+        return self._give_up(candidate, refusal)
+
+    def _is_made(self, found: Found) -> bool:
+        """Return whether the same call stood well-formed before: then it is repeated, not meant once more."""
+        written = [found] if isinstance(found, WrittenCall) else [part.written for part in found if isinstance(part, Placed)]
+        made = [(call.name, call.arguments_json) for call in self._content.tool_calls]
+        return any(
+            one.name == name and same_json(one.arguments, json.loads(arguments)) for one in written for name, arguments in made
+        )
 
     def _let_flow(self, candidate: _Candidate) -> None:
         """Release the text of a candidate that is too long for a call (rule 14)."""
@@ -1460,6 +1528,7 @@ _STEPS: dict[State, Callable[[ExtractionStream], bool]] = {
     State.CANDIDATE: ExtractionStream._read_candidate,
     State.WRAPPER: ExtractionStream._read_wrapper,
     State.CODE: ExtractionStream._read_code,
+    State.REPAIR: ExtractionStream._read_repair,
 }
 """What each state does: it reads on, and returns whether to go on, or whether more text is needed."""
 
@@ -1468,6 +1537,7 @@ _BEGIN: dict[Kind, Callable[[ExtractionStream, WireFormat, re.Match[str]], bool]
     Kind.LITERAL: ExtractionStream._begin_literal,
     Kind.CALL: ExtractionStream._begin_call,
     Kind.LIST: ExtractionStream._begin_list,
+    Kind.NAMED_LIST: ExtractionStream._begin_named_list,
     Kind.TAG: ExtractionStream._begin_tag,
     Kind.NAMED_TAG: ExtractionStream._begin_named_tag,
     Kind.FENCE: ExtractionStream._begin_fence,
