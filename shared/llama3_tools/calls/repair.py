@@ -130,7 +130,9 @@ class Mending:
         if not has_one_reading(text, tokens):
             return None
         calls, tools, start = self._calls, self._calls.tools or {}, tokens[0].start
-        strings = [text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING]
+        strings = [
+            text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING
+        ]
         if sum(string.count(char) for string in strings for char in _SLOW) > _MOST_SLOW:
             return None
         if self._name is None:

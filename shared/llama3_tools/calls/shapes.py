@@ -226,7 +226,7 @@ def _other_names(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -
 
 def _given(members: Mapping[str, Any], *, lenient: bool) -> list[str]:
     """Return the keys that hold arguments. Documented keys win; an empty value does not count beside a full one."""
-    given = [key for key in ARGUMENTS if key in members and members[key] not in _NONE]
+    given = [key for key in ARGUMENTS if members.get(key) not in _NONE]
     if len(given) > 1:
         given = [key for key in given if members[key] not in _NOTHING] or given[:1]
     if given or not lenient:

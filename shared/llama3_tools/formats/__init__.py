@@ -187,12 +187,19 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     read = [format_ for format_ in formats if _is_read(format_, enabled)]
     bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.
-    inside = [format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))]
+    inside = [
+        format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
+    ]
     firsts = "".join(dict.fromkeys("".join(format_.first for format_ in bare))) or "\0"
     return Grammar(
         re.compile(f"[{re.escape(firsts)}]"),
         _alternation(bare),
-        _alternation(inside, before=r"[\s;,]*", others=(rf"(?P<call>{NAME}[ \t]{{0,8}}\()", _END, r"(?P<gap>\Z)"), begins=rf"{NAME}[ \t]{{0,8}}|{_ENDS_BEGIN}"),
+        _alternation(
+            inside,
+            before=r"[\s;,]*",
+            others=(rf"(?P<call>{NAME}[ \t]{{0,8}}\()", _END, r"(?P<gap>\Z)"),
+            begins=rf"{NAME}[ \t]{{0,8}}|{_ENDS_BEGIN}",
+        ),
         {format_.name: format_ for format_ in formats},
         json=enabled.reads("json"),
         pythonic=enabled.reads("pythonic") and "pythonic" not in off,
@@ -212,7 +219,9 @@ def _alternation(
 ) -> _Patterns:
     formats = list(formats)
     whole = "|".join([*(f"(?P<{format_.name}>{format_.opening})" for format_ in formats), *others])
-    partial = "|".join(f"(?:{one})" for one in dict.fromkeys([*(format_.beginnings for format_ in formats), begins]) if one)
+    partial = "|".join(
+        f"(?:{one})" for one in dict.fromkeys([*(format_.beginnings for format_ in formats), begins]) if one
+    )
     going = whole.replace("¤", "")
     ended = re.sub("¤[^¤]*¤", "", whole)
     return _Patterns(

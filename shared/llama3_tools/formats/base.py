@@ -29,6 +29,8 @@ class Kind(Enum):
     THOUGHT = "opens reasoning, which is quotation"
     RESPONSE = "opens the result of a tool, which is quotation"
 
+    __hash__ = object.__hash__  # each kind is one object: Enum's own hash takes a call in Python
+
 
 @dataclass(frozen=True, slots=True)
 class WireFormat:

@@ -27,7 +27,9 @@ _CODE = re.compile(
 )
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
-END_OF_CODE = Closing.of(rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))", f"{TURN.beginnings}|{TOKEN.beginnings}")
+END_OF_CODE = Closing.of(
+    rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))", f"{TURN.beginnings}|{TOKEN.beginnings}"
+)
 """What ends code: the next token."""
 
 

@@ -13,7 +13,9 @@ class Candidate:
 
     __slots__ = ("before", "flows", "kept", "name", "start", "tokens")
 
-    def __init__(self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None) -> None:
+    def __init__(
+        self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None
+    ) -> None:
         self.tokens = tokens
         self.start = start
         self.before = before

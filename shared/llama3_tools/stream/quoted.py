@@ -15,7 +15,8 @@ __all__ = ["find_quoted"]
 
 _S = r"[ \t\n\r]{0,64}"
 _CANDIDATE = re.compile(
-    rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|(?:^|(?<=\[))[ \t>]{{0,8}}\[?(?P<name>{NAME})[ \t]{{0,4}}\(", re.MULTILINE
+    rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|(?:^|(?<=\[))[ \t>]{{0,8}}\[?(?P<name>{NAME})[ \t]{{0,4}}\(",
+    re.MULTILINE,
 )
 _FAR = 256
 _FAILURES = 16

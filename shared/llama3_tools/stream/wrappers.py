@@ -9,9 +9,26 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from llama3_tools.calls.reader import Found
+from llama3_tools.calls.reader import Found, Placed
+from llama3_tools.calls.shapes import WrittenCall
 
-__all__ = ["Held", "Part", "Piece", "Wrapper", "WrapperKind"]
+__all__ = [
+    "BOLD",
+    "CODE",
+    "FENCE",
+    "LINE",
+    "LIST",
+    "NAMED",
+    "SPAN",
+    "TAG",
+    "Held",
+    "Part",
+    "Piece",
+    "Wrapper",
+    "WrapperKind",
+    "format_in",
+    "names_of",
+]
 
 
 class WrapperKind(Enum):
@@ -25,6 +42,10 @@ class WrapperKind(Enum):
     BOLD = "bold that is a whole line"
     LINE = "pythonic calls that are a whole line: if they are none, they are prose"
     CODE = "what follows <|python_tag|>: if it is no call, it is code"
+
+
+# A member of an enum takes ten times as long to look up as a name does.
+LIST, TAG, NAMED, FENCE, SPAN, BOLD, LINE, CODE = WrapperKind
 
 
 class Wrapper(NamedTuple):
@@ -76,3 +97,15 @@ class Part(NamedTuple):
     start: int
     text: str
     what: Held | Piece
+
+
+def names_of(found: Found) -> list[str]:
+    """Return the names of the tools that are called."""
+    if isinstance(found, WrittenCall):
+        return [found.name]
+    return [part.written.name for part in found if isinstance(part, Placed)]
+
+
+def format_in(held: Held, wrapper: Wrapper) -> str:
+    """Return the format of a call in a wrapper: that of the outermost wrapper that has one, unless it is pythonic."""
+    return held.format if held.format == "pythonic" or wrapper.format is None else wrapper.format

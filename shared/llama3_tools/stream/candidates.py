@@ -1,0 +1,349 @@
+"""Candidates: objects of JSON, dicts of Python and pythonic calls, from their bracket to their end (rules 1, 6 and 11)."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from llama3_tools.calls.attempts import attempted_name, has_call_keys
+from llama3_tools.calls.reader import Found, Placed
+from llama3_tools.calls.repair import Mended, Mending
+from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
+from llama3_tools.formats.json_calls import LITERAL
+from llama3_tools.formats.protocol_tokens import FOR_CALLS
+from llama3_tools.formats.pythonic import METHOD, arguments_in_json
+from llama3_tools.reading.json_equality import same_json
+from llama3_tools.reading.json_object import JsonObject, parse_object, parse_whole
+from llama3_tools.reading.json_tokens import JsonTokens
+from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
+from llama3_tools.stream.turn import Turn, is_declared, make_bare, put_text, reject, tool_named
+from llama3_tools.stream.window import LOOK_BEHIND
+from llama3_tools.stream.wrappers import LINE, NAMED, Held, Part, Wrapper, names_of
+from llama3_tools.stream.wrapping import break_wrappers, close
+from llama3_tools.values import RejectionReason
+
+__all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
+
+_FAILURES = 16
+"""After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""
+
+_FAR_AFTER_TOKEN = 64
+_LITERAL = re.compile(LITERAL.opening).match
+
+
+def note_place(turn: Turn, at: int) -> None:
+    """Note whether a candidate at an index stands directly after a token whose only use is calls."""
+    window = turn.window
+    after = turn.fresh - window.base
+    turn.is_after_tag = (
+        turn.token in FOR_CALLS and at - after <= _FAR_AFTER_TOKEN and not window.text[max(after, 0) : at].strip()
+    )
+
+
+def begin_json(turn: Turn, at: int) -> bool:
+    """Read an object of JSON: by the scanner in C if that can, or else token by token."""
+    window = turn.window
+    text = window.text
+    window.pos = at
+    note_place(turn, at)
+    if turn.failures < _FAILURES and text.find("}", at) > 0:
+        parsed = parse_object(text, at)
+        if parsed is not None and parsed.end - at <= turn.limits.max_call_length:
+            window.pos = parsed.end
+            return end_json(turn, parsed, window.base + at)
+        turn.failures += 1
+    begin_candidate(turn, JsonTokens(window.base + at), at)
+    return True
+
+
+def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
+    """Read a pythonic call from its parenthesis on."""
+    window = turn.window
+    tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
+    begin_candidate(turn, tokens, start, name)
+    assert turn.candidate is not None  # noqa: S101  # it was made now
+    turn.candidate.kept.append(window.text[start:at])
+    window.pos = at
+    return True
+
+
+def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
+    window = turn.window
+    note_place(turn, at)
+    before = window.text[max(at - LOOK_BEHIND, 0) : at]
+    turn.candidate = Candidate(tokens, window.base + at, before, name)
+    turn.state = IN_CANDIDATE
+    window.pos = at
+
+
+def read_candidate(turn: Turn) -> bool:
+    """Read on token by token, up to where the candidate ends or breaks."""
+    window, candidate = turn.window, turn.candidate
+    assert candidate is not None  # noqa: S101  # the state says so
+    tokens, pos = candidate.tokens, window.pos
+    end = tokens.read(window.text, pos, window.base, ended=window.ended)
+    piece = window.text[pos:end]
+    window.pos = end
+    if candidate.flows:
+        put_text(turn, window.base + pos, piece)
+        candidate.kept = [("".join(candidate.kept) + piece)[-LOOK_BEHIND:]]
+    else:
+        candidate.kept.append(piece)
+    if tokens.refusal is None and not tokens.is_complete:
+        return False
+    if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length and not turn.wrappers:
+        let_flow(turn, candidate)
+    turn.candidate = None
+    if tokens.refusal is not None:
+        return begin_mending(turn, candidate, tokens.refusal) or give_up(turn, candidate, tokens.refusal)
+    if candidate.flows:
+        turn.state = IN_PROSE
+        return True
+    whole = "".join(candidate.kept)
+    if isinstance(tokens, JsonTokens):
+        parsed = parse_object(whole, 0, checked=True)
+        if parsed is None:
+            detail = "a number or a constant that JSON does not have"
+            refusal = Refusal(RejectionReason.MALFORMED, detail, attempted_name(whole))
+            return refuse(turn, refusal, candidate.start, whole, candidate)
+        return end_json(turn, parsed, candidate.start)
+    if candidate.name is None:
+        return end_literal(turn, candidate, tokens, whole)
+    return end_pythonic(turn, candidate, tokens, whole)
+
+
+def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
+    """Begin to find out what malformed JSON was meant to be, if that is asked for."""
+    start = candidate.start
+    is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
+    is_json = isinstance(candidate.tokens, JsonTokens)
+    if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
+        return False
+    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    name = wrapper.name if wrapper is not None and wrapper.kind is NAMED else None
+    is_after = wrapper is not None or turn.content.is_after_call
+    before = "" if wrapper is not None else candidate.before
+    turn.mending = Mending(turn.calls, start, before, name=name, is_after_call=is_after), candidate, refusal
+    resume_at(turn, candidate, "".join(candidate.kept), 0)
+    turn.state = IN_REPAIR
+    return True
+
+
+def read_repair(turn: Turn) -> bool:
+    """Read on in what may be mended."""
+    window = turn.window
+    assert turn.mending is not None  # noqa: S101  # the state says so
+    mending, candidate, refusal = turn.mending
+    mended = mending.read(window.text[window.pos :], ended=window.ended)
+    if mended is True:
+        return False
+    turn.mending = None
+    if isinstance(mended, Mended) and not is_made(turn, mended.found):
+        window.pos += len(mended.text)
+        format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
+        end = candidate.start + len(mended.text)
+        return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+    turn.unrepairable_to = mending.reached
+    if _LITERAL(window.text, window.pos):
+        begin_candidate(turn, PythonTokens(candidate.start, is_call=False), window.pos)
+        return True
+    window.pos += sum(map(len, candidate.kept))
+    return give_up(turn, candidate, refusal)
+
+
+def is_made(turn: Turn, found: Found) -> bool:
+    """Return whether the same call stood well-formed before: then it is repeated, not meant once more."""
+    written = (
+        [found] if isinstance(found, WrittenCall) else [part.written for part in found if isinstance(part, Placed)]
+    )
+    made = [(call.name, call.arguments_json) for call in turn.content.tool_calls]
+    return any(
+        one.name == name and same_json(one.arguments, json.loads(arguments))
+        for one in written
+        for name, arguments in made
+    )
+
+
+def let_flow(turn: Turn, candidate: Candidate) -> None:
+    """Release the text of a candidate that is too long for a call (rule 14)."""
+    written = "".join(candidate.kept)
+    limit = turn.limits.max_call_length
+    refusal = Refusal(RejectionReason.TOO_LONG, f"longer than {limit} characters", name_in(turn, candidate, written))
+    is_meant = has_call_keys(written) or candidate.name is not None
+    break_wrappers(turn, began=True)
+    turn.state = IN_CANDIDATE
+    reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
+    put_text(turn, candidate.start, written)
+    candidate.flows = True
+    candidate.kept = [written[-LOOK_BEHIND:]]
+
+
+def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
+    return tool_named(turn, candidate.name) or candidate.name if candidate.name else attempted_name(written)
+
+
+def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
+    """Go on after a candidate that broke: at the token that broke it (rule 6)."""
+    window, tokens, start = turn.window, candidate.tokens, candidate.start
+    turn.broken = True
+    if candidate.flows:
+        turn.state = IN_PROSE
+        return True
+    is_cut_off = refusal.reason is RejectionReason.TRUNCATED
+    if is_cut_off:
+        candidate.kept.append(window.text[window.pos :])
+        window.pos = len(window.text)
+    whole = "".join(candidate.kept)
+    at = len(whole) if is_cut_off else max(tokens.resume, start + 1) - start
+    resume_at(turn, candidate, whole, at)
+    if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_for_calls(turn):
+        break_wrappers(turn)  # a brace in prose
+        put_text(turn, start, whole[:at], is_prose=True)
+        return True
+    refuse_at(turn, start, whole[:at], refusal, candidate, whole)
+    return True
+
+
+def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
+    """Let reading go on at an index of what was kept of a candidate."""
+    window = turn.window
+    passed = (candidate.before + whole[:at])[-LOOK_BEHIND:]
+    window.text = passed + whole[at:] + window.text[window.pos :]
+    window.pos = len(passed)
+    window.base = candidate.start + at - len(passed)
+
+
+def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
+    """Take an object that is complete: the machine stands after it."""
+    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    found: Found | Refusal
+    if wrapper is None:
+        found = turn.calls.read(parsed)
+    elif wrapper.kind is NAMED:
+        found = read_arguments(turn, parsed, wrapper)
+    else:
+        found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
+    if type(found) is Refusal:
+        return refuse(turn, found, start, parsed.json)
+    format_ = "json" if type(found) is WrittenCall else "envelope"
+    if type(found) is list and parsed.start:
+        found = [
+            part
+            if isinstance(part, str)
+            else part._replace(start=part.start - parsed.start, end=part.end - parsed.start)
+            for part in found
+        ]
+    return add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
+
+
+def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenCall | Refusal:
+    """Read the object in a tag that names the tool: the arguments, or the whole call once more."""
+    name = wrapper.name or ""
+    if parsed.flaw:
+        return Refusal(RejectionReason.MALFORMED, parsed.flaw, name)
+    tools, members = turn.calls.tools, parsed.members
+    deviations = () if wrapper.deviation is None else (wrapper.deviation,)
+    written = WrittenCall(name, members, parsed.json, deviations)
+    held = read_call(parsed, tools) if "name" in members or "function" in members else None
+    if isinstance(held, WrittenCall) and held.name == name:
+        tool = (tools or {}).get(name)
+        properties = (tool.parameters.get("properties") or {}) if tool else {}
+        if members.keys().isdisjoint(properties):
+            written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
+    return turn.calls.checked(written)
+
+
+def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+    """Take a dict of Python that is complete: no call, but perhaps an attempt at one (rule 15)."""
+    parsed = parse_whole(tokens.positional[0])
+    found = turn.calls.read(parsed) if parsed else None
+    name = (
+        names_of(found)[0]
+        if found and not isinstance(found, Refusal) and names_of(found)
+        else found.name
+        if isinstance(found, Refusal)
+        else None
+    )
+    detail = f"keys and strings have to stand in double quotes, as in JSON, at offset {candidate.start + 1}"
+    return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
+
+
+def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+    """Take the arguments of a pythonic call that are complete."""
+    written_name = candidate.name or ""
+    name = tool_named(turn, written_name) or written_name
+    tool = (turn.calls.tools or {}).get(name)
+    json = arguments_in_json(tokens, tool)
+    found: WrittenCall | Refusal
+    if isinstance(json, Refusal):
+        found = json._replace(name=name)
+    else:
+        parsed = parse_object(json, 0, checked=True)
+        members = parsed.members if parsed and not parsed.flaw else {}
+        found = turn.calls.checked(WrittenCall(name, members, json))
+        is_line = turn.wrappers and turn.wrappers[-1].kind is LINE
+        if is_line and not members and isinstance(found, WrittenCall):
+            found = refuse_empty(name, turn.calls.tools) or found
+    if isinstance(found, Refusal):
+        return refuse(turn, found, candidate.start, whole, candidate)
+    return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
+
+
+def add_call(turn: Turn, held: Held, text: str) -> bool:
+    """Take a call: it waits if wrappers are open; else it is made."""
+    if turn.wrappers:
+        turn.queue.append(Part(held.start, text, held))
+        turn.count += 1
+        turn.state = IN_WRAPPER
+        wrapper = turn.wrappers[-1]
+        if (wrapper.kind is NAMED and not wrapper.closing) or (wrapper.kind is LINE and turn.list_is_open):
+            return close(turn)
+        return True
+    turn.state = IN_PROSE
+    make_bare(turn, held, text)
+    return True
+
+
+def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candidate | None = None) -> bool:
+    """Take a candidate that is complete, and no call."""
+    return refuse_at(turn, start, text, refusal, candidate, text)
+
+
+def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> bool:
+    """Report a candidate that is no call, and let its text be text.
+
+    Args:
+        start: its offset.
+        text: what of it is text now: the search goes on after that.
+        refusal: why it is no call.
+        candidate: what was read token by token, if it was.
+        whole: all that was read of it.
+    """
+    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    name = refusal.name
+    if name is None and candidate is not None:
+        name = wrapper.name if wrapper and wrapper.kind is NAMED else name_in(turn, candidate, whole)
+    in_tag = is_for_calls(turn)
+    named = name is not None and is_declared(turn, name)
+    if candidate is not None and candidate.name is not None:
+        is_line = wrapper is not None and wrapper.kind is LINE
+        is_meant = in_tag or (named and (not is_line or "=" in text))
+        turn.list_is_open = not is_line
+    else:
+        is_meant = in_tag or named or has_call_keys(whole)
+    break_wrappers(turn, began=True)
+    why = turn.line.quotation(turn.calls.tools or ())
+    if why is not None and (name is not None or is_meant):
+        turn.rejections.quoted(start, start + len(text), why, name)
+    else:
+        turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
+    put_text(turn, start, text)
+    return True
+
+
+def is_for_calls(turn: Turn) -> bool:
+    """Return whether a candidate stands in a tag, or after a token, whose only use is calls."""
+    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.is_after_tag

@@ -1,0 +1,53 @@
+"""Code after `<|python_tag|>`, up to the next token (rule 11)."""
+
+from __future__ import annotations
+
+from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, END_OF_CODE, code_call, refuse_code
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidates import let_flow
+from llama3_tools.stream.states import IN_CODE, IN_PROSE
+from llama3_tools.stream.turn import Turn, make, put_text, reject
+from llama3_tools.stream.wrappers import Held
+
+__all__ = ["read_code"]
+
+
+def read_code(turn: Turn) -> bool:
+    """Read code up to the next token, or to the end of the output."""
+    window, candidate = turn.window, turn.candidate
+    assert candidate is not None  # noqa: S101  # the state says so
+    text, pos = window.text, window.pos
+    match = (END_OF_CODE.ended if window.ended else END_OF_CODE.going).search(text, pos)
+    end = len(text) if match is None else match.start()
+    piece = text[pos:end]
+    window.pos = end
+    if candidate.flows:
+        put_text(turn, window.base + pos, piece)
+    else:
+        candidate.kept.append(piece)
+        if window.offset - candidate.start > turn.limits.max_call_length:
+            let_flow(turn, candidate)
+            turn.state = IN_CODE
+    if not window.ended and (match is None or match.lastgroup == "more"):
+        return False
+    turn.candidate, turn.state = None, IN_PROSE
+    if not candidate.flows:
+        end_code(turn, candidate.start, "".join(candidate.kept), is_closed=match is not None)
+    return True
+
+
+def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
+    found = code_call(text, (turn.calls.tools or {}).get(CODE_INTERPRETER))
+    if found is None:
+        put_text(turn, start, text)
+        return
+    written, at, length = found
+    span = start + at, start + at + length
+    refusal = refuse_code(written, is_closed=is_closed, is_complete=turn.is_complete)
+    checked = refusal or turn.calls.checked(written)
+    if isinstance(checked, Refusal):
+        reject(turn, *span, checked, is_meant=True)
+        put_text(turn, start, text)
+        return
+    make(turn, Held(written, *span, "code"), "code", text)
+    turn.fresh = turn.window.offset

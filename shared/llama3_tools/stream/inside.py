@@ -1,0 +1,251 @@
+"""What follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it (rules 2, 3 and 9)."""
+
+from __future__ import annotations
+
+import re
+
+from llama3_tools.calls.shapes import WrittenCall, refuse_empty
+from llama3_tools.formats.base import Kind, WireFormat
+from llama3_tools.formats.fences import WORDS
+from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
+from llama3_tools.formats.pythonic import is_part_of_code
+from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
+from llama3_tools.stream.turn import Turn, is_data_at, reject, tool_named
+from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG, Held, Part, Piece, Wrapper
+from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close, close_at, is_pythonic, open_wrapper
+
+__all__ = ["read_wrapper"]
+
+_FAR = 512
+"""Longer than anything is that may be the beginning of a format at the end of the text."""
+
+_MOST_WRAPPERS = 16
+_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
+_AFTER_LINE = re.compile(r"[ \t]*(?:(?=[\r\n])|(?P<more>\Z))").match
+_WITHOUT_SURPLUS = (LIST, LINE, SPAN)
+"""The wrappers in which a bracket after a call is no slip."""
+
+
+def read_wrapper(turn: Turn) -> bool:
+    """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
+    window, wrapper = turn.window, turn.wrappers[-1]
+    text, pos = window.text, window.pos
+    if wrapper.kind is LINE:
+        ended_line = read_line_end(turn)
+        if ended_line is not None:
+            return ended_line
+    going, ended = turn.grammar.inside
+    match = (ended if window.ended else going).match(text, pos)
+    kind = None if match is None else match.lastgroup
+    if match is None or kind is None:
+        return break_unless_surplus(turn, wrapper, pos)
+    if kind == "more":
+        return False
+    at = match.start(kind)
+    if at > pos:
+        gap = text[pos:at]
+        if not turn.count and not gap.isspace():
+            return break_wrappers(turn)
+        turn.queue.append(Part(window.base + pos, gap, Piece.TEXT))
+        window.pos = at
+    return follow(turn, wrapper, kind, match, at)
+
+
+def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
+    skipped = skip_surplus_inside(turn, wrapper, pos)
+    return False if skipped is None else skipped or break_wrappers(turn)
+
+
+def follow(turn: Turn, wrapper: Wrapper, kind: str, match: re.Match[str], at: int) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case a kind)
+    """Go on in a wrapper with what stands at an index of the window."""
+    window = turn.window
+    if kind == "gap":
+        if not window.ended:
+            return False
+        return end_wrappers(turn)
+    if kind == "end":
+        return read_closing(turn, wrapper, match["end"], at)
+    if kind == "call":
+        return begin_call_inside(turn, wrapper, match, at)
+    format_ = turn.grammar.formats[kind]
+    written = match[kind]
+    if format_.kind is Kind.OBJECT:
+        if wrapper.kind is NAMED and turn.count:
+            return break_wrappers(turn)
+        if turn.broken and wrapper.kind is LIST and not turn.count and is_data_at(turn, wrapper.start):
+            return break_wrappers(turn)
+        return begin_json(turn, at)
+    if format_.kind is Kind.LITERAL and wrapper.kind is not NAMED:
+        begin_candidate(turn, PythonTokens(window.base + at, is_call=False), at)
+        return True
+    if format_.kind is Kind.TOKEN or format_.kind is Kind.TURN:
+        return read_token_inside(turn, wrapper, format_.kind, written, at)
+    if format_.kind is Kind.FENCE:
+        return read_fence_inside(turn, wrapper, match, at)
+    if format_.kind is Kind.TAG and turn.count and wrapper.opening in format_.closings:
+        return close(turn)  # the same tag once more closes it
+    if wrapper.kind is NAMED:
+        if turn.count and written in MISSPELLED_CLOSINGS and wrapper.name in (turn.calls.tools or ()):
+            return close_at(turn, at, written)
+        return break_wrappers(turn)
+    if wrapper.kind in (LINE, SPAN) and turn.count:
+        return break_wrappers(turn)
+    return open_inside(turn, format_, match, at)
+
+
+def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) -> bool:
+    """Open a wrapper in a wrapper."""
+    if len(turn.wrappers) >= _MOST_WRAPPERS:
+        return break_wrappers(turn)
+    end = match.end()
+    if format_.kind is Kind.LIST:
+        return open_wrapper(turn, LIST, at, end, "]", None)
+    if format_.kind is Kind.TAG:
+        opening = match[format_.name]
+        if any(wrapper.opening == opening for wrapper in turn.wrappers):
+            return break_wrappers(turn)
+        return open_wrapper(
+            turn, TAG, at, end, format_.closings[opening], format_.name, is_for_calls=format_.name != "tools"
+        )
+    if format_.kind is Kind.NAMED_TAG and not any(wrapper.kind is NAMED for wrapper in turn.wrappers):
+        return begin_named_tag(turn, format_, match) or break_wrappers(turn)
+    return break_wrappers(turn)
+
+
+def begin_call_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
+    """Begin a pythonic call in a wrapper: in a list whatever it names, elsewhere of a declared tool."""
+    name = match["call"][:-1].rstrip(" \t")
+    is_read = turn.grammar.pythonic and wrapper.kind is not NAMED
+    if not is_read or (wrapper.kind is not LIST and tool_named(turn, name) is None):
+        return break_wrappers(turn)
+    return begin_pythonic(turn, at, match.end("call") - 1, name)
+
+
+def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
+    """Read what may close the wrapper."""
+    window, text = turn.window, turn.window.text
+    closing = wrapper.closing
+    if written != closing:
+        if (
+            wrapper.kind is NAMED
+            and turn.count
+            and written in MISSPELLED_CLOSINGS
+            and wrapper.name in (turn.calls.tools or ())
+        ):
+            return close_at(turn, at, written)
+        if (
+            written.startswith("`")
+            and closing.startswith("`")
+            and written.startswith(closing)
+            and wrapper.kind is FENCE
+            and turn.count
+        ):
+            return close_at(turn, at, written)
+        if closing.startswith(written) and at + len(written) == len(text) and not window.ended:
+            return False
+        return break_unless_surplus(turn, wrapper, at)
+    if not turn.count:
+        return close_empty(turn, wrapper, at)
+    if wrapper.kind in (SPAN, BOLD):
+        after = _AFTER_LINE(text, at + len(closing))
+        if after is not None and after["more"] is not None and not window.ended:
+            return False
+        if after is None:
+            return break_wrappers(turn)
+    if wrapper.kind is LIST and is_pythonic(turn):
+        after_at = at + len(closing)
+        if len(text) - after_at < 2 and not window.ended:  # noqa: PLR2004  # `.x` is two characters
+            return False
+        if len(turn.wrappers) == 1 and is_part_of_code("", text[after_at : after_at + 2]):
+            return break_wrappers(turn, is_code=True)
+    return close_at(turn, at, closing)
+
+
+def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
+    """Take a wrapper that closes around nothing: a call without arguments, if it names a tool that needs none."""
+    if wrapper.kind is NAMED and wrapper.name is not None and wrapper.deviation is None:
+        name, window = wrapper.name, turn.window
+        refusal = refuse_empty(name, turn.calls.tools)
+        if refusal is None:
+            held = Held(WrittenCall(name, {}, "{}"), wrapper.inside, window.base + at, "function")
+            turn.queue.append(Part(held.start, "", held))
+            turn.count += 1
+            return close_at(turn, at, wrapper.closing)
+        if name in (turn.calls.tools or ()):
+            start = wrapper.start
+            break_wrappers(turn, began=True)
+            reject(turn, start, window.base + at, refusal, is_meant=True)
+            return True
+    return break_wrappers(turn)
+
+
+def read_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: int) -> bool:
+    """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
+    window = turn.window
+    if turn.count:
+        if token == wrapper.closing:
+            return close_at(turn, at, token)
+        if wrapper.kind is SPAN:
+            return break_wrappers(turn)
+        while turn.wrappers and turn.count:
+            close(turn)
+        return break_wrappers(turn) if turn.wrappers else True  # prose takes the token
+    if kind is Kind.TURN or wrapper.kind is not TAG:
+        return break_wrappers(turn, began=wrapper.kind is CODE)
+    turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
+    window.pos = at + len(token)
+    return True
+
+
+def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
+    """Take a fence in a wrapper: it closes the fence that is open, or opens one in a tag."""
+    ticks = match["ticks"] or match["fence"]
+    if wrapper.kind is FENCE and turn.count and ticks.startswith(wrapper.closing):
+        return close_at(turn, at, ticks)
+    info = (match["info"] or "").lower()
+    is_closing = wrapper.kind is FENCE or any(one.kind is FENCE for one in turn.wrappers)
+    if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
+        return break_wrappers(turn, is_closed=is_closing)
+    return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
+
+
+def read_line_end(turn: Turn) -> bool | None:
+    """Read what ends a line of pythonic calls; return `None` if something else follows."""
+    window = turn.window
+    match = _LINE_END(window.text, window.pos)
+    if match is None or not turn.count or (turn.queue[-1].what is Piece.TEXT and "," in turn.queue[-1].text):
+        return None  # after a comma, another call has to follow
+    if match["more"] is not None and not window.ended:
+        return False
+    if match["more"]:
+        return None
+    return close(turn)
+
+
+def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
+    """Skip one bracket too many directly after a call, before what closes the wrapper (rule 9).
+
+    Returns:
+        Whether there was one; `None` if it takes more text to know.
+    """
+    window = turn.window
+    text = window.text
+    is_after_call = bool(turn.queue) and isinstance(turn.queue[-1].what, Held)
+    if not is_after_call or wrapper.kind in _WITHOUT_SURPLUS or text[pos : pos + 1] not in ("}", "]", ">"):
+        return False
+    rest = text[pos + 1 : pos + _FAR].lstrip()
+    closings = (wrapper.closing, "<|") if wrapper.closing else ("<|",)
+    if not rest.startswith(closings) and (rest or not window.ended):
+        is_open = not window.ended and any(closing.startswith(rest) for closing in closings)
+        return None if is_open else False
+    turn.queue.append(Part(window.base + pos, text[pos], Piece.TEXT))
+    window.pos = pos + 1
+    return True
+
+
+def end_wrappers(turn: Turn) -> bool:
+    """Take the end of the output: what is open around calls is closed, if the model ended its turn."""
+    while turn.wrappers and turn.count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
+        close(turn)
+    return break_wrappers(turn, is_cut_off=not turn.is_complete) if turn.wrappers else True

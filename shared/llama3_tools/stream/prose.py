@@ -1,0 +1,345 @@
+"""Prose: what may begin in it, and what of it is held back as it may belong to a call (rules 9 to 11)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+from llama3_tools.formats.base import Kind, WireFormat
+from llama3_tools.formats.fences import WORDS, end_of_fence
+from llama3_tools.formats.protocol_tokens import END_OF_TURN, PYTHON_TAG
+from llama3_tools.formats.pythonic import is_part_of_code
+from llama3_tools.formats.quotations import end_of_tag
+from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
+from llama3_tools.stream.line import is_marker
+from llama3_tools.stream.quotation import open_quotation
+from llama3_tools.stream.turn import Turn, line_before, put_text, put_up_to, reject, tool_named
+from llama3_tools.stream.window import LOOK_BEHIND
+from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
+from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper, push
+from llama3_tools.values import RejectionReason
+
+__all__ = ["read_prose"]
+
+_FAR = 512
+"""Longer than anything is that may be the beginning of a format at the end of the text."""
+
+_LONGEST_LINE_NAME = 72
+_SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
+_HEADER_LINE = re.compile(r"(?:(?<=\n)|>>>)([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\r?\n[ \t\r\n]{0,8}\Z")
+_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\Z")
+_LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
+_QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
+_HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
+_FUNCTOOLS = "functools"
+_NAME_ENDS = "_.:/- \t\r\n"
+_SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]\s*\Z")
+
+
+def read_prose(turn: Turn) -> bool:
+    """Look for what a call, a wrapper, a token or quotation begins with."""
+    window = turn.window
+    if turn.surplus is not None and not skip_surplus(turn):
+        return False
+    text, at, grammar = window.text, window.pos, turn.grammar
+    first, (going, ended) = grammar.first.search, grammar.outside
+    size = sys.maxsize if window.ended else len(text) - _FAR
+    while (found := first(text, at)) is not None:
+        at = found.start()
+        match = (ended if at < size else going).match(text, at)
+        if match is None:
+            at += 1
+            continue
+        name = match.lastgroup
+        if name == "more":
+            put_up_to(turn, before_marker(turn, at))
+            return False
+        format_ = grammar.formats[name]  # type: ignore[index]  # every alternative has a name
+        if _BEGIN[format_.kind](turn, format_, match):
+            return True
+        at = max(match.end(), at + 1)
+    put_up_to(turn, len(text) if window.ended else held_tail(turn, text))
+    return False
+
+
+def before_marker(turn: Turn, at: int) -> int:
+    """Return where what may belong to a call that begins at an index begins: bold, or the name on a line before."""
+    text, pos = turn.window.text, turn.window.pos
+    header = _HEADER_LINE.search(text, max(at - _LONGEST_LINE_NAME, 0), at) if turn.names else None
+    if header is not None:
+        return max(header.start(), pos)
+    tail = _HELD_TAIL.search(text, max(at - len(_FUNCTOOLS), pos), at)
+    return tail.start() if tail else at
+
+
+def held_tail(turn: Turn, text: str) -> int:
+    """Return from where on the end of the text may belong to a call that begins later."""
+    pos, end = turn.window.pos, len(text)
+    last = text[-1]
+    if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
+        if last in " \t\r\n":
+            header = _HEADER_LINE.search(text, max(end - LOOK_BEHIND, 0))
+            if header is not None and header[1] in turn.names:
+                return max(header.start(), pos)
+        found = _NAME_AT_END.search(text, max(end - _LONGEST_LINE_NAME, 0))
+        if found is not None and turn.calls.may_begin_name(found[1]):
+            start = found.start()
+            if text.startswith(">>>", start - 3):
+                return max(start - 3, pos)
+            lead = text[start - 2 : start]
+            if lead[-1:] == "`" or lead == "**":
+                return max(start - (2 if lead[:1] == lead[-1:] else 1), pos)
+            if may_stand_at(turn, start):
+                return max(start, pos)
+    if last in "*`>functools":
+        tail = _HELD_TAIL.search(text, max(end - len(_FUNCTOOLS), pos))
+        return tail.start() if tail else end
+    return end
+
+
+def skip_surplus(turn: Turn) -> bool:
+    """Skip one closing too many directly after a call (rule 9); return whether it is known what stands there."""
+    window, closing = turn.window, turn.surplus
+    text, pos = window.text, window.pos
+    if window.offset == turn.fresh:
+        if pos == len(text) and not window.ended:
+            return False
+        if closing and not window.ended and len(text) - pos < len(closing) and closing.startswith(text[pos:]):
+            return False
+        if closing and text.startswith(closing, pos):
+            window.pos += len(closing)
+        else:
+            match = _SURPLUS(text, pos)
+            if match is not None and match["more"] is not None and not window.ended:
+                return False
+            if match is not None and not (match["more"] or "").endswith("<"):
+                window.pos += 1
+        turn.fresh = window.offset
+    turn.surplus = None
+    return True
+
+
+def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    at = match.start()
+    if opens_line_wrapper(turn, at):
+        return True
+    put_up_to(turn, at)
+    return begin_json(turn, at)
+
+
+def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    at = match.start()
+    put_up_to(turn, at)
+    begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
+    return True
+
+
+def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Begin a pythonic call without brackets, if it names a declared tool and a call may stand there."""
+    at, window = match.start(), turn.window
+    found = _NAME_AT_END.search(window.text, max(at - _LONGEST_LINE_NAME, 0), at)
+    if found is None:
+        return False
+    name, start = found[1], found.start()
+    tool = tool_named(turn, name)
+    if tool is not None and opens_line_wrapper(turn, start):
+        return True
+    if tool is None or start < window.pos or not may_stand_at(turn, start):
+        reject_quoted_name(turn, at)
+        return False
+    put_up_to(turn, start)
+    if quoted_name(turn, name, start):
+        return False
+    push(turn, LINE, start, "", "", None)
+    return begin_pythonic(turn, start, at, name)
+
+
+def may_stand_at(turn: Turn, start: int) -> bool:
+    """Return whether a pythonic call may stand at an index: where a line begins, after a token, in a broken list."""
+    window = turn.window
+    if turn.list_is_open and "\n" not in window.text[window.pos : start]:
+        return True
+    line_start = max(window.text.rfind("\n", 0, start) + 1, turn.fresh - window.base)
+    return line_start > 0 and not window.text[line_start:start].strip(" \t")
+
+
+def quoted_name(turn: Turn, name: str, start: int) -> bool:
+    """Reject the name of a declared tool that stands in quotation on its line; return whether it does."""
+    why = turn.line.quotation(turn.calls.tools or ())
+    if why is not None:
+        offset = turn.window.base + start
+        turn.rejections.quoted(offset, offset + len(name), why, tool_named(turn, name))
+    return why is not None
+
+
+def reject_quoted_name(turn: Turn, at: int) -> None:
+    """Report a declared name with arguments that stands in a list of strings."""
+    window = turn.window
+    found = _QUOTED_NAME.search(window.text, max(at - LOOK_BEHIND, 0), at)
+    if found is not None and tool_named(turn, found[1]) is not None:
+        turn.rejections.quoted(
+            window.base + found.start(1), window.base + at, "directly between quotation marks", found[1]
+        )
+
+
+def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    at, text = match.start(), turn.window.text
+    if opens_line_wrapper(turn, at):
+        return True
+    start = at
+    if text.endswith(_FUNCTOOLS, 0, at) and at - len(_FUNCTOOLS) >= turn.window.pos:
+        start = at - len(_FUNCTOOLS)
+    if format_.name == "pythonic_list" and is_part_of_code(line_before(turn, at), ""):
+        return begin_code_list(turn, match)
+    return open_wrapper(turn, LIST, start, match.end(), "]", None)
+
+
+def begin_code_list(turn: Turn, match: re.Match[str]) -> bool:
+    """Pass a list that is a part of code, and report the declared tool in it."""
+    at, text, window = match.start(), turn.window.text, turn.window
+    found = _LISTED_NAME(text, at)
+    name = tool_named(turn, found[1]) if found else None
+    if found is not None and name is not None:
+        refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code, or quoted", name)
+        reject(turn, window.base + at, window.base + found.end(), refusal)
+    return False
+
+
+def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Report a list whose first element is the name of a declared tool: no call in any form, but meant as one."""
+    window = turn.window
+    name = tool_named(turn, match["listed_name"])
+    if name is not None:
+        put_up_to(turn, match.start())
+        offset = window.offset
+        detail = f"a list that begins with the name {name!r}, not a call of it"
+        why = turn.line.quotation(turn.calls.tools or ())
+        refusal = Refusal(RejectionReason.QUOTED if why else RejectionReason.MALFORMED, why or detail, name)
+        reject(turn, offset, window.base + match.end("listed_name"), refusal, is_meant=True)
+    return False
+
+
+def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    opening = match[0]
+    name = format_.name
+    kind = TAG
+    if opens_line_wrapper(turn, match.start()):
+        return True
+    return open_wrapper(
+        turn, kind, match.start(), match.end(), format_.closings[opening], name, is_for_calls=name != "tools"
+    )
+
+
+def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    window, ticks = turn.window, match["ticks"]
+    if ticks is None:
+        put_up_to(turn, match.end())
+        return True
+    info = match["info"].lower()
+    if turn.fence_is_open and not info:
+        turn.fence_is_open = False
+        put_up_to(turn, match.end("ticks"))
+        return True
+    put_up_to(turn, match.start())
+    if turn.line.quotation(()) is not None:
+        put_up_to(turn, match.end("ticks"))
+        return True
+    if info in WORDS:
+        return open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
+    put_up_to(turn, match.end("ticks"))
+    turn.fresh = window.offset
+    return open_quotation(turn, end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}")
+
+
+def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    at = match.start()
+    put_up_to(turn, at)
+    if turn.grammar.code and is_place_for_code(turn, match[0]):
+        return open_wrapper(turn, CODE, at, match.end(), "", None, is_for_calls=True)
+    take_token(turn, match[0])
+    return True
+
+
+def is_place_for_code(turn: Turn, token: str) -> bool:
+    """Return whether code is meant after a token, rather than the token itself, as in prose about it."""
+    if token != PYTHON_TAG:
+        return False
+    window = turn.window
+    before = turn.line.text
+    return (
+        window.offset == turn.fresh
+        or not before.strip()
+        or turn.content.is_after_call
+        or _SENTENCE_END.search(before) is not None
+    )
+
+
+def take_token(turn: Turn, token: str) -> None:
+    turn.window.pos += len(token)
+    turn.content.token(token)
+    if token.endswith("\n"):
+        turn.line.add("\n")
+    turn.fresh = turn.window.offset
+    turn.token = token.rstrip()
+
+
+def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    put_up_to(turn, match.start())
+    take_token(turn, match[0])
+    return open_quotation(turn, END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False)
+
+
+def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    put_up_to(turn, match.start())
+    if turn.line.quotation(()) is not None:
+        return False
+    window = turn.window
+    if not turn.splits:
+        put_text(turn, window.offset, match[0])
+    window.pos = match.end()
+    closing = end_of_tag(format_.closings[match[0]])
+    return open_quotation(turn, closing, window.offset, "in thoughts", is_split=turn.splits)
+
+
+def begin_response(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    put_up_to(turn, match.end())
+    closing = end_of_tag(format_.closings[match[0]])
+    return open_quotation(turn, closing, turn.window.offset, "in the repeated result of a tool")
+
+
+def opens_line_wrapper(turn: Turn, at: int) -> bool:
+    """Open what may be a wrapper that is a whole line, if it stands directly before an index: a span, bold, a name."""
+    window = turn.window
+    text, pos = window.text, window.pos
+    last = text[at - 1]
+    if last in "`*" and at > pos:
+        run = len(text[pos:at]) - len(text[pos:at].rstrip(last))
+        kind = SPAN if last == "`" else BOLD
+        is_run = run <= 2 if last == "`" else run == 2
+        if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
+            return open_wrapper(turn, kind, at - run, at, last * run, None)
+    elif turn.names and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off:
+        header = _HEADER_LINE.search(text, max(at - LOOK_BEHIND, 0), at)
+        if header is not None and header[1] in turn.names and header.start() >= pos:
+            return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1], is_for_calls=False)
+    return False
+
+
+_BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
+    Kind.OBJECT: begin_object,
+    Kind.LITERAL: begin_literal,
+    Kind.CALL: begin_call,
+    Kind.LIST: begin_list,
+    Kind.NAMED_LIST: begin_named_list,
+    Kind.TAG: begin_tag,
+    Kind.NAMED_TAG: begin_named_tag,
+    Kind.FENCE: begin_fence,
+    Kind.TOKEN: begin_token,
+    Kind.TURN: begin_turn,
+    Kind.THOUGHT: begin_thought,
+    Kind.RESPONSE: begin_response,
+}
+"""What each kind of format does where it begins in prose: it returns whether anything has begun."""

@@ -1,0 +1,77 @@
+"""Quotation: text that flows on to what closes it, and in which nothing is called (rule 9)."""
+
+from __future__ import annotations
+
+from llama3_tools.formats.base import Closing
+from llama3_tools.stream.quoted import find_quoted
+from llama3_tools.stream.states import IN_PROSE, IN_QUOTATION
+from llama3_tools.stream.turn import Quotation, Turn, put_text
+
+__all__ = ["end_quotation", "open_quotation", "read_quotation"]
+
+_MOST_QUOTED = 65536
+
+
+def open_quotation(
+    turn: Turn, closing: Closing, start: int, why: str, *, keeps_end: bool = True, is_split: bool = False
+) -> bool:
+    turn.quotation = Quotation(closing, start, why, keeps_end=keeps_end, is_split=is_split)
+    if is_split:
+        turn.content.begin_thought()
+    turn.state = IN_QUOTATION
+    return True
+
+
+def read_quotation(turn: Turn) -> bool:
+    """Let text flow up to what closes the quotation."""
+    window, quotation = turn.window, turn.quotation
+    assert quotation is not None  # noqa: S101  # the state says so
+    text, pos = window.text, window.pos
+    match = (quotation.closing.ended if window.ended else quotation.closing.going).search(text, pos)
+    end = len(text) if match is None else match.start()
+    take_quoted(turn, text[pos:end])
+    if match is None or match.lastgroup == "more":
+        return False
+    after = match.end() if quotation.keeps_end else end
+    end_quotation(turn)
+    if quotation.is_split:
+        window.pos = after
+    elif after > window.pos:
+        put_text(turn, window.offset, text[window.pos : after])
+        window.pos = after
+    turn.fresh = window.offset
+    turn.token = None
+    turn.state = IN_PROSE
+    return True
+
+
+def take_quoted(turn: Turn, piece: str) -> None:
+    window, quotation = turn.window, turn.quotation
+    if not piece or quotation is None:
+        return
+    if quotation.is_split:
+        turn.content.reasoning(piece)
+        if turn.trace is not None:
+            turn.trace.append((window.offset, window.offset + len(piece), True))
+    else:
+        put_text(turn, window.offset, piece)
+    window.pos += len(piece)
+    quotation.pieces.append(piece)
+    quotation.length += len(piece)
+    while quotation.length > _MOST_QUOTED:
+        text = "".join(quotation.pieces)
+        search_quoted(turn, quotation, text[:_MOST_QUOTED])
+        quotation.pieces, quotation.length = [text[_MOST_QUOTED:]], len(text) - _MOST_QUOTED
+
+
+def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
+    """Report the calls in what was quoted."""
+    for start, end, name in find_quoted(text, turn.calls):
+        turn.rejections.quoted(quotation.start + start, quotation.start + end, quotation.why, name)
+    quotation.start += len(text)
+
+
+def end_quotation(turn: Turn) -> None:
+    quotation, turn.quotation = turn.quotation, None
+    if quotation is not None:
+        search_quoted(turn, quotation, "".join(quotation.pieces))

@@ -1,0 +1,46 @@
+"""Spans of an output, in order: to join them, to keep them apart, and to find the one that holds a character."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from llama3_tools.values import Span
+
+__all__ = ["index_at", "joined", "kept_apart"]
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Return spans, those joined that touch.
+
+    >>> joined([(0, 2), (2, 4), (5, 6)])
+    [(0, 4), (5, 6)]
+    """
+    whole: list[Span] = []
+    for start, end in spans:
+        if whole and whole[-1][1] == start:
+            whole[-1] = whole[-1][0], end
+        else:
+            whole.append((start, end))
+    return whole
+
+
+def kept_apart(spans: Sequence[Span]) -> list[Span]:
+    """Return spans, each of which ends where the next begins at the latest.
+
+    >>> kept_apart([(0, 4), (2, 3)])
+    [(0, 2), (2, 3)]
+    """
+    starts = [*(start for start, _ in spans[1:]), sys.maxsize]
+    return [(start, min(end, follows)) for (start, end), follows in zip(spans, starts, strict=False)]
+
+
+def index_at(spans: Sequence[Span], offset: int) -> int | None:
+    """Return the index of the span that holds the character at an offset, or `None` if none does.
+
+    >>> index_at([(0, 2), (4, 6)], 4), index_at([(0, 2), (4, 6)], 2)
+    (1, None)
+    """
+    index = bisect_right(spans, offset, key=lambda span: span[0]) - 1
+    return index if index >= 0 and offset < spans[index][1] else None

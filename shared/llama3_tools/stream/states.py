@@ -1,0 +1,46 @@
+"""The states of the machine, and which may follow which."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = [
+    "IN_CANDIDATE",
+    "IN_CODE",
+    "IN_PROSE",
+    "IN_QUOTATION",
+    "IN_REPAIR",
+    "IN_WRAPPER",
+    "IS_OVER",
+    "TRANSITIONS",
+    "State",
+]
+
+
+class State(Enum):
+    """Where the machine stands, and what it may turn to."""
+
+    PROSE = "text, in which anything may begin"
+    QUOTATION = "text up to what closes it, in which nothing is called"
+    CANDIDATE = "an object or the arguments of a call, read token by token"
+    WRAPPER = "in a wrapper, after its opening or after a call"
+    CODE = "code after <|python_tag|>"
+    REPAIR = "malformed JSON, of which it is being found out where it closes"
+    OVER = "the turn is over"
+
+    __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python
+
+
+TRANSITIONS: dict[State, frozenset[State]] = {
+    State.PROSE: frozenset({State.QUOTATION, State.CANDIDATE, State.WRAPPER, State.OVER}),
+    State.QUOTATION: frozenset({State.PROSE, State.OVER}),
+    State.CANDIDATE: frozenset({State.PROSE, State.QUOTATION, State.WRAPPER, State.CODE, State.REPAIR, State.OVER}),
+    State.WRAPPER: frozenset({State.PROSE, State.QUOTATION, State.CANDIDATE, State.CODE, State.OVER}),
+    State.CODE: frozenset({State.PROSE, State.QUOTATION, State.OVER}),
+    State.REPAIR: frozenset({State.PROSE, State.QUOTATION, State.WRAPPER, State.OVER}),
+    State.OVER: frozenset(),
+}
+"""Which state may follow which. A state may be entered again from itself."""
+
+# A member of an enum takes ten times as long to look up as a name does.
+IN_PROSE, IN_QUOTATION, IN_CANDIDATE, IN_WRAPPER, IN_CODE, IN_REPAIR, IS_OVER = State

@@ -1,0 +1,246 @@
+"""The state of one turn, and what is done with it from everywhere: text, rejections, and calls that are made."""
+
+from __future__ import annotations
+
+import re
+
+from llama3_tools.calls.reader import BUILT_IN, CallReader, Placed
+from llama3_tools.calls.repair import Mending
+from llama3_tools.calls.shapes import WrittenCall
+from llama3_tools.formats import Grammar
+from llama3_tools.formats.base import Closing
+from llama3_tools.formats.pythonic import METHOD
+from llama3_tools.options import ReadOptions
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.content import Content
+from llama3_tools.stream.line import Line
+from llama3_tools.stream.rejections import Rejections
+from llama3_tools.stream.states import IN_PROSE
+from llama3_tools.stream.window import LOOK_BEHIND, Window
+from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
+from llama3_tools.values import RejectionReason
+
+__all__ = [
+    "Quotation",
+    "Turn",
+    "is_data_at",
+    "is_declared",
+    "line_before",
+    "make",
+    "make_bare",
+    "put_text",
+    "put_up_to",
+    "reject",
+    "tool_named",
+]
+
+_WORD = re.compile(r"\w").search
+_DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
+
+
+class Quotation:
+    """Quotation that is open."""
+
+    __slots__ = ("closing", "is_split", "keeps_end", "length", "pieces", "start", "why")
+
+    def __init__(
+        self, closing: Closing, start: int, why: str, *, keeps_end: bool = True, is_split: bool = False
+    ) -> None:
+        self.closing = closing
+        self.start = start
+        """The offset from which on it was not searched yet."""
+        self.why = why
+        self.keeps_end = keeps_end
+        """Whether what closes it is a part of it."""
+        self.is_split = is_split
+        """Whether it is reasoning to be split off."""
+        self.pieces: list[str] = []
+        """What was not searched yet."""
+        self.length = 0
+
+
+class Turn:
+    """The state of one turn: each part of the machine reads it, and moves it on."""
+
+    __slots__ = (
+        "broken",
+        "calls",
+        "candidate",
+        "content",
+        "count",
+        "failures",
+        "fence_is_open",
+        "fresh",
+        "grammar",
+        "has_words",
+        "is_after_tag",
+        "is_complete",
+        "limits",
+        "line",
+        "list_is_open",
+        "mending",
+        "names",
+        "queue",
+        "quotation",
+        "rejections",
+        "splits",
+        "state",
+        "surplus",
+        "token",
+        "trace",
+        "unrepairable_to",
+        "window",
+        "wrappers",
+    )
+
+    def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
+        self.calls = calls
+        self.grammar = grammar
+        self.limits = limits = options.limits
+        self.splits = options.split_reasoning
+        self.names = (calls.tools or {}) if grammar.pythonic else {}
+        self.window = Window()
+        self.content = Content(is_kept=keep_content)
+        self.line = Line(grammar.off)
+        self.rejections = Rejections(limits.max_rejections)
+        self.state = IN_PROSE
+        self.wrappers: list[Wrapper] = []
+        self.queue: list[Part] = []
+        self.count = 0
+        """How many calls the innermost wrapper holds."""
+        self.candidate: Candidate | None = None
+        self.quotation: Quotation | None = None
+        self.fence_is_open = False
+        """Whether a fence is open that is text, so that the next one closes it."""
+        self.list_is_open = False
+        """Whether a pythonic list is open on this line whose brackets are text."""
+        self.fresh = 0
+        """The offset after the last call, token or opening: a call may stand there."""
+        self.is_after_tag = False
+        """Whether the candidate stands directly after a token whose only use is calls."""
+        self.token: str | None = None
+        """The token that ends there, if one does."""
+        self.surplus: str | None = None
+        """What closed the wrapper that ends there, if one does; empty after a bare call."""
+        self.broken = False
+        """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+        self.failures = 0
+        self.mending: tuple[Mending, Candidate, Refusal] | None = None
+        self.unrepairable_to = 0
+        """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
+        self.has_words = False
+        """Whether there is text outside of candidates and quotation."""
+        self.is_complete = True
+        self.trace: list[tuple[int, int, bool]] | None = None
+        """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
+
+
+def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:
+    """Put text into the content."""
+    if not text:
+        return
+    turn.content.text(text)
+    turn.line.add(text)
+    if turn.trace is not None:
+        turn.trace.append((start, start + len(text), turn.quotation is not None))
+    if is_prose and not turn.has_words:
+        turn.has_words = _WORD(text) is not None
+    if turn.list_is_open and "\n" in text:
+        turn.list_is_open = False
+
+
+def put_up_to(turn: Turn, at: int) -> None:
+    """Put the text up to an index of the window, as prose."""
+    window = turn.window
+    if at > window.pos:
+        put_text(turn, window.base + window.pos, window.text[window.pos : at], is_prose=True)
+        window.pos = at
+
+
+def reject(turn: Turn, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
+    turn.rejections.add(start, end, refusal, is_meant=is_meant)
+
+
+def line_before(turn: Turn, at: int) -> str:
+    """Return the text of the line up to an index of the window."""
+    window = turn.window
+    text = window.text[window.pos : at]
+    after_break = text.rfind("\n") + 1
+    return text[after_break:] if after_break else turn.line.text + text
+
+
+def is_declared(turn: Turn, name: str) -> bool:
+    return name in (turn.calls.tools or ())
+
+
+def tool_named(turn: Turn, name: str | None) -> str | None:
+    """Return the declared tool that a pythonic name means; or the name, if any may be called."""
+    if not name or not turn.grammar.pythonic:
+        return None
+    if name in turn.names:
+        return name
+    base = name.removesuffix(METHOD)
+    if base != name and (base in turn.names or (base in BUILT_IN and turn.calls.tools is None)):
+        return base
+    return None
+
+
+def make(turn: Turn, held: Held, format_: str, text: str) -> None:
+    """Make the calls of what was found."""
+    content, calls = turn.content, turn.calls
+    found = held.found
+    names = 1 if type(found) is WrittenCall else len(names_of(found))
+    if len(content.tool_calls) + names > turn.limits.max_calls:
+        detail = f"beyond the first {turn.limits.max_calls} calls"
+        reject(turn, held.start, held.end, Refusal(RejectionReason.TOO_MANY, detail, (names_of(found) or [None])[0]))
+        put_text(turn, held.start, text)
+        return
+    if type(found) is WrittenCall:
+        content.call(calls.make(found, (held.start, held.end), format_, held.repaired_from))
+    else:
+        content.begin_call()
+        for part in found:
+            if isinstance(part, Placed):
+                span = held.start + part.start, held.start + part.end
+                content.call(calls.make(part.written, span, format_, held.repaired_from))
+            else:
+                content.message(part)  # type: ignore[arg-type]
+    turn.broken = False
+    turn.fresh = held.end
+    turn.token = None
+
+
+def make_bare(turn: Turn, held: Held, text: str) -> None:
+    """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
+    names = names_of(held.found)
+    name = names[0] if names else None
+    why = turn.line.quotation(turn.calls.tools or ())
+    if why is not None:
+        if names:
+            turn.rejections.quoted(held.start, held.end, why, name)
+        put_text(turn, held.start, text)
+    elif turn.broken and is_data(turn, held):
+        refusal = Refusal(RejectionReason.MALFORMED, "the value of a member of a malformed object", name)
+        reject(turn, held.start, held.end, refusal)
+        put_text(turn, held.start, text)
+    elif not turn.grammar.json and held.format != "pythonic":
+        put_text(turn, held.start, text)
+    else:
+        make(turn, held, held.format, text)
+        turn.surplus = ""
+
+
+def is_data(turn: Turn, held: Held) -> bool:
+    window = turn.window
+    at = held.start - window.base
+    return (
+        at > 0
+        and "broken_data" not in turn.grammar.off
+        and _DATA(window.text, max(at - LOOK_BEHIND, 0), at) is not None
+    )
+
+
+def is_data_at(turn: Turn, offset: int) -> bool:
+    at = offset - turn.window.base
+    return at > 0 and _DATA(turn.window.text, max(at - LOOK_BEHIND, 0), at) is not None

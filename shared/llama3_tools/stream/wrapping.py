@@ -1,0 +1,289 @@
+"""Wrappers: how they open, how they close, and what becomes of what they hold if they fail (rules 2 and 9)."""
+
+from __future__ import annotations
+
+import re
+
+from llama3_tools.calls.shapes import WrittenCall
+from llama3_tools.formats.base import WireFormat
+from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
+from llama3_tools.formats.fences import LISTINGS, end_of_fence
+from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
+from llama3_tools.reading.json_object import parse_whole
+from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.quotation import open_quotation
+from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_QUOTATION, IN_WRAPPER
+from llama3_tools.stream.turn import Turn, make, make_bare, put_text, put_up_to, reject
+from llama3_tools.stream.wrappers import (
+    CODE,
+    FENCE,
+    LINE,
+    LIST,
+    NAMED,
+    SPAN,
+    Held,
+    Part,
+    Piece,
+    Wrapper,
+    WrapperKind,
+    format_in,
+    names_of,
+)
+from llama3_tools.values import RejectionReason
+
+__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "is_pythonic", "open_wrapper", "push"]
+
+
+def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
+    turn: Turn,
+    kind: WrapperKind,
+    start: int,
+    end: int,
+    closing: str,
+    format_: str | None,
+    *,
+    name: str | None = None,
+    deviation: str | None = None,
+    is_for_calls: bool = False,
+) -> bool:
+    """Open a wrapper between two indexes of the window, unless it is quoted."""
+    window = turn.window
+    if not turn.wrappers:
+        put_up_to(turn, start)
+        if kind is not CODE and turn.line.quotation(turn.calls.tools or ()) is not None:
+            put_up_to(turn, end)
+            return True
+    push(
+        turn,
+        kind,
+        start,
+        window.text[start:end],
+        closing,
+        format_,
+        name=name,
+        deviation=deviation,
+        is_for_calls=is_for_calls,
+    )
+    window.pos = end
+    turn.state = IN_WRAPPER
+    return True
+
+
+def push(  # noqa: PLR0913 (what a wrapper is)
+    turn: Turn,
+    kind: WrapperKind,
+    start: int,
+    opening: str,
+    closing: str,
+    format_: str | None,
+    *,
+    name: str | None = None,
+    deviation: str | None = None,
+    is_for_calls: bool = False,
+) -> None:
+    offset = turn.window.base + start
+    turn.wrappers.append(
+        Wrapper(
+            kind,
+            offset,
+            offset + len(opening),
+            opening,
+            closing,
+            format_,
+            len(turn.queue),
+            turn.count,
+            name,
+            deviation,
+            is_for_calls,
+        )
+    )
+    turn.count = 0
+    if opening:
+        turn.queue.append(Part(offset, opening, Piece.TEXT))
+
+
+def close_at(turn: Turn, at: int, closing: str) -> bool:
+    window = turn.window
+    turn.queue.append(Part(window.base + at, closing, Piece.TEXT))
+    window.pos = at + len(closing)
+    return close(turn)
+
+
+def close(turn: Turn) -> bool:
+    """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
+    window, queue = turn.window, turn.queue
+    if window.base + window.pos - turn.wrappers[0].start > turn.limits.max_call_length:
+        return break_wrappers(turn, began=True)
+    wrapper = turn.wrappers.pop()
+    if wrapper.kind is NAMED:
+        close_named(turn, wrapper)
+    if turn.wrappers:
+        for index in range(wrapper.first, len(queue)):
+            held = queue[index].what
+            if isinstance(held, Held) and not held.is_closed:
+                queue[index] = queue[index]._replace(
+                    what=held._replace(is_closed=True, format=format_in(held, wrapper))
+                )
+        turn.count += wrapper.outer_count
+        return True
+    turn.queue, turn.count, turn.state = [], 0, IN_PROSE
+    for part in queue:
+        held = part.what
+        if isinstance(held, Held):
+            make(turn, held, format_in(held, wrapper), part.text)
+    turn.fresh = window.offset
+    turn.surplus = wrapper.closing
+    return True
+
+
+def close_named(turn: Turn, wrapper: Wrapper) -> None:
+    """Let the whole tag be the call."""
+    queue = turn.queue
+    index = next(i for i in range(wrapper.first, len(queue)) if isinstance(queue[i].what, Held))
+    held = queue[index].what
+    assert isinstance(held, Held)  # noqa: S101  # as it was looked for
+    text = "".join(part.text for part in queue[wrapper.first :])
+    closing = queue[-1].text if wrapper.closing and len(queue) > index + 1 else ""
+    if closing in MISSPELLED_CLOSINGS and isinstance(held.found, WrittenCall):
+        deviation = f"the tag is closed by {closing}"
+        held = held._replace(found=held.found._replace(deviations=(*held.found.deviations, deviation)))
+    end = turn.window.offset if wrapper.closing else held.end
+    queue[wrapper.first :] = [Part(wrapper.start, text, held._replace(start=wrapper.start, end=end))]
+
+
+def break_wrappers(
+    turn: Turn, *, began: bool = False, is_code: bool = False, is_cut_off: bool = False, is_closed: bool = False
+) -> bool:  # noqa: C901, PLR0912, PLR0915
+    """Let the wrappers be text, and read what they hold as if it stood bare.
+
+    Args:
+        began: whether a candidate has begun that is no call.
+        is_code: whether a pythonic list turned out to be a part of code.
+        is_cut_off: whether a limit ended the output.
+        is_closed: whether a fence that is open is closed by what follows.
+    """
+    if not turn.wrappers:
+        if turn.state is not IN_CODE:
+            turn.state = IN_PROSE
+        return True
+    wrappers, queue, count = turn.wrappers, turn.queue, turn.count
+    turn.wrappers, turn.queue, turn.count, turn.state = [], [], 0, IN_PROSE
+    held_any = any(isinstance(part.what, Held) for part in queue)
+    outer, inner = wrappers[0], wrappers[-1]
+    if outer.kind is CODE:
+        if not held_any and not began:
+            return begin_code(turn, outer, queue)
+        turn.content.token(outer.opening)
+        turn.fresh, turn.token = outer.inside, outer.opening
+        queue = queue[1:]
+    fence = next((one for one in wrappers if one.kind is FENCE), None)
+    is_listing = (
+        fence is not None
+        and fence.name in LISTINGS
+        and "listing" not in turn.grammar.off
+        and not is_cut_off
+        and not is_closed
+    )
+    is_listing = is_listing and (
+        (inner is fence and not count and not began) or (held_any and holds_pythonic(turn, queue) and not began)
+    )
+    is_span = any(one.kind is SPAN for one in wrappers)
+    if fence is not None and is_listing:
+        open_quotation(turn, end_of_fence(len(fence.closing)), fence.inside, "in a listing of code")
+        turn.state = IN_QUOTATION
+    elif fence is not None:
+        turn.fence_is_open = True
+    for part in queue:
+        held = part.what
+        if isinstance(held, Held):
+            unwrap(turn, held, part, inner, is_quoted=is_span or is_listing, is_code=is_code, is_cut_off=is_cut_off)
+        elif held is Piece.TOKEN:
+            turn.content.token(part.text)
+        else:
+            put_wrapper(turn, part)
+    if any(one.kind is LIST for one in wrappers) and turn.names:
+        turn.list_is_open = True
+    return True
+
+
+def put_wrapper(turn: Turn, part: Part) -> None:
+    """Put the text of a wrapper that failed."""
+    if turn.quotation is not None and part.start >= turn.quotation.start:
+        turn.quotation.pieces.append(part.text)
+        turn.quotation.length += len(part.text)
+    put_text(turn, part.start, part.text)
+
+
+def holds_pythonic(turn: Turn, queue: list[Part]) -> bool:
+    return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in queue)
+
+
+def unwrap(
+    turn: Turn, held: Held, part: Part, inner: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
+) -> None:
+    """Take a call out of wrappers that are text."""
+    name = (names_of(held.found) or [None])[0]
+    if turn.quotation is not None:
+        put_wrapper(turn, part)
+    elif is_quoted:
+        turn.rejections.quoted(held.start, held.end, "in a code span", name)
+        put_text(turn, part.start, part.text)
+    elif is_code or (inner.kind is LINE and not held.is_closed):
+        detail = "a list that is a part of code" if is_code else "the line goes on after it, as prose or as code"
+        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, detail, name))
+        put_text(turn, part.start, part.text)
+    elif inner.kind is NAMED and not held.is_closed:
+        unwrap_named(turn, held, part, inner, is_cut_off=is_cut_off)
+    elif is_cut_off and held.format == "pythonic":
+        reject(
+            turn,
+            held.start,
+            held.end,
+            Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name),
+            is_meant=True,
+        )
+        put_text(turn, part.start, part.text)
+    elif held.format == "json" and not held.is_closed:
+        make_bare(turn, held, part.text)
+        turn.surplus = None
+    else:
+        make(turn, held, held.format, part.text)
+
+
+def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut_off: bool) -> None:
+    """Take what stands in a tag that does not close: a call in it counts, arguments do not."""
+    parsed = parse_whole(part.text)
+    found = turn.calls.read(parsed) if parsed and not is_cut_off else None
+    if found is not None and not isinstance(found, Refusal):
+        make_bare(turn, held._replace(found=found), part.text)
+        return
+    reason = RejectionReason.TRUNCATED if is_cut_off else RejectionReason.MALFORMED
+    refusal = Refusal(reason, f"expected {wrapper.closing or 'the end of the line'} at offset {held.end}", wrapper.name)
+    reject(turn, wrapper.start, held.end, refusal, is_meant=True)
+    put_text(turn, part.start, part.text)
+
+
+def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
+    """Take what follows <|python_tag|>, and is no call in another form, as code."""
+    turn.content.token(wrapper.opening)
+    turn.candidate = Candidate(None, wrapper.inside, "", CODE_INTERPRETER)
+    turn.candidate.kept = [part.text for part in queue[1:]]
+    turn.state = IN_CODE
+    return True
+
+
+def is_pythonic(turn: Turn) -> bool:
+    return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in turn.queue)
+
+
+def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    name = match["tag_name"] or match["attribute_name"] or match["dotted_name"] or match["called_name"]
+    deviation = None
+    if not (match["tag_name"] or match["attribute_name"]):
+        if name not in (turn.calls.tools or ()) and not turn.calls.lenient:
+            return False
+        deviation = f"the tag is written {match[0].replace(name, 'NAME')}{{…}}"
+    return open_wrapper(
+        turn, NAMED, match.start(), match.end(), CLOSING, "function", name=name, deviation=deviation, is_for_calls=True
+    )
