@@ -24,7 +24,7 @@ from llama3_tools.reading.refusal import Refusal
 if TYPE_CHECKING:
     from llama3_tools.calls.repair_tokens import GrowingSource, Rewritten, Token
 
-__all__ = ["Mended", "Mending", "Repair", "load_repair"]
+__all__ = ["Mended", "Mending", "Repair", "is_inside", "load_repair"]
 
 Repair: TypeAlias = Callable[[str], object]
 """Returns the value that malformed JSON was meant to be."""
@@ -98,11 +98,9 @@ class Mending:
         self._source: GrowingSource = GrowingSource(start)
         self.reached = start
         """The offset up to which the text was looked at: no object in it is tried again."""
-        found = _INSIDE.search(before)
-        is_part = found is not None and not (is_after_call and found["comma"])
         any_key = calls.lenient or name is not None
         self._reading: Generator[None, None, list[Token] | None] | None = None
-        if name is not None or not is_part:
+        if name is not None or not is_inside(before, is_after_call=is_after_call):
             self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
 
     def read(self, text: str, *, ended: bool) -> Mended | bool:
@@ -161,6 +159,16 @@ class Mending:
         if not placed or any(part.written.name not in (calls.tools or ()) for part in placed):
             return None
         return [_moved(part, rewritten, start) if isinstance(part, Placed) else part for part in found]
+
+
+def is_inside(before: str, *, is_after_call: bool) -> bool:
+    """Return whether what stands before an object makes it a part of something else: of code, of a list.
+
+    >>> is_inside("x = ", is_after_call=False), is_inside("So: ", is_after_call=False)
+    (True, False)
+    """
+    found = _INSIDE.search(before)
+    return found is not None and not (is_after_call and found["comma"])
 
 
 def _moved(part: Placed, rewritten: Rewritten, start: int) -> Placed:

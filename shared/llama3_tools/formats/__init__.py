@@ -33,8 +33,8 @@ the rest too, for those. `"none"`: no call is read at all, and nothing but reaso
 
 # In the order in which they are tried if several begin with the same character.
 _FORMATS: tuple[WireFormat, ...] = (
-    OBJECT,
     LITERAL,
+    OBJECT,
     *TAGS,
     TURN,
     TOKEN,

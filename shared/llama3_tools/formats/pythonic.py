@@ -12,7 +12,7 @@ from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["METHOD", "NAME", "NAMED_LIST", "PYTHONIC_CALL", "PYTHONIC_LIST", "arguments_in_json", "is_part_of_code"]
+__all__ = ["METHOD", "NAME", "NAMED_LIST", "PYTHONIC_CALL", "PYTHONIC_LIST", "arguments_in_json", "goes_on_as_code", "is_part_of_code"]
 
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
@@ -42,16 +42,28 @@ PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\(", r"(?!)", "(", is_inside
 
 # What makes a list a part of code, or a link: what stands before it, and directly after it.
 _CODE_BEFORE = re.compile(r"(?:[\w)\]\"'`]|[=(]\s*|\b(?:return|yield|in)\s|\blambda\b[ \w,]*:\s*|[-+*/%]\s*)\Z")
-_CODE_AFTER = re.compile(r"[(:]|\.\w|\[")
+_CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{NAME}{SPACE}\()")
+_MAY_BE_CODE_AFTER = re.compile(rf"(?:\.|\[{SPACE}(?:{NAME}{SPACE})?)?\Z")
 
 
-def is_part_of_code(before: str, after: str) -> bool:
-    """Return whether a pythonic list is a part of code, or the text of a link, by what stands around it on its line.
+def is_part_of_code(before: str) -> bool:
+    """Return whether a pythonic list is a part of code, by what stands before it on its line.
 
-    >>> is_part_of_code("x = ", ""), is_part_of_code("", "(https://…)"), is_part_of_code("I call ", ".")
-    (True, True, False)
+    >>> is_part_of_code("x = "), is_part_of_code("I call ")
+    (True, False)
     """
-    return _CODE_BEFORE.search(before) is not None or _CODE_AFTER.match(after) is not None
+    return _CODE_BEFORE.search(before) is not None
+
+
+def goes_on_as_code(text: str, pos: int, *, ended: bool) -> bool | None:
+    """Return whether a pythonic list is a part of code or of a link, by what follows; `None`: it takes more text.
+
+    >>> goes_on_as_code("[f()].x", 5, ended=True), goes_on_as_code("[f()].", 5, ended=False)
+    (True, None)
+    """
+    if not ended and _MAY_BE_CODE_AFTER.match(text, pos):
+        return None
+    return _CODE_AFTER.match(text, pos) is not None
 
 
 def arguments_in_json(tokens: PythonTokens, tool: Tool | None) -> str | Refusal:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found, Placed
-from llama3_tools.calls.repair import Mended, Mending
+from llama3_tools.calls.repair import Mended, Mending, is_inside
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
-from llama3_tools.formats.json_calls import LITERAL
 from llama3_tools.formats.protocol_tokens import FOR_CALLS
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
 from llama3_tools.reading.json_equality import same_json
@@ -31,7 +29,6 @@ _FAILURES = 16
 """After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""
 
 _FAR_AFTER_TOKEN = 64
-_LITERAL = re.compile(LITERAL.opening).match
 
 
 def note_place(turn: Turn, at: int) -> None:
@@ -119,7 +116,7 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Begin to find out what malformed JSON was meant to be, if that is asked for."""
     start = candidate.start
     is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-    is_json = isinstance(candidate.tokens, JsonTokens)
+    is_json = candidate.name is None
     if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
     wrapper = turn.wrappers[-1] if turn.wrappers else None
@@ -147,9 +144,6 @@ def read_repair(turn: Turn) -> bool:
         end = candidate.start + len(mended.text)
         return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
     turn.unrepairable_to = mending.reached
-    if _LITERAL(window.text, window.pos):
-        begin_candidate(turn, PythonTokens(candidate.start, is_call=False), window.pos)
-        return True
     window.pos += sum(map(len, candidate.kept))
     return give_up(turn, candidate, refusal)
 
@@ -257,18 +251,23 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
 
 
 def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
-    """Take a dict of Python that is complete: no call, but perhaps an attempt at one (rule 15)."""
+    """Take a dict of Python that is complete: no call unless it is repaired, but perhaps an attempt (rule 15)."""
     parsed = parse_whole(tokens.positional[0])
     found = turn.calls.read(parsed) if parsed else None
-    name = (
-        names_of(found)[0]
-        if found and not isinstance(found, Refusal) and names_of(found)
-        else found.name
-        if isinstance(found, Refusal)
-        else None
-    )
+    if found is None or isinstance(found, Refusal):
+        name = found.name if found else None
+    else:
+        name = next(iter(names_of(found)), None)
+        is_part = not turn.wrappers and is_inside(candidate.before, is_after_call=turn.content.is_after_call)
+        if turn.calls.repair and name is not None and not is_part and are_declared(turn, found) and not is_made(turn, found):
+            return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "json", whole), whole)
     detail = f"keys and strings have to stand in double quotes, as in JSON, at offset {candidate.start + 1}"
     return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
+
+
+def are_declared(turn: Turn, found: Found) -> bool:
+    """Return whether all calls are calls of declared tools."""
+    return all(is_declared(turn, name) for name in names_of(found))
 
 
 def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:

@@ -8,7 +8,7 @@ from llama3_tools.calls.shapes import WrittenCall, refuse_empty
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS
 from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
-from llama3_tools.formats.pythonic import is_part_of_code
+from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.turn import Turn, is_data_at, reject, tool_named
@@ -53,6 +53,10 @@ def read_wrapper(turn: Turn) -> bool:
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
+    window = turn.window
+    rest = window.text[pos:]
+    if window.ended and turn.is_complete and turn.count and rest and wrapper.closing.startswith(rest):
+        return close_at(turn, pos, rest)  # the output ends within the closing
     skipped = skip_surplus_inside(turn, wrapper, pos)
     return False if skipped is None else skipped or break_wrappers(turn)
 
@@ -153,11 +157,11 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
             return False
         if after is None:
             return break_wrappers(turn)
-    if wrapper.kind is LIST and is_pythonic(turn):
-        after_at = at + len(closing)
-        if len(text) - after_at < 2 and not window.ended:  # noqa: PLR2004  # `.x` is two characters
+    if wrapper.kind is LIST and is_pythonic(turn) and len(turn.wrappers) == 1:
+        is_code = goes_on_as_code(text, at + len(closing), ended=window.ended)
+        if is_code is None:
             return False
-        if len(turn.wrappers) == 1 and is_part_of_code("", text[after_at : after_at + 2]):
+        if is_code:
             return break_wrappers(turn, is_code=True)
     return close_at(turn, at, closing)
 

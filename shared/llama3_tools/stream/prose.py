@@ -192,7 +192,7 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     start = at
     if text.endswith(_FUNCTOOLS, 0, at) and at - len(_FUNCTOOLS) >= turn.window.pos:
         start = at - len(_FUNCTOOLS)
-    if format_.name == "pythonic_list" and is_part_of_code(line_before(turn, at), ""):
+    if format_.name == "pythonic_list" and turn.window.base + at != turn.fresh and is_part_of_code(line_before(turn, at)):
         return begin_code_list(turn, match)
     return open_wrapper(turn, LIST, start, match.end(), "]", None)
 

@@ -35,7 +35,8 @@ def find_words(extractor: Extractor, text: str, words: re.Pattern[str]) -> Words
         words: their pattern. If it matches inside of what may be a call, or of quotation, there is no word.
     """
     stream = extractor.stream()
-    stream.trace = trace = []
+    trace: list[tuple[int, int, bool]] = []
+    stream.trace = trace
     candidates = kept_apart([rejection.span for rejection in stream.read_whole(text).rejections])
     line, tools = Line(), extractor.tools or ()
     places: dict[int, str | None] = {}
