@@ -21,7 +21,7 @@ OF_PARSER = Extractor(tools=[_TOOL])
 """What a parser reads with."""
 OF_MODEL = Extractor(tools=[_TOOL], on_unknown_tool="call", coerce_arguments=True)
 """What a model reads with."""
-UNLIMITED = Limits(calls=1_000_000)
+UNLIMITED = Limits(max_calls=1_000_000)
 """What is bounded cannot grow."""
 
 

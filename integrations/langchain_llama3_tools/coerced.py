@@ -8,7 +8,7 @@ from dataclasses import replace
 from llama3_tools import ToolCall
 from llama3_tools.arguments import call_report
 from llama3_tools.arguments.call_report import COERCED_ARGUMENTS, CoercedArguments
-from llama3_tools.reading.json_scan import parse_whole
+from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.text.json_writing import write_json
 
 __all__ = ["COERCED_ARGUMENTS", "CoercedArguments", "coerced_arguments"]
@@ -26,4 +26,4 @@ def _as_in_whole_message(call: ToolCall) -> ToolCall:
     if call.format != "native" or not (call.changes or call.problems):
         return call
     read = parse_whole(call.arguments_json)
-    return call if read is None else replace(call, arguments_json=write_json(read.value))
+    return call if read is None else replace(call, arguments_json=write_json(read.members))

@@ -231,7 +231,7 @@ class ContentReader:
             elif isinstance(event, ToolCallReady):
                 self._cuts += 1
                 parts.append(event.tool_call)
-            else:
+            elif isinstance(event, TextDelta):
                 self._given += len(event.text)
                 parts.append(self._text_block(template, event.text))
                 template = _without_extras(block)

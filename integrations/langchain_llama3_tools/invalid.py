@@ -17,7 +17,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
 from langchain_llama3_tools.content import Run
 from langchain_llama3_tools.strict import StrictFormat
 from llama3_tools import Rejection
-from llama3_tools.extractor import written_id
+from llama3_tools.options import written_id
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = [
@@ -87,9 +87,9 @@ class InvalidCalls:
         return [_described(rejection, run, written_id(self.id_factory)) for run, rejection in attempts]
 
     def _attempts(self, run: Run) -> Iterator[Rejection]:
-        for rejection in run.extraction.rejections:
-            if rejection.is_attempt and (self.names is None or rejection.name is None or rejection.name in self.names):
-                yield rejection
+        for attempt in run.extraction.attempts:
+            if self.names is None or attempt.name is None or attempt.name in self.names:
+                yield attempt
 
 
 def to_invalid_call(rejected: RejectedToolCall) -> InvalidToolCall:

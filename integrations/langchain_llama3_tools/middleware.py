@@ -31,9 +31,9 @@ from llama3_tools import (
 )
 from llama3_tools.arguments import ArgumentValidator
 from llama3_tools.errors import a_type
-from llama3_tools.extractor import written_id
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
+from llama3_tools.options import written_id
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config

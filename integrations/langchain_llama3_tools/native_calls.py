@@ -16,8 +16,8 @@ from langchain_llama3_tools.invalid import RejectedToolCall, collected_text, to_
 from llama3_tools import Limits, RejectionReason, ToolCall, render_tool_call
 from llama3_tools.arguments import Coercer
 from llama3_tools.arguments.native_arguments import is_strict, with_escaped_halves
-from llama3_tools.extractor import written_id
 from llama3_tools.limits import DEFAULT_LIMITS, excess, too_deep
+from llama3_tools.options import written_id
 from llama3_tools.text.json_writing import written_arguments
 
 __all__ = ["NativeArguments", "NativeCall", "NativeCalls", "UnusableCall", "to_native_chunk"]
@@ -83,7 +83,7 @@ class NativeCalls:
             return _rejected(call, *beyond)
         if name not in self.coercers:
             return call
-        fit = self.coercers[name].coerce(value, depth=limits.depth)
+        fit = self.coercers[name].coerce(value, depth=limits.max_depth)
         return replace(call, arguments=fit.arguments, changes=fit.changes, problems=fit.problems)
 
     def read_whole(self, call: LangChainToolCall, *, made: int) -> NativeCall:

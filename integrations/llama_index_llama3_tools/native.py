@@ -124,7 +124,7 @@ class NativeCalls:
         for place, sent in list(zip(self._places, calls, strict=False))[: 1 if self._only_first else None]:
             call = place.read(sent)
             # In a stream, no arguments are those that have not come yet.
-            may_fit = (call.arguments or is_last) and len(fits) < self._limits.calls
+            may_fit = (call.arguments or is_last) and len(fits) < self._limits.max_calls
             if may_fit and (fit := place.fit(call, self._fit)):
                 fits.append(fit)
             elif is_last:

@@ -111,9 +111,8 @@ class Llama3ToolOutput(Showable):
 
 
 def failed_tool_calls(output: str, extraction: Extraction) -> list[FailedToolCall]:
-    """Find the attempts to call a tool that failed, and the calls of tools that were not declared."""
+    """Return the attempts to call a tool that failed (rule 15)."""
     return [
         FailedToolCall(rejection.name or "", output[slice(*rejection.span)], rejection.reason, rejection.detail)
-        for rejection in extraction.rejections
-        if rejection.is_attempt or rejection.reason is RejectionReason.UNKNOWN_TOOL
+        for rejection in extraction.attempts
     ]

@@ -39,7 +39,6 @@ from llama3_tools import (
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.stream.unquoted_words import SearchingExtractor
 from llama3_tools.tools.declared import not_declared
 from llama3_tools.tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
@@ -159,19 +158,19 @@ class Llama3ReActOutputParser(ReActOutputParser):
         reading = Reading(
             meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning, limits=limits
         )
-        make = partial(SearchingExtractor, tools=None if toolset is None else toolset.declared.values())
-        extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
-        assert isinstance(extractor, SearchingExtractor)  # noqa: S101  # made by `make`
-        self._extractor = extractor
+        make = partial(Extractor, tools=None if toolset is None else toolset.declared.values())
+        self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         # A list of calls that is none may be prose then: `[Smith (2020)]`.
-        self._failing: Extractor = self._extractor
+        self._failing = self._extractor
         if is_any:
             failing = replace(reading, formats=None)
             self._failing = failing.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
         self._without_calls = reading.reader_of_reasoning().extractor
         self._keeps_reasoning = not split_reasoning
         self._starts_reasoning = starts_reasoning
-        self._schemas = ToolSchemas(toolset if toolset and coerce_arguments else kept_toolset(()), depth=limits.depth)
+        self._schemas = ToolSchemas(
+            toolset if toolset and coerce_arguments else kept_toolset(()), depth=limits.max_depth
+        )
         self._names = toolset.declared if toolset is not None and on_unknown_tool == "text" else None
         self._repairable = toolset.declared if toolset is not None and repair else ()
         self._limits = limits

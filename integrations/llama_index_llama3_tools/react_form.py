@@ -10,7 +10,7 @@ from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ResponseReasoningStep
 
 from llama3_tools import RejectionReason
-from llama3_tools.reading.json_scan import Refusal
+from llama3_tools.reading.refusal import Refusal
 from llama3_tools.text.escaping import escape_invisible
 from llama_index_llama3_tools.output import FailedToolCall
 from llama_index_llama3_tools.react_input import BrokenInput, Input, read_input
@@ -126,7 +126,7 @@ def _action(text: str, shown: str, offset: int, repairable: Collection[str], *, 
     label = text.index(_INPUT, action.end())
     brace = text.index("{", label + len(_INPUT))
     read = _stray(shown, action.end(), label, brace, offset) or read_input(
-        shown, brace, offset=offset, repairs=action[1] in repairable
+        shown, brace, offset=offset, repaired_for=action[1] if action[1] in repairable else None
     )
     if not isinstance(read, Input):
         written = shown[start : read.end - offset]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from llama3_tools import RejectionReason, Tool
 from llama3_tools.arguments.literals import read_container
 from llama3_tools.calls.reader import CallReader
-from llama3_tools.calls.repair import load_repair, read_repaired_object
-from llama3_tools.reading.json_parse import JsonObject
-from llama3_tools.reading.json_scan import Refusal, Scan, read_object
-from llama3_tools.reading.source import Source, run_to_end
+from llama3_tools.calls.repair import Mended, Mending
+from llama3_tools.calls.shapes import WrittenCall
+from llama3_tools.reading.json_object import JsonObject
+from llama3_tools.reading.json_places import read_object
+from llama3_tools.reading.refusal import Refusal
 
 __all__ = ["BrokenInput", "Input", "read_input"]
 
@@ -34,8 +36,8 @@ class BrokenInput(NamedTuple):
     """Where the last token ends that could still be part of it, an offset into the model output."""
 
 
-def read_input(text: str, brace: int, *, offset: int = 0, repairs: bool = False) -> Input | BrokenInput:
-    """Read the object that begins at a brace; what stands behind it does not matter.
+def read_input(text: str, brace: int, *, offset: int = 0, repaired_for: str | None = None) -> Input | BrokenInput:
+    """Read the object that begins at a brace; what stands after it does not matter.
 
     >>> read_input('{"path": "/"} and so on', 0).arguments, read_input("{'path': None}", 0).arguments
     ({'path': '/'}, {'path': None})
@@ -45,22 +47,20 @@ def read_input(text: str, brace: int, *, offset: int = 0, repairs: bool = False)
     Args:
         text: the text.
         brace: the index of the brace.
-        offset: where the text begins in the model output.
-        repairs: whether what is malformed is repaired.
+        offset: the offset of the text in the model output.
+        repaired_for: the tool for which what is malformed is repaired, if it is.
     """
-    source = Source()
-    source.base = source.mark = offset + brace
-    source.feed(text[brace:])
-    source.ended = True
-    read = run_to_end(read_object(source))
-    if isinstance(read, JsonObject):
-        return Input(read.value)
+    read = read_object(text, brace, base=offset)
+    if isinstance(read, JsonObject) and not read.flaw:
+        return Input(read.members)
     end = _end_of_literal(text, brace)
     literal = read_container(text[brace:end]) if end else None
     if isinstance(literal, dict):
         return Input(literal)
-    assert read.refusal is not None  # noqa: S101  # or it had been an object
-    return (_repaired(source, read) if repairs else None) or BrokenInput(read.refusal, read.end)
+    if isinstance(read, JsonObject):
+        return BrokenInput(Refusal(RejectionReason.MALFORMED, read.flaw), offset + read.end)
+    repaired = None if repaired_for is None else _repaired(text[brace:], repaired_for)
+    return repaired or BrokenInput(read.refusal, offset + brace + len(text[brace : read.end].rstrip()))
 
 
 def _end_of_literal(text: str, start: int) -> int | None:
@@ -84,7 +84,9 @@ def _end_of_literal(text: str, start: int) -> int | None:
     return None
 
 
-def _repaired(source: Source, scan: Scan) -> Input | None:
-    reader = CallReader(None, "call", id_factory=str, repair=load_repair())
-    repaired = run_to_end(read_repaired_object(source, source.mark, scan, reader))
-    return repaired and Input(repaired.parsed.value, repaired.repaired_from)
+def _repaired(text: str, tool: str) -> Input | None:
+    calls = CallReader({tool: Tool(tool)}, repair=True)
+    mended = Mending(calls, 0, "", name=tool, is_after_call=False).read(text, ended=True)
+    if not isinstance(mended, Mended) or not isinstance(mended.found, WrittenCall):
+        return None
+    return Input(mended.found.arguments, mended.text)

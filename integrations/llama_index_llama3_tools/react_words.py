@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
-from llama3_tools.stream.unquoted_words import Fence, SearchingExtractor
+from llama3_tools import Extractor
+from llama3_tools.stream.unquoted_words import find_words
 from llama3_tools.values import Span
 
 __all__ = ["Masked", "mask_quoted"]
 
 _WORD = re.compile(r"(?:Action(?: Input)?|Answer):")
 _STEP = re.compile(r"(?:Action|Answer):")
-_OPENING = re.compile(r"(?:(`{3,16})|~{3,16})([^\r\n]*)[\r\n]\s*(?=Thought:|Action:)")
-_NOTHING = re.compile(rf"(?:\s|`{{3,}}|{TOKEN_PATTERN})*")
+_OPENING = re.compile(r"(?P<fence>`{3,16}|~{3,16})(?P<language>[^\r\n]*)[\r\n]\s*(?=Thought:|Action:)")
+_CLOSING = re.compile(r"\s*(?P<fence>`{3,}|~{3,})")
+_NOTHING = re.compile(r"(?:\s|`{3,}|<\|[a-z_]{1,32}\|>)*")
+_LONGEST_FENCE = 16
 _FIRST_PRIVATE, _LAST = 0xE000, 0x10FFFF
 
 
 class Masked:
     r"""An output in which the words that are quoted have lost their colon, and nothing else is changed.
 
-    >>> masked = mask_quoted(SearchingExtractor(), "<!-- Action: f --> Answer: no")
+    >>> masked = mask_quoted(Extractor(), "<think>Action: f</think> Answer: no")
     >>> "Action:" in masked.text, "Answer:" in masked.text, masked.shown(masked.text[:16])
-    (False, True, '<!-- Action: f -')
+    (False, True, '<think>Action: f')
     """
 
     __slots__ = ("_mark", "text")
@@ -38,7 +40,7 @@ class Masked:
         return part.replace(self._mark, ":")
 
 
-def mask_quoted(extractor: SearchingExtractor, output: str) -> Masked:
+def mask_quoted(extractor: Extractor, output: str) -> Masked:
     r"""Mask the words that are quoted.
 
     A fence that begins with a step is its wrapper, rather than quotation, where nothing stands behind it but an
@@ -46,17 +48,17 @@ def mask_quoted(extractor: SearchingExtractor, output: str) -> Masked:
     The input of a quoted action is quoted with it. Where quotation holds all of the words for actions and answers, as a
     model writes of a tag that it never closes, the answers count.
 
-    >>> "Action:" in mask_quoted(SearchingExtractor(), "```\nThought: So.\nAction: f\n```").text
+    >>> "Action:" in mask_quoted(Extractor(), "```\nThought: So.\nAction: f\n```").text
     True
-    >>> "Action:" in mask_quoted(SearchingExtractor(), "```\nThought: So.\nAction: f\n```\nsays the page").text
+    >>> "Action:" in mask_quoted(Extractor(), "```\nThought: So.\nAction: f\n```\nsays the page").text
     False
     """
     if not _WORD.search(output):
         return Masked(output, ())
-    found = extractor.search(output, _WORD)
-    wrappers = [span for fence in found.fences for span in _wrapper(output, fence)]
+    found = find_words(extractor, output, _WORD)
+    wrappers = _wrappers(extractor, output, found.quotations)
     if wrappers:
-        found = extractor.search(_replaced(output, wrappers, " "), _WORD)
+        found = find_words(extractor, _replaced(output, wrappers, " "), _WORD)
     quoted: list[re.Match[str]] = []
     own: list[re.Match[str]] = []
     is_action_quoted = False
@@ -77,25 +79,39 @@ def _is_quoted(word: re.Match[str], places: dict[int, str | None]) -> bool:
     return word[0].startswith("Action") and places[word.start()] is not None
 
 
-def _wrapper(text: str, fence: Fence) -> Iterator[Span]:
-    """Give the opening fence and the closing one, if they wrap a step."""
-    opening = _OPENING.match(text, fence.start, fence.end)
-    if not opening:
-        return
-    behind = _NOTHING.match(text, fence.end)
-    rest = behind.end() if behind else fence.end
+def _wrappers(extractor: Extractor, text: str, quotations: Iterable[Span]) -> list[Span]:
+    """Return the opening and the closing of each fence that wraps a step."""
+    wrappers: list[Span] = []
+    is_next = False
+    for start, end in quotations:
+        opening = _OPENING.match(text, start) or _OPENING.match(text, _before_fence(text, start))
+        if opening is None or opening.start() > start:
+            continue
+        is_first = not is_next and not (extractor.extract(text[: opening.start()]).content or "").strip()
+        is_next = True
+        wrappers += _wrapper(text, opening, end, is_first=is_first)
+    return wrappers
+
+
+def _before_fence(text: str, end: int) -> int:
+    """Return the index at which the fence begins that ends at an index."""
+    start = max(end - _LONGEST_FENCE, 0)
+    return start + len(text[start:end].rstrip("`~"))
+
+
+def _wrapper(text: str, opening: re.Match[str], end: int, *, is_first: bool) -> list[Span]:
+    """Return the opening of a fence and its closing, if they wrap a step, which ends at an index."""
+    fence = opening["fence"]
+    closing = _CLOSING.match(text, end)
+    is_closed = closing is not None and closing["fence"].startswith(fence)
+    behind = _NOTHING.match(text, closing.end() if closing and is_closed else end)
+    rest = behind.end() if behind else end
     if rest < len(text) and not text.startswith("Observation:", rest):
-        return
-    inside = text[opening.end() : fence.end].rstrip()
-    char = opening[0][0]
-    length = len(inside) - len(inside.rstrip(char))
-    is_closed = length >= len(opening[0]) - len(opening[0].lstrip(char))
-    if not fence.is_first and (opening[2].strip() or not is_closed):
-        return
-    yield opening.start(), opening.end(2)
-    if is_closed:
-        end = opening.end() + len(inside)
-        yield end - length, end
+        return []
+    if not is_first and (opening["language"].strip() or not is_closed):
+        return []
+    spans = [(opening.start(), opening.end("language"))]
+    return [*spans, closing.span("fence")] if closing and is_closed else spans
 
 
 def _replaced(text: str, spans: Iterable[Span], char: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from llama_index.core.llms import ChatMessage, ChatResponse
 
-from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta
+from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta, ToolCallReady
 from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools.messages import (
     AnyResponse,
@@ -136,7 +136,7 @@ class ResponseStream:
                 texts.append(event.text)
             elif isinstance(event, ReasoningDelta):
                 thoughts.append(event.text)
-            elif not (self._only_first and self._calls.blocks):
+            elif isinstance(event, ToolCallReady) and not (self._only_first and self._calls.blocks):
                 self._calls.add(event.tool_call)
         fresh = _Read("".join(texts), "".join(thoughts))
         self._read = _Read(self._read.text + fresh.text, self._read.reasoning + fresh.reasoning)

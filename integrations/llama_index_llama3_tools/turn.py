@@ -113,7 +113,7 @@ class ToolTurn:
             on_unknown_tool=on_unknown_tool if declared else "text",
             coerce_arguments=coerce_arguments,
         )
-        self._schemas = ToolSchemas(tools, depth=reading.limits.depth) if coerce_arguments else None
+        self._schemas = ToolSchemas(tools, depth=reading.limits.max_depth) if coerce_arguments else None
         self._prompt_format = prompt_format
         self._is_required = is_required
         self._retries = retries if declared else 0

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from llama3_acceptance.values import Suite, Verdict
 from llama3_tools.extractor import Extractor
-from llama3_tools.reading.json_scan import scan_value
-from llama3_tools.reading.source import Source, run_to_end
+from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.values import Extraction, Rejection, RejectionReason
 
 __all__ = ["Attempt", "find_attempts", "json_in"]
@@ -63,7 +62,7 @@ def find_attempts(text: str, extraction: Extraction, suite: Suite) -> list[Attem
             text[slice(*rejection.span)],
         )
         for rejection in extraction.rejections
-        if _is_attempt(rejection, text, tools)
+        if rejection.is_attempt or _may_be_meant(rejection, text, tools)
     ]
     usual = _as_usual(text, extraction, suite)
     read = {call.span for call in extraction.tool_calls}
@@ -103,23 +102,22 @@ def json_in(text: str) -> Iterator[str]:
     >>> list(json_in('On {it}: {"a": [1]}, [x], [2'))
     ['{"a": [1]}', '[2']
     """
-    source = Source()
-    source.feed(text)
-    source.ended = True
-    while bracket := _BRACKET.search(text, source.pos):
-        source.pos = start = bracket.start()
-        scan = run_to_end(scan_value(source))
-        reason = scan.refusal.reason if scan.refusal else None
-        is_cut_off = reason is RejectionReason.TRUNCATED and (scan.end > start + 1 or not text[:start].strip())
-        if is_cut_off or reason in (None, RejectionReason.NOT_A_CALL, RejectionReason.TOO_DEEP):
-            yield text[start : scan.end]
-        source.pos = max(scan.resume, start + 1)
+    pos = 0
+    while bracket := _BRACKET.search(text, pos):
+        start = bracket.start()
+        tokens = JsonTokens(start)
+        end = tokens.read(text, start, 0, ended=True)
+        reason = tokens.refusal.reason if tokens.refusal else None
+        is_cut_off = reason is RejectionReason.TRUNCATED and (tokens.last > start or not text[:start].strip())
+        if is_cut_off or reason in (None, RejectionReason.TOO_DEEP):
+            yield text[start:end].rstrip()
+        pos = end if reason in (None, RejectionReason.TRUNCATED) else max(tokens.resume, start + 1)
 
 
-def _is_attempt(rejection: Rejection, text: str, tools: Sequence[str]) -> bool:
-    """Whether a call was meant: also where it is too broken to have a name, but has that of a tool."""
-    if rejection.is_attempt or rejection.reason is RejectionReason.QUOTED:
-        return rejection.is_attempt
+def _may_be_meant(rejection: Rejection, text: str, tools: Sequence[str]) -> bool:
+    """Return whether what is no attempt may still be no answer in words: it names a tool, or ends before the name."""
+    if rejection.reason is RejectionReason.QUOTED:
+        return False
     written = text[slice(*rejection.span)]
     if any(f'"{tool}"' in written for tool in tools):
         return True
@@ -127,7 +125,7 @@ def _is_attempt(rejection: Rejection, text: str, tools: Sequence[str]) -> bool:
 
 
 def _begins_call(written: str, tools: Sequence[str]) -> bool:
-    """Whether what the output ends in may be the beginning of a call: of one of the tools, if it got to the name."""
+    """Return whether what the output ends in may begin a call: of one of the tools, if it got to the name."""
     first = _FIRST_KEY.match(written)
     if first is None:
         return False

@@ -15,7 +15,7 @@ from extraction import ratios
 from figures import WHOLE, Growth, Row, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
-from llama3_tools.reading.source import Source
+from llama3_tools.stream.window import Window
 from measuring import chunks_of, streamed
 from memory import STREAMS, memory_of_streams
 from pages import table
@@ -171,14 +171,14 @@ def test_what_grows_faster_than_its_output_is_told(seconds: list[float], told: l
 def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    class Copying(Source):
+    class Copying(Window):
         arrived = ""
 
         def feed(self, chunk: str) -> None:
             self.arrived = f"{self.arrived}{chunk}"  # copies it
             super().feed(chunk)
 
-    monkeypatch.setattr("llama3_tools.stream.machine.Source", Copying)
+    monkeypatch.setattr("llama3_tools.stream.machine.Window", Copying)
     with pytest.raises(SystemExit) as stopped:
         main(["--quick", "--named", "prose with braces"])
     assert stopped.value.code == 1

@@ -25,9 +25,8 @@ from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
 from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.json_parse import JsonObject, parse_object
-from llama3_tools.reading.json_scan import scan_value
-from llama3_tools.reading.source import Source, run_to_end
+from llama3_tools.reading.json_object import parse_object
+from llama3_tools.reading.json_tokens import scan_json
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -176,41 +175,27 @@ def test_every_call_that_json_can_write_is_read_back(
         assert flow == ["One", call, " two"]
 
 
-def _parsed(text: str) -> JsonObject | None:
-    source = Source()
-    source.feed(text)
-    return parse_object(source.json_text, 0) if source.json_text is not None else None
-
-
-def _scanned_end(text: str) -> int | None:
-    source = Source()
-    source.feed(text)
-    source.ended = True
-    scan = run_to_end(scan_value(source))
-    return None if scan.refusal is not None else scan.end
-
-
 @given(st.text(alphabet='{}[]":, \n\\ud8e19.-+truefalsn\x00é\ud800', max_size=40).map('{{"k":{}'.format))
 @settings(max_examples=400)
-def test_the_fast_reader_accepts_nothing_that_the_exact_one_does_not(text: str):
-    parsed = _parsed(text)
-    end = _scanned_end(text)
+def test_the_scanner_in_c_accepts_no_other_grammar_than_the_token_reader(text: str):
+    parsed = parse_object(text, 0)
+    end, refusal = scan_json(text, 0)
     if parsed is not None:
-        assert end == parsed.end
-    if end is not None:
-        exact = parse_object(text, 0, checked=True)
-        assert exact is not None
-        assert exact.end == end
+        assert (end, refusal) == (parsed.end, None)
+    if refusal is None:
+        checked = parse_object(text, 0, checked=True)
+        assert checked is None or checked.end == end
 
 
 @example(r'{"k": "\\\ud83d\ude00"} and more')
 @given(json_values.map(json.dumps).map('{{"k": {}}} and more'.format))
 def test_both_readers_read_what_the_standard_library_writes(text: str):
-    parsed = parse_object(text, 0, checked=True)
-    assert parsed is not None
-    assert parsed.end == _scanned_end(text)
-    assert _parsed(text) == parsed
-    assert parsed.value == json.loads(text.removesuffix(" and more"))
+    written = text.removesuffix(" and more")
+    for checked in (False, True):
+        parsed = parse_object(text, 0, checked=checked)
+        assert parsed is not None
+        assert (parsed.members, parsed.json) == (json.loads(written), written)
+    assert scan_json(text, 0) == (len(written), None)
 
 
 def _depth(value: object) -> int:
@@ -225,9 +210,8 @@ _BRACKETS_IN_STRINGS = ['"]"', '"[{"', r'"\\"', r'"\"[\\"', '["[", "é", ""]', r
 @given(
     st.integers(1, MAX_DEPTH * 2), st.integers(0, MAX_DEPTH), st.sampled_from(["[]", '{"a":1}', *_BRACKETS_IN_STRINGS])
 )
-def test_both_readers_have_the_same_limit_of_depth(levels: int, width: int, leaf: str):
+def test_the_token_reader_has_a_limit_of_depth(levels: int, width: int, leaf: str):
     inner = "[" * levels + ",".join([leaf] * (width + 1)) + "]" * levels
     text = f'{{"k": {inner}}}'
     is_within = _depth(json.loads(text)) <= MAX_DEPTH
-    assert (_parsed(text) is not None) is is_within
-    assert (_scanned_end(text) is not None) is is_within
+    assert (scan_json(text, 0).refusal is None) is is_within

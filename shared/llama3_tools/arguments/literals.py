@@ -11,9 +11,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from llama3_tools.reading.json_scan import parse_whole
-from llama3_tools.reading.python_literals import PythonArguments, read_arguments
-from llama3_tools.reading.source import Source, run_to_end
+from llama3_tools.reading.json_object import parse_whole, skip_json_space
+from llama3_tools.reading.python_tokens import PythonTokens
 
 __all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 
@@ -78,7 +77,8 @@ def _as_integer(text: str) -> int | None:
 def read_container(text: str) -> list[Any] | dict[str, Any] | None:
     """Read a list or an object, as strict JSON (rule 8) or as a Python literal, whose tuples and sets are lists.
 
-    An object that has a key twice, at any depth, is not read: nobody knows which value was meant.
+    An object that has a key twice, at any depth, is not read, nor are strings that merely stand side by side: nobody
+    knows what was meant.
 
     >>> read_container('["a"]'), read_container("{'a': None}"), read_container("[a]")
     (['a'], {'a': None}, None)
@@ -111,7 +111,7 @@ def looks_like_container(text: str) -> bool:
 def _parse(text: str) -> list[Any] | dict[str, Any] | None:
     # The strict parser reads objects: so the value becomes the only member of one.
     parsed = parse_whole(f'{{"":{text}}}')
-    value = parsed.members[0].value if parsed is not None and len(parsed.members) == 1 else None
+    value = parsed.members.get("") if parsed is not None and len(parsed.members) == 1 else None
     return value if isinstance(value, (list, dict)) and not _has_key_twice(text) else None
 
 
@@ -129,11 +129,9 @@ def _require_distinct(pairs: list[tuple[str, object]]) -> None:
 
 
 def _python_as_json(text: str) -> str:
-    """Write a Python literal as JSON, nothing for what is none: it is read as the only argument of a call."""
-    source = Source()
-    source.feed(f"({text})")
-    source.ended = True
-    arguments = run_to_end(read_arguments(source))
-    if not isinstance(arguments, PythonArguments) or arguments.keywords or not source.exhausted:
-        return ""
-    return arguments.positional[0] if len(arguments.positional) == 1 else ""
+    """Write a Python literal as JSON; return nothing for what is none."""
+    start = skip_json_space(text, 0)
+    tokens = PythonTokens(start, is_call=False)
+    end = tokens.read(text, start, 0, ended=True)
+    is_whole = tokens.is_complete and skip_json_space(text, end) == len(text)
+    return tokens.positional[0] if is_whole else ""

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.reading.json_parse import JsonObject, skip_json_space
-from llama3_tools.reading.json_scan import Scan, read_object
+from llama3_tools.reading.json_object import parse_object, skip_json_space
+from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_scalars import is_unicode
-from llama3_tools.reading.source import Reading, Source
 from llama3_tools.values import RejectionReason
 
 __all__ = ["GrowingArguments", "is_strict", "with_escaped_halves"]
@@ -27,40 +26,53 @@ class GrowingArguments:
     {'city': 'Paris'}
     """
 
-    __slots__ = ("_reading", "_source", "is_too_deep", "value")
+    __slots__ = ("_has_ended", "_pieces", "_rest", "_tokens", "is_too_deep", "value")
 
     def __init__(self) -> None:
-        """Start where nothing has arrived: some servers send nothing for a tool without parameters."""
+        """Start without text: some servers send nothing for a tool without parameters."""
         self.value: dict[str, Any] | None = {}
-        """The object that all of the text is, always the same one; `None` where it is none of strict JSON (rule 8)."""
+        """The object that all of the text is, always the same one; `None` if it is no strict JSON (rule 8)."""
         self.is_too_deep = False
-        """Whether it is none for being nested deeper than anything that is read."""
-        self._source = Source()
-        self._reading: Reading[JsonObject | Scan | None] | None = _read_whole(self._source)
+        """Whether it is none because it is nested deeper than anything that is read."""
+        self._tokens: JsonTokens | None = None
+        self._pieces: list[str] = []
+        """The text from the brace on, as far as it was read."""
+        self._rest = ""
+        """What waits for more: the beginning of an escape."""
+        self._has_ended = False
 
     def feed(self, piece: str) -> None:
         """Take some more of the text."""
-        if not piece:
-            return
-        if self._reading is not None:
+        if self._has_ended:
+            if skip_json_space(piece, 0) < len(piece):
+                self.value = None
+        elif piece:
             self.value = None
-            self._source.feed(piece)
-            try:
-                next(self._reading)
-            except StopIteration as stop:
-                self._reading = None
-                self._take(stop.value)
-                piece = self._source.text[self._source.pos :]
-            else:
-                return
-        if skip_json_space(piece, 0) < len(piece):
-            self.value = None
+            self._read(piece)
 
-    def _take(self, read: JsonObject | Scan | None) -> None:
-        if isinstance(read, JsonObject):
-            self.value = read.value
-        elif read is not None and read.refusal is not None:
-            self.is_too_deep = read.refusal.reason is RejectionReason.TOO_DEEP
+    def _read(self, piece: str) -> None:
+        tokens, text = self._tokens, self._rest + piece
+        if tokens is None:
+            text = text[skip_json_space(text, 0) :]
+            if not text:
+                return
+            tokens = self._tokens = JsonTokens(0)
+            self._has_ended = not text.startswith("{")
+            if self._has_ended:
+                return
+        end = tokens.read(text, 0, 0, ended=False)
+        self._pieces.append(text[:end])
+        self._rest = text[end:]
+        self._has_ended = tokens.is_complete or tokens.refusal is not None
+        if tokens.refusal is not None:
+            self.is_too_deep = tokens.refusal.reason is RejectionReason.TOO_DEEP
+        elif tokens.is_complete and skip_json_space(self._rest, 0) == len(self._rest):
+            self.value = self._decoded()
+
+    def _decoded(self) -> dict[str, Any] | None:
+        """Decode the object. Of a key that stands twice the last value counts, as in all that servers have decoded."""
+        parsed = parse_object("".join(self._pieces), 0, checked=True)
+        return parsed.members if parsed and (not parsed.flaw or is_strict(parsed.members)) else None
 
 
 def is_strict(arguments: Mapping[str, Any]) -> bool:
@@ -96,14 +108,3 @@ def with_escaped_halves(text: str) -> str:
     {"s": "é\ud83d"}
     """
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
-def _read_whole(source: Source) -> Reading[JsonObject | Scan | None]:
-    """Read the object that a source begins with."""
-    source.pos = skip_json_space(source.text, 0)
-    while source.exhausted:
-        yield None
-        source.pos = skip_json_space(source.text, source.pos)
-    if not source.text.startswith("{", source.pos):
-        return None
-    return (yield from read_object(source))

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, require_formats
-from llama3_tools.reading.json_scan import parse_whole
+from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
@@ -174,8 +174,7 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     in_python = _in_python(written) if prompt_format == "pythonic" and _PYTHON_NAME.fullmatch(name) else None
     if in_python is not None:
         return f"[{name}({in_python})]"
-    key = "arguments" if _is_like_a_schema(written) else "parameters"
-    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "{key}": {written}}}'
+    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
 
 
 def render_tool_calls(
@@ -293,18 +292,12 @@ def _in_python(written: str) -> str | None:
     parsed = parse_whole(written)
     if parsed is None:
         return written
-    if not all(name.isidentifier() and name not in ("True", "False", "None") for name in parsed.value):
+    if not all(name.isidentifier() and name not in ("True", "False", "None") for name in parsed.members):
         return None
     try:
-        return ", ".join(f"{name}={value!r}" for name, value in parsed.value.items())
+        return ", ".join(f"{name}={value!r}" for name, value in parsed.members.items())
     except ValueError:
         return None
-
-
-def _is_like_a_schema(written: str) -> bool:
-    """Tell whether arguments, under `parameters`, would make the call look like its tool's schema (rule 1)."""
-    parsed = parse_whole(written)
-    return parsed is not None and parsed.value.get("type") == "object" and "properties" in parsed.value
 
 
 def _require_format(prompt_format: str) -> None:

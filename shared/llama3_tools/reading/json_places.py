@@ -7,6 +7,7 @@ import math
 import re
 from typing import NamedTuple
 
+from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_object import JsonObject, parse_object, skip_json_space
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.refusal import Refusal
@@ -55,6 +56,8 @@ def read_object(text: str, start: int, *, base: int = 0) -> JsonObject | BrokenO
         parsed = parse_object(text, start, checked=True)
         if parsed is None:
             return _malformed("a number too large for a float, before offset", _large_number(text, start, end), base)
+    if not depth_is_within(text, start, parsed.end, MAX_DEPTH):
+        return BrokenObject(Refusal(RejectionReason.TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels"), parsed.end)
     half = _half_of_pair(text, start, parsed.end) if parsed.flaw else None
     return parsed if half is None else _malformed("half a surrogate pair, at offset", half, base)
 

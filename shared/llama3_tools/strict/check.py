@@ -12,27 +12,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from llama3_tools.calls.shapes import read_call
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
-from llama3_tools.extractor import Extractor, new_call_id
+from llama3_tools.extractor import Extractor
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
+from llama3_tools.options import new_call_id
 from llama3_tools.reading.json_depth import depth_is_within
-from llama3_tools.reading.json_parse import (
-    JsonMember,
-    JsonObject,
-    key_twice,
-    parse_object,
-    parse_objects,
-    skip_json_space,
-)
-from llama3_tools.reading.json_scan import Scan, parse_whole, read_object, scan_value
-from llama3_tools.reading.source import Source, run_to_end
+from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object, parse_whole, skip_json_space
+from llama3_tools.reading.json_places import BrokenObject, key_twice, read_object, value_start
+from llama3_tools.reading.json_tokens import JsonTokens
+from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
-from llama3_tools.tools.declared import ToolLike, not_declared
+from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
 __all__ = ["check_response", "limits_of_reading", "parse_response"]
@@ -102,20 +96,20 @@ def parse_response(  # noqa: PLR0913 (an option each)
 def limits_of_reading(limits: Limits) -> Limits:
     """Give the bounds of the extractor behind `check_response`, which has looked at each call: the object may be long.
 
-    >>> limits_of_reading(Limits(calls=5)).candidate > Limits().candidate
+    >>> limits_of_reading(Limits(max_calls=5)).max_call_length > Limits().max_call_length
     True
 
     Raises:
         TypeError: not `Limits` of whole numbers.
         ValueError: as `require_limits` has it.
     """
-    return require_limits(limits)._replace(candidate=sys.maxsize)
+    return require_limits(limits)._replace(max_call_length=sys.maxsize)
 
 
 def check_response(
     text: str,
     *,
-    names: Collection[str] | None,
+    names: Collection[str] | Mapping[str, Tool] | None,
     multiple: bool = False,
     tool_choice: ToolChoice = "auto",
     limits: Limits = DEFAULT_LIMITS,
@@ -126,7 +120,7 @@ def check_response(
 
     Args:
         text: what the model wrote.
-        names: the tools that may be called; `None`: any.
+        names: the tools that may be called, by name; `None`: any.
         multiple: the calls stand in an array.
         tool_choice: which tool has to be called.
         limits: how deep, how long and how many calls may be.
@@ -150,7 +144,7 @@ def check_response(
 class _Format:
     """What the object has to hold."""
 
-    names: Collection[str] | None
+    names: Collection[str] | Mapping[str, Tool] | None
     multiple: bool
     tool_choice: ToolChoice
     limits: Limits
@@ -187,22 +181,13 @@ def _check_output(text: str, wanted: _Format) -> None:
         raise _DeviationError(ResponseFormatProblem.EMPTY, 0, "the output is empty")
     if not text.startswith("{", start):
         raise _no_object_first(text, start)
-    source = _source(text, start)
-    parsed = run_to_end(read_object(source))
-    if isinstance(parsed, Scan):
-        raise _broken(parsed, start, source.offset)
-    rest = skip_json_space(text, source.pos)
+    parsed = read_object(text, start)
+    if isinstance(parsed, BrokenObject):
+        raise _broken(parsed, start)
+    rest = skip_json_space(text, parsed.end)
     if rest < len(text):
         raise _text_behind(text, rest)
-    _check_envelope(parsed, start - parsed.start, wanted)
-
-
-def _source(text: str, pos: int) -> Source:
-    source = Source()
-    source.feed(text)
-    source.ended = True
-    source.pos = pos
-    return source
+    _check_envelope(parsed, wanted)
 
 
 def _no_object_first(text: str, start: int) -> _DeviationError:
@@ -212,7 +197,7 @@ def _no_object_first(text: str, start: int) -> _DeviationError:
         return _protocol_token(token)
     alone = parse_whole(f'{{"": {text}}}')
     if alone is not None and len(alone.members) == 1:
-        detail = f"the output is {_kind(alone.members[0].value)}, not an object"
+        detail = f"the output is {_kind(alone.members[''])}, not an object"
         return _DeviationError(ResponseFormatProblem.WRONG_TYPE, start, detail)
     begin, end = _find_object(text, start)
     if begin is None:
@@ -234,22 +219,24 @@ def _no_object_first(text: str, start: int) -> _DeviationError:
 
 def _find_object(text: str, start: int) -> tuple[int | None, int]:
     """Find the first JSON object in text, cut off or too deep if need be: where it begins and ends."""
-    source = _source(text, start)
-    while (match := _OBJECT.search(text, source.pos)) is not None:
-        source.pos = match.start()
-        scan = run_to_end(scan_value(source))
-        if scan.refusal is None or scan.refusal.reason in _PROBLEMS:
-            return match.start(), scan.end
-        source.pos = scan.resume  # which keeps the search linear (rule 6)
+    pos = start
+    while (match := _OBJECT.search(text, pos)) is not None:
+        tokens = JsonTokens(match.start())
+        end = tokens.read(text, match.start(), 0, ended=True)
+        if tokens.refusal is None:
+            return match.start(), end
+        if tokens.refusal.reason in _PROBLEMS:
+            return match.start(), len(text)
+        pos = max(tokens.resume, match.start() + 1)  # which keeps the search linear (rule 6)
     return None, len(text)
 
 
-def _broken(scan: Scan, start: int, fault: int) -> _DeviationError:
-    assert scan.refusal is not None  # noqa: S101  # an object that was not refused is parsed
-    problem = _PROBLEMS.get(scan.refusal.reason, ResponseFormatProblem.MALFORMED)
+def _broken(broken: BrokenObject, start: int) -> _DeviationError:
+    reason, detail = broken.refusal.reason, broken.refusal.detail
+    problem = _PROBLEMS.get(reason, ResponseFormatProblem.MALFORMED)
     if problem is ResponseFormatProblem.TOO_DEEP:
-        return _DeviationError(problem, start, f"the object is {scan.refusal.detail}")
-    return _DeviationError(problem, fault, f"the object is no JSON: {scan.refusal.detail}")
+        return _DeviationError(problem, start, f"the object is {detail}")
+    return _DeviationError(problem, broken.end, f"the object is no JSON: {detail}")
 
 
 def _text_behind(text: str, rest: int) -> _DeviationError:
@@ -271,109 +258,101 @@ def _protocol_token(token: re.Match[str]) -> _DeviationError:
     return _DeviationError(ResponseFormatProblem.PROTOCOL_TOKEN, token.start(), detail)
 
 
-def _check_envelope(parsed: JsonObject, base: int, wanted: _Format) -> None:
-    """Look inside the object, whose text begins at the offset `base`."""
-    _check_keys(parsed, base, ("message", wanted.key), "the object")
-    members = {member.key: member for member in parsed.members}
-    message, calls = members["message"], members[wanted.key]
-    if not isinstance(message.value, str):
-        raise _wrong_type(message, base, "a string")
-    written = _calls(parsed.text, calls, base, wanted)
-    if len(written) > wanted.limits.calls:
-        offset = base + calls.start
-        detail = (
-            f"{wanted.key!r} at offset {offset} holds {len(written)} calls, and at most {wanted.limits.calls} may be"
-        )
+def _check_envelope(parsed: JsonObject, wanted: _Format) -> None:
+    """Look inside the object."""
+    _check_keys(parsed, ("message", wanted.key), "the object")
+    if not isinstance(parsed.members["message"], str):
+        raise _wrong_type(parsed, "message", "a string")
+    written = _calls(parsed, wanted)
+    limit = wanted.limits.max_calls
+    if len(written) > limit:
+        offset = value_start(parsed, wanted.key)
+        detail = f"{wanted.key!r} at offset {offset} holds {len(written)} calls, and at most {limit} may be"
         raise _DeviationError(ResponseFormatProblem.TOO_MANY, offset, detail)
     for where, call in written:
-        _check_call(call, base, wanted, where)
+        _check_call(call, wanted, where)
     if wanted.is_required and not written:
-        offset = base + calls.start
+        offset = value_start(parsed, wanted.key)
         detail = f"{wanted.key!r} at offset {offset} calls nothing, where a call has to be"
         raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
 
 
-def _calls(text: str, member: JsonMember, base: int, wanted: _Format) -> list[tuple[str, JsonObject]]:
-    """Give the calls that are written, each with words for where it stands."""
-    value: Any = member.value
+def _calls(parsed: JsonObject, wanted: _Format) -> list[tuple[str, JsonObject]]:
+    """Return the calls that are written, each with words for where it stands."""
+    key, value = wanted.key, parsed.members[wanted.key]
     if not wanted.multiple:
         if value is not None and not isinstance(value, dict):
-            raise _wrong_type(member, base, "an object or null")
-        call = None if value is None else parse_object(text, member.start, checked=True)
-        return [] if call is None else [(repr(wanted.key), call)]
+            raise _wrong_type(parsed, key, "an object or null")
+        call = None if value is None else parse_object(parsed.text, parsed.spans[key][0], checked=True)
+        return [] if call is None else [(repr(key), call)]
     if not isinstance(value, list):
-        raise _wrong_type(member, base, "an array")
-    items = parse_objects(text, member.start, checked=True)
+        raise _wrong_type(parsed, key, "an array")
+    start = parsed.spans[key][0]
+    items = parse_elements(parsed.text, start)
     if items is None:
-        detail = f"{wanted.key!r} at offset {base + member.start} holds something else than objects"
-        raise _DeviationError(ResponseFormatProblem.WRONG_TYPE, base + member.start, detail)
-    return [(f"{wanted.key}[{index}]", item) for index, item in enumerate(items)]
+        detail = f"{key!r} at offset {start} holds something else than objects"
+        raise _DeviationError(ResponseFormatProblem.WRONG_TYPE, start, detail)
+    return [(f"{key}[{index}]", item) for index, item in enumerate(items)]
 
 
-def _check_call(parsed: JsonObject, base: int, wanted: _Format, where: str) -> None:
+def _check_call(call: JsonObject, wanted: _Format, where: str) -> None:
     """Look at one call."""
     limits = wanted.limits
-    if parsed.end - parsed.start > limits.candidate:
-        offset = base + parsed.start
-        detail = f"the call in {where} at offset {offset} is longer than {limits.candidate} characters"
-        raise _DeviationError(ResponseFormatProblem.TOO_LONG, offset, detail)
-    _check_keys(parsed, base, _CALL_KEYS, where, problem=ResponseFormatProblem.INVALID_CALL)
-    members = {member.key: member for member in parsed.members}
-    name, arguments = members["name"], members["arguments"]
-    if not isinstance(name.value, str) or not name.value:
-        detail = "an empty string" if name.value == "" else _kind(name.value)
-        raise _invalid_call(f"the name in {where} is {detail}, not a name", base + name.start)
-    if not isinstance(arguments.value, dict):
-        raise _invalid_call(
-            f"the arguments in {where} are {_kind(arguments.value)}, not an object", base + arguments.start
-        )
-    offset = base + name.start
-    if wanted.names is not None and name.value not in wanted.names:
-        detail = f"in {where} at offset {offset}, {not_declared(name.value, wanted.names)}"
+    if call.end - call.start > limits.max_call_length:
+        detail = f"the call in {where} at offset {call.start} is longer than {limits.max_call_length} characters"
+        raise _DeviationError(ResponseFormatProblem.TOO_LONG, call.start, detail)
+    _check_keys(call, _CALL_KEYS, where, problem=ResponseFormatProblem.INVALID_CALL)
+    name, arguments = call.members["name"], call.members["arguments"]
+    if not isinstance(name, str) or not name:
+        detail = "an empty string" if name == "" else _kind(name)
+        raise _invalid_call(f"the name in {where} is {detail}, not a name", value_start(call, "name"))
+    if not isinstance(arguments, dict):
+        detail = f"the arguments in {where} are {_kind(arguments)}, not an object"
+        raise _invalid_call(detail, value_start(call, "arguments"))
+    if wanted.names is not None and name not in wanted.names:
+        offset = value_start(call, "name")
+        detail = f"in {where} at offset {offset}, {not_declared(name, wanted.names)}"
         raise _DeviationError(ResponseFormatProblem.UNKNOWN_TOOL, offset, detail)
-    if wanted.tool_choice not in {"auto", "required", name.value}:
-        detail = f"{name.value!r} is called in {where} at offset {offset}, where it has to be {wanted.tool_choice!r}"
+    if wanted.tool_choice not in {"auto", "required", name}:
+        offset = value_start(call, "name")
+        detail = f"{name!r} is called in {where} at offset {offset}, where it has to be {wanted.tool_choice!r}"
         raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
-    if not depth_is_within(parsed.text, arguments.start, arguments.end, limits.depth, arguments.value):
-        offset = base + arguments.start
-        detail = f"the arguments in {where} at offset {offset} are nested deeper than {limits.depth} levels"
-        raise _DeviationError(ResponseFormatProblem.TOO_DEEP, offset, detail)
-    twice = key_twice(parsed.text, arguments.start, arguments.end)
+    if wanted.names is None or isinstance(wanted.names, Mapping):
+        found = read_call(call, wanted.names)
+        if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
+            raise _invalid_call(f"in {where} stands {found.detail}", call.start)
+    start, end = call.spans["arguments"]
+    if not depth_is_within(call.text, start, end, limits.max_depth, arguments):
+        detail = f"the arguments in {where} at offset {start} are nested deeper than {limits.max_depth} levels"
+        raise _DeviationError(ResponseFormatProblem.TOO_DEEP, start, detail)
+    twice = key_twice(call.text, start, end)
     if twice is not None:
-        key, offset = shortened(twice[0]), base + twice[1]
+        key, offset = shortened(twice[0]), twice[1]
         detail = f"the key {key!r} stands twice in one object of the arguments in {where}, again at offset {offset}"
         raise _DeviationError(ResponseFormatProblem.MALFORMED, offset, detail)
 
 
 def _check_keys(
-    parsed: JsonObject,
-    base: int,
-    expected: tuple[str, ...],
-    where: str,
-    *,
-    problem: ResponseFormatProblem | None = None,
+    parsed: JsonObject, expected: tuple[str, ...], where: str, *, problem: ResponseFormatProblem | None = None
 ) -> None:
     """Look for keys that are there twice, missing, or not part of the format; `problem` is what they are then."""
-    offset = base + parsed.start
-    counts = Counter(member.key for member in parsed.members)
-    for key in (key for key, count in counts.items() if count > 1):
-        detail = f"the key {shortened(key)!r} stands twice in {where} at offset {offset}"
+    offset, keys = parsed.start, list(parsed.members)
+    if parsed.flaw:
+        detail = f"{parsed.flaw} in {where} at offset {offset}"
         raise _DeviationError(problem or ResponseFormatProblem.MALFORMED, offset, detail)
-    found = shortened(", ".join(repr(key)[1:-1] for key in list(counts)[:8])) or "none"
-    for key in (key for key in expected if key not in counts):
+    found = shortened(", ".join(repr(key)[1:-1] for key in keys[:8])) or "none"
+    for key in (key for key in expected if key not in keys):
         detail = f"the key {key!r} is missing in {where} at offset {offset}, whose keys are: {found}"
         raise _DeviationError(problem or ResponseFormatProblem.MISSING_KEY, offset, detail)
-    for member in (member for member in parsed.members if member.key not in expected):
-        place = base + member.start
-        detail = (
-            f"the key {shortened(member.key)!r} in {where}, with a value at offset {place}, is not part of the format"
-        )
+    for key in (key for key in keys if key not in expected):
+        place = value_start(parsed, key)
+        detail = f"the key {shortened(key)!r} in {where}, with a value at offset {place}, is not part of the format"
         raise _DeviationError(problem or ResponseFormatProblem.UNKNOWN_KEY, place, detail)
 
 
-def _wrong_type(member: JsonMember, base: int, expected: str) -> _DeviationError:
-    offset = base + member.start
-    detail = f"{member.key!r} at offset {offset} is {_kind(member.value)}, not {expected}"
+def _wrong_type(parsed: JsonObject, key: str, expected: str) -> _DeviationError:
+    offset = value_start(parsed, key)
+    detail = f"{key!r} at offset {offset} is {_kind(parsed.members[key])}, not {expected}"
     return _DeviationError(ResponseFormatProblem.WRONG_TYPE, offset, detail)
 
 

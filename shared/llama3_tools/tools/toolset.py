@@ -9,7 +9,8 @@ from typing import Any
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls.reader import coercers_of
-from llama3_tools.extractor import Extractor, new_call_id
+from llama3_tools.extractor import Extractor
+from llama3_tools.options import new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 

@@ -163,7 +163,7 @@ class TestSerialization:
             {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
             {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
             {"formats": ["json", "pythonic"], "lenient": True, "split_reasoning": True, "starts_reasoning": True},
-            {"limits": Limits(candidate=300, calls=2)},
+            {"limits": Limits(max_call_length=300, max_calls=2)},
         ],
     )
     def test_it_goes_round(self, options: dict[str, Any]) -> None:

@@ -34,13 +34,13 @@ ATTEMPTS = [
     """{"name": "get_weather", "parameters': {'city': 'Paris'}}""",
     '{"name": "get_weather", "parameters": {"city": NaN}}',
     '{"name": "get_weather", "parameters": ["Paris"]}',
-    '{"name": "get_weather", "parameters": {"city": "Paris"}, "arguments": {}}',
+    '{"name": "get_weather", "parameters": {"city": "Paris"}, "arguments": {"city": "Oslo"}}',
 ]
 
 NO_ATTEMPTS = {
     "data": '{"name": "Alice", "age": 7}',
     "broken data": '{"name": "Alice", oops}',
-    "a call without arguments": '{"name": "get_weather"}',
+    "a call of no declared tool, without arguments": '{"name": "nobody"}',
     "a schema": '{"name": "get_weather", "description": "d", "parameters": {"type": "object", "properties": {}}}',
     "a quoted call": f"Write `{CALL}` to call it.",
     "prose": "Use {x} and [1].",
@@ -52,7 +52,6 @@ NO_ATTEMPTS = {
     "output",
     [
         '<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>',
-        "<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>",
         '<tool_call>{"arguments": {"city": "Par',
     ],
 )
@@ -63,6 +62,12 @@ def test_one_in_a_tag_that_names_its_tool_last_is_collected_without_a_name(
     assert (message.content, [invalid["name"] for invalid in message.invalid_tool_calls]) == (output, [""])
     with pytest.raises(OutputParserException, match="a malformed tool call: a call "):
         Llama3JsonToolOutputParser(tools=tools, on_invalid="raise").invoke(output)
+
+
+def test_one_that_is_read_to_its_end_has_the_name_that_stands_last() -> None:
+    output = "<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>"
+    message = Llama3JsonToolOutputParser(tools=TOOLS).invoke(output)
+    assert (message.content, [invalid["name"] for invalid in message.invalid_tool_calls]) == (output, ["get_weather"])
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)

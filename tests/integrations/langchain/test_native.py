@@ -417,7 +417,7 @@ LONG = '{"labels": ["%s"]}' % ("sun" * 100)
 class TestLimits:
     """Calls that the server found are bound as those in text are."""
 
-    LIMITS: Limits = Limits(depth=2, candidate=256, calls=2)
+    LIMITS: Limits = Limits(max_depth=2, max_call_length=256, max_calls=2)
     CHUNKS: list[AIMessageChunk] = pieces(
         (0, "a", "f", "{}"), (1, "b", "g", DEEP), (2, "c", "h", LONG), (3, "d", "f", "[1"), (4, "e", "g", PARIS),
         (5, "f", "h", PARIS),
@@ -479,7 +479,7 @@ class TestLimits:
     def test_those_that_a_stream_has_found_in_the_text_count(self, limit: int, called: str, refused: str) -> None:
         text = '{"name": "f", "parameters": {}} {"name": "e", "parameters": {'  # which a call of the server interrupts
         chunks = [AIMessageChunk(content=text, id="1"), *pieces((0, "a", "g", "{}"), (1, "b", "h", "{}"))]
-        limits = Limits(calls=limit)
+        limits = Limits(max_calls=limit)
         model = Llama3ToolModel(ScriptedChatModel(chunks=chunks), limits=limits).bind_tools([get_weather])
         for message in (summed(streamed(parser(limits=limits), chunks)), summed(model.stream("Hi"))):
             assert "".join(call["name"] for call in message.tool_calls) == called
@@ -526,7 +526,7 @@ class TestLimits:
         def tag(labels: list[str]) -> None:
             """Tag."""
 
-        made = parser(tools=[tag], coerce_arguments=True, limits=Limits(depth=depth))
+        made = parser(tools=[tag], coerce_arguments=True, limits=Limits(max_depth=depth))
         [call] = made.invoke(
             AIMessage("", tool_calls=[tool_call(name="tag", args={"labels": "['a']"}, id="1")])
         ).tool_calls

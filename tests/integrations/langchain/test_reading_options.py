@@ -37,7 +37,6 @@ BOOLS = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_rea
 VARIANTS = [
     LENIENT,
     '{"tool": "get_weather", "tool_input": {"city": "Paris"}}',
-    '<function=get_weather{"city": "Paris"}</function>',
 ]
 BROKEN = """{"name": "get_weather", "parameters": {'city': 'Paris'}}"""
 CUT_OFF = """{"name": "get_weather", "parameters": {'city': 'Par"""
@@ -69,11 +68,11 @@ class TestWhatIsChecked:
 
     @pytest.mark.parametrize("make", [parser, model, Llama3ToolMiddleware])
     def test_limits(self, make: Callable[..., object]) -> None:
-        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(max_calls="3"), Limits(max_depth=[])):  # type: ignore[arg-type]
             with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
                 make(limits=limits)
         with pytest.raises(ValueError, match="calls is at least 1, not 0"):
-            make(limits=Limits(calls=0))
+            make(limits=Limits(max_calls=0))
 
     @pytest.mark.parametrize("given", [1, 0, "yes", None])
     @pytest.mark.parametrize(
@@ -191,7 +190,7 @@ class TestFormats:
             *(model(**{name: True}) for name in ("lenient", "repair", "split_reasoning", "starts_reasoning")),
             model(formats="json"),
             model(formats="all"),
-            model(limits=Limits(calls=2)),
+            model(limits=Limits(max_calls=2)),
         ]
         assert len({one._get_llm_string() for one in made}) == len(made)  # noqa: SLF001 (what a cache asks)
 
@@ -201,12 +200,12 @@ class TestLimits:
 
     def test_what_goes_beyond_is_text(self) -> None:
         assert len(parser().invoke(self.OUTPUT).tool_calls) == 2
-        for made in (parser(limits=Limits(calls=1)), parser(limits=[127, 300, 1, 1])):
+        for made in (parser(limits=Limits(max_calls=1)), parser(limits=[127, 300, 1, 1])):
             for message in (made.invoke(self.OUTPUT), summed(streamed(made, list(self.OUTPUT)))):
                 assert (len(message.tool_calls), message.content) == (1, PARIS)
 
     def test_for_the_model_too(self) -> None:
-        for limits, number in ((Limits(), 2), (Limits(calls=1), 1)):
+        for limits, number in ((Limits(), 2), (Limits(max_calls=1), 1)):
             made = bound(self.OUTPUT, limits=limits)
             for message in (made.invoke("Hi"), summed(made.stream("Hi"))):
                 assert len(message.tool_calls) == number
@@ -214,28 +213,26 @@ class TestLimits:
     @in_every_way
     def test_in_agents(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
         with serving(self.OUTPUT, "It is sunny.") as server:
-            messages = run(agent_on(server, limits=Limits(calls=1)))["messages"]
+            messages = run(agent_on(server, limits=Limits(max_calls=1)))["messages"]
         told = [(message.status, message.text) for message in messages if message.type == "tool"]
         assert ("success", "sunny in Paris") in told
-        [complaint] = [text for status, text in told if status == "error"]
-        assert complaint == (
-            "The call was not run: it is beyond the first 1 calls. "
-            "Make fewer calls in one reply; what is still to be done goes into the next one."
-        )
+        assert [status for status, _ in told] == ["success"], "calls that are too many are no attempts (rule 15)"
 
-    def test_a_call_beyond_the_rejections_is_a_malformed_one(self) -> None:
+    def test_a_call_beyond_the_rejections_is_not_told(self) -> None:
         broken = PARIS.replace("}}", ",}}")
         with serving(f"{broken} {broken}", PARIS, "It is sunny.") as server:
-            messages = agent_on(server, limits=Limits(rejections=1)).invoke({"messages": [("user", "Hi")]})["messages"]
+            messages = agent_on(server, limits=Limits(max_rejections=1)).invoke({"messages": [("user", "Hi")]})[
+                "messages"
+            ]
         complaints = [message.text for message in messages if message.type == "tool" and message.status == "error"]
-        assert len(complaints) == 2
-        assert all(text.startswith("The call is malformed, and was not run: ") for text in complaints)
+        [complaint] = complaints
+        assert complaint.startswith("The call is malformed, and was not run: ")
 
     @pytest.mark.parametrize(
         ("limits", "city", "detail"),
         [
-            (Limits(depth=1), ["Paris"], "arguments nested deeper than 1 levels"),
-            (Limits(candidate=256), "Paris" * 60, "longer than 256 characters"),
+            (Limits(max_depth=1), ["Paris"], "arguments nested deeper than 1 levels"),
+            (Limits(max_call_length=256), "Paris" * 60, "longer than 256 characters"),
         ],
     )
     def test_an_agent_s_model_is_asked_for_a_smaller_call(self, limits: Limits, city: object, detail: str) -> None:
@@ -248,7 +245,7 @@ class TestLimits:
         assert messages[-1].text == "It is sunny."
 
     def test_copies_have_them(self) -> None:
-        made = Llama3JsonToolOutputParser(limits=Limits(calls=1))
+        made = Llama3JsonToolOutputParser(limits=Limits(max_calls=1))
         for one in (copy.deepcopy(made), pickle.loads(pickle.dumps(made)), made.model_copy()):  # noqa: S301 (made here)
             assert one.limits == made.limits
             assert len(one.invoke(self.OUTPUT).tool_calls) == 1

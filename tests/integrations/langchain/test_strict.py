@@ -71,7 +71,7 @@ def test_all_else_of_the_message_stays() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "problem"),
-    [(Limits(calls=1), "too_many"), (Limits(depth=1), "too_deep"), (Limits(candidate=256), "too_long")],
+    [(Limits(max_calls=1), "too_many"), (Limits(max_depth=1), "too_deep"), (Limits(max_call_length=256), "too_long")],
 )
 def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limits, problem: str) -> None:
     text = "x" * 300
@@ -81,7 +81,7 @@ def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limi
         parser(multiple=True, limits=limits).invoke(output)
     with pytest.raises(OutputParserException, match=problem):
         streamed(parser(multiple=True, limits=limits), [output])
-    wide = parser(multiple=True, limits=Limits(candidate=400))
+    wide = parser(multiple=True, limits=Limits(max_call_length=400))
     for message in (wide.invoke(output), summed(streamed(wide, [output]))):
         assert (message.content, calls(message)) == (text, [PARIS, ("get_weather", {"city": [text]})])
 

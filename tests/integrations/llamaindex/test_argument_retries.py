@@ -156,7 +156,7 @@ class TestRetries:
         streaming = "streamed" in way
         answer = native_stream(piece(0, arguments, "1", "plan")) if streaming else native(("1", "plan", arguments))
         with endpoint(answer, served_native(WRITTEN, streaming=streaming)) as served:
-            llm = llm_of(served, is_native=True, max_parse_retries=1, limits=Limits(depth=2))
+            llm = llm_of(served, is_native=True, max_parse_retries=1, limits=Limits(max_depth=2))
             *_, last = await asked(llm, way, Planner().tool)
         assert [arguments["days"] for arguments in kwargs(last.message)] == [3]
         assert f"holds a function call that cannot be read:\n- plan {reason}" in served.messages(1)[-1][1]

@@ -117,7 +117,7 @@ def test_the_messages_of_a_stream_repeat_the_same_parts() -> None:
 
 
 def test_how_many_calls_there_may_be_counts_those_that_are_whole() -> None:
-    calls = NativeCalls(only_first=False, names=None, limits=Limits(calls=1))
+    calls = NativeCalls(only_first=False, names=None, limits=Limits(max_calls=1))
     assert made(calls.settle(message('{"a": ', '{"b": 2}'), is_last=False)) == [{"b": 2}]
     assert made(calls.settle(message('{"a": 1}', '{"b": 2}'), is_last=False)) == [{"a": 1}]
 

@@ -90,11 +90,8 @@ class TestWhatIsReadOtherwise:
         assert (message.content, told(message)) == (text, None)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"tool": "get_weather", "tool_input": {"city": "Paris"}}', '<function=get_weather{"city": "Paris"}</function>'],
-)
-def test_variants_that_no_manual_has_are_text_by_default(text: str) -> None:
+def test_keys_that_no_manual_has_are_text_by_default() -> None:
+    text = '{"tool": "get_weather", "tool_input": {"city": "Paris"}}'
     for options, calls in (({}, []), ({"lenient": True}, [PARIS])):
         answer = Llama3ToolLLM(ScriptedLLM(chunks=[text]), **options).chat_with_tools(TOOLS, "Weather?")  # type: ignore[arg-type]
         assert kwargs(answer.message) == calls
@@ -172,7 +169,7 @@ class TestFormats:
 
 class TestLimits:
     OUTPUT = f"{WEATHER} {WEATHER}"
-    ONE = Limits(calls=1)
+    ONE = Limits(max_calls=1)
 
     def test_what_goes_beyond_is_text(self) -> None:
         parser = Llama3JsonToolOutputParser(limits=self.ONE)
@@ -200,7 +197,7 @@ class TestLimits:
             *(piece(place, arguments, call_id, name) for place, (call_id, name, arguments) in enumerate(calls))
         )
         with endpoint(streamed_calls if "streamed" in way else native(*calls)) as served:
-            limits = Limits(depth=2, candidate=256, calls=2)
+            limits = Limits(max_depth=2, max_call_length=256, max_calls=2)
             llm = Llama3ToolLLM(
                 served.llm(is_function_calling_model=True), limits=limits, coerce_arguments=coerce_arguments
             )
@@ -219,7 +216,7 @@ class TestLimits:
             """Tag."""
             return f"{labels}"
 
-        tool, limits = FunctionTool.from_defaults(tag), Limits(depth=depth)
+        tool, limits = FunctionTool.from_defaults(tag), Limits(max_depth=depth)
         expected = {"labels": ["sun"] if depth > 1 else "['sun']"}
         written = """{"labels": "['sun']"}"""
         if kind == "the server's call":
@@ -240,18 +237,18 @@ class TestLimits:
             written = text % json.dumps({"city": city})
             assert hasattr(Llama3ReActOutputParser(TOOLS).parse(written), "action")
             with pytest.raises(MalformedToolCallError, match=rf"get_weather \({reason}\)") as error:
-                Llama3ReActOutputParser(TOOLS, limits=Limits(depth=1, candidate=256)).parse(written)
+                Llama3ReActOutputParser(TOOLS, limits=Limits(max_depth=1, max_call_length=256)).parse(written)
             assert error.value.output == written
 
 
 class TestChecks:
     @made
     def test_limits_that_are_none_or_too_low_are_an_error(self, make: Callable[..., Any]) -> None:
-        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(calls="3"), Limits(depth=[])):  # type: ignore[arg-type]
+        for limits in (5, None, (1, "300"), (127, 300, 1, 1, 1), Limits(max_calls="3"), Limits(max_depth=[])):  # type: ignore[arg-type]
             with pytest.raises(TypeError, match="limits are Limits of whole numbers"):
                 make(limits=limits)
         with pytest.raises(ValueError, match="calls is at least 1, not 0"):
-            make(limits=Limits(calls=0))
+            make(limits=Limits(max_calls=0))
 
     @made
     @pytest.mark.parametrize("formats", [["xml"], []])
@@ -287,7 +284,7 @@ class TestChecks:
             "repair": True,
             "split_reasoning": True,
             "starts_reasoning": True,
-            "limits": Limits(calls=2),
+            "limits": Limits(max_calls=2),
         }
         llm = Llama3ToolLLM(MockLLM(), **options)
         loaded = Llama3ToolLLM.from_json(llm.to_json())

@@ -62,7 +62,7 @@ def test_an_object_is_read_as_it_stands(written: str, arguments: object, before:
 
 BROKEN = [
     ('{"path": "/home/me", "x": {"path": "/"}, oops}', "malformed", "expected a key at offset 77, found 'o'"),
-    ('{"path": "/", "force": fal}', "malformed", "expected 'false' at offset 59"),
+    ('{"path": "/", "force": fal}', "malformed", "expected the rest of true, false or null at offset 62"),
     ("{path: /}", "malformed", "expected a key or '}' at offset 37, found 'p'"),
     ('{"path": "a" + "b"}', "malformed", "expected ',' or the closing bracket at offset 49, found '+'"),
     ('{"n": 1e999}', "malformed", "a number too large for a float, before offset 47"),
@@ -71,7 +71,7 @@ BROKEN = [
     ("{'path': '/', 'path': '/home'}", "malformed", "expected a key or '}' at offset 37"),
     ("{'path', '/'}", "malformed", "expected a key or '}' at offset 37"),
     ("{'path': open('/')}", "malformed", "expected a key or '}' at offset 37"),
-    ('{"path": "/', "truncated", "an open string"),
+    ('{"path": "/', "truncated", "the rest of a string was due"),
     ("{'path': '/", "malformed", "expected a key or '}' at offset 37"),
     ("{'path': (1", "malformed", "expected a key or '}' at offset 37"),
     ('[{"path": "/"}]', "malformed", "found '\\[' before it, at offset 36"),

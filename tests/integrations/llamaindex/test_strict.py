@@ -61,7 +61,7 @@ def test_the_message_is_the_text_and_the_call_a_call(output: str, text: str, cou
 
 @pytest.mark.parametrize(
     ("limits", "problem"),
-    [(Limits(calls=1), "too_many"), (Limits(depth=1), "too_deep"), (Limits(candidate=256), "too_long")],
+    [(Limits(max_calls=1), "too_many"), (Limits(max_depth=1), "too_deep"), (Limits(max_call_length=256), "too_long")],
 )
 def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limits, problem: str) -> None:
     text = "x" * 300
@@ -72,7 +72,7 @@ def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limi
         parser.promote(response(output))
     with pytest.raises(StrictResponseError, match=problem):
         next(parser.stream(ScriptedLLM(chunks=[output]).stream_complete("Weather?")))
-    wide = Llama3JsonToolOutputParser(TOOLS, strict=True, multiple=True, limits=Limits(candidate=400))
+    wide = Llama3JsonToolOutputParser(TOOLS, strict=True, multiple=True, limits=Limits(max_call_length=400))
     streamed = list(wide.stream(ScriptedLLM(chunks=[output]).stream_complete("Weather?")))[-1]
     for message in (wide.promote(response(output)).message, streamed.message):
         assert message.content == text

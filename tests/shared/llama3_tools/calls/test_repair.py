@@ -501,7 +501,7 @@ def test_of_everything_there_is_a_most(shape: Callable[[int], str], most: int):
 
 @pytest.mark.parametrize("text", ["{'name': '" + "x" * 2 * MAX_LENGTH, "{'name':" + " " * 2 * MAX_LENGTH])
 def test_for_repair_no_more_is_read_than_may_be_repaired(text: str):
-    extractor = Extractor(tools=TOOLS, repair=True, limits=Limits(candidate=MAX_LENGTH + 100))
+    extractor = Extractor(tools=TOOLS, repair=True, limits=Limits(max_call_length=MAX_LENGTH + 100))
     assert not extractor.extract(text).rejections
 
 

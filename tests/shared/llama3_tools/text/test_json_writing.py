@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama3_tools.reading.json_scan import parse_whole
+from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.text.json_writing import shown, write_json, written_arguments
 
 LONG = "7" * 5000
@@ -28,7 +28,7 @@ def test_with_a_long_integer_the_rest_is_written_as_ever(value: dict[str, Any]):
     """Anything, with a long integer in it, is written as it is without, with the digits of that integer."""
     parsed = parse_whole(f'{{"n": {LONG}}}')
     assert parsed is not None
-    long = parsed.value["n"]
+    long = parsed.members["n"]
     written = write_json({"é": value, "n": [long, -long], "t": (1, "é")})
     assert written == json.dumps({"é": value, "n": [0], "t": [1, "é"]}, ensure_ascii=False).replace(
         '"n": [0]', f'"n": [{LONG}, -{LONG}]'
@@ -40,7 +40,7 @@ def test_every_digit_is_written(number: int):
     written = write_json(number)
     parsed = parse_whole(f'{{"n": {written}}}')
     assert parsed is not None
-    assert parsed.value == {"n": number}
+    assert parsed.members == {"n": number}
     assert shown([number]) == f"[{written}]"
 
 
