@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from llama3_tools import Extraction
-from llama3_tools.stream.segments import PieceExtractor, Pieces
+from llama3_tools import Extraction, Extractor
+from llama3_tools.stream.segments import SegmentedOutput, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -27,7 +27,7 @@ from accounts import all_is_accounted_for
 
 _EXPECTED = 'an output such as {"raw_output": "It is sunny."}'
 
-READINGS = {"default": PieceExtractor(), "all": PieceExtractor(formats="all", lenient=True)}
+READINGS = {"default": Extractor(), "all": Extractor(formats="all", lenient=True)}
 """The ways to read an output, by their names."""
 
 
@@ -36,7 +36,7 @@ class Output(NamedTuple):
 
     line: int
     """Where it stands in the file."""
-    whole: Pieces | None
+    whole: SegmentedOutput | None
     """It, taken apart; `None` if that raised an exception."""
     fault: str | None
     """What must never be: the exception, or the text that was lost."""
@@ -80,9 +80,9 @@ def _read(line: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _take_apart(line: int, text: str, extractor: PieceExtractor) -> Output:
+def _take_apart(line: int, text: str, extractor: Extractor) -> Output:
     try:
-        whole = extractor.pieces(text)
+        whole = read_segments(extractor, text)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is looked for here
         return Output(line, None, f"raised {error!r}")
     try:
@@ -125,12 +125,12 @@ def _row(name: str, cells: Iterable[object]) -> str:
 
 
 def listed(outputs: Iterable[Output]) -> Iterator[str]:
-    """Give what became of each output: its pieces, its calls, and its rejections with their reasons."""
+    """Give what became of each output: its segments, its calls, and its rejections with their reasons."""
     for output in outputs:
         yield f"line {output.line}{': ' + escape_invisible(output.fault) if output.fault else ''}"
         if output.whole:
-            for piece in output.whole.pieces:
-                yield _item(piece.kind.value, piece.text)
+            for segment in output.whole.segments:
+                yield _item(segment.kind.value, segment.text)
             for found in (*output.whole.extraction.tool_calls, *output.whole.extraction.rejections):
                 yield _item("=", repr(found))
         yield ""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from llama3_tools import Limits, Tool
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools import Extractor, Limits, Tool
 
 __all__ = ["FRAGMENTS", "READINGS", "SITUATIONS", "TOOLS"]
 
@@ -195,21 +194,21 @@ TOOLS = (Tool("f", parameters=_F), Tool("g", parameters=_G), Tool("code_interpre
 """Tools of those names, of which the last runs code."""
 
 READINGS = {
-    "default": PieceExtractor(),
-    "tools": PieceExtractor(tools=TOOLS),
-    "unknown tools": PieceExtractor(tools=TOOLS, on_unknown_tool="call"),
-    "all formats": PieceExtractor(formats="all"),
-    "pythonic": PieceExtractor(formats=["pythonic"]),
-    "coerced": PieceExtractor(tools=TOOLS, coerce_arguments=True),
-    "lenient": PieceExtractor(lenient=True),
-    "repaired": PieceExtractor(tools=TOOLS, repair=True),
-    "reasoning": PieceExtractor(split_reasoning=True),
-    "begun reasoning": PieceExtractor(split_reasoning=True, starts_reasoning=True),
-    "limited": PieceExtractor(limits=Limits(depth=2, candidate=256, calls=2, rejections=2)),
-    "one call": PieceExtractor(limits=Limits(calls=1, rejections=1)),
-    "few short calls": PieceExtractor(tools=TOOLS, limits=Limits(depth=1, candidate=256, calls=3)),
-    "reasoning and tools": PieceExtractor(tools=TOOLS, formats="all", split_reasoning=True),
-    "all": PieceExtractor(
+    "default": Extractor(),
+    "tools": Extractor(tools=TOOLS),
+    "unknown tools": Extractor(tools=TOOLS, on_unknown_tool="call"),
+    "all formats": Extractor(formats="all"),
+    "pythonic": Extractor(formats=["pythonic"]),
+    "coerced": Extractor(tools=TOOLS, coerce_arguments=True),
+    "lenient": Extractor(lenient=True),
+    "repaired": Extractor(tools=TOOLS, repair=True),
+    "reasoning": Extractor(split_reasoning=True),
+    "begun reasoning": Extractor(split_reasoning=True, starts_reasoning=True),
+    "limited": Extractor(limits=Limits(max_depth=2, max_call_length=256, max_calls=2, max_rejections=2)),
+    "one call": Extractor(limits=Limits(max_calls=1, max_rejections=1)),
+    "few short calls": Extractor(tools=TOOLS, limits=Limits(max_depth=1, max_call_length=256, max_calls=3)),
+    "reasoning and tools": Extractor(tools=TOOLS, formats="all", split_reasoning=True),
+    "all": Extractor(
         tools=TOOLS, formats="all", coerce_arguments=True, lenient=True, repair=True, split_reasoning=True
     ),
 }

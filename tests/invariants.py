@@ -1,4 +1,4 @@
-"""What holds for every output, however it is read. Each function says one thing, and fails where it does not hold.
+"""What holds for every output, however it is read. Each function says one thing, and fails if it does not hold.
 
 The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text. Two more
 stand in files of their own: `accounts.py` and `beginnings.py`.
@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from accounts import all_is_accounted_for
 from chunkings import read
-from llama3_tools import ReasoningDelta, ToolCall
-from llama3_tools.stream.segments import Piece, PieceExtractor, PieceKind
+from llama3_tools import Extractor, ReasoningDelta, TextDelta, ToolCall
+from llama3_tools.stream.segments import SegmentKind, read_segments
 
 __all__ = [
+    "a_stream_holds_back_no_more_than_a_call",
     "calls_stand_where_they_say",
     "content_holds_no_other_call",
     "every_chunking_is_one_shot",
@@ -35,7 +36,7 @@ _QUOTES = re.compile(
 _TAKEN_OUT = re.compile(rf"<\|(?:start_header_id|header_start|im_start)\|>|think>|{_ENVELOPE.pattern}")
 
 
-def every_chunking_is_one_shot(chunks: Sequence[str], extractor: PieceExtractor) -> None:
+def every_chunking_is_one_shot(chunks: Sequence[str], extractor: Extractor) -> None:
     """Streaming gives what one shot gives, whatever the chunks, and events that add up to it."""
     text = "".join(chunks)
     extraction = extractor.extract(text)
@@ -50,19 +51,32 @@ def every_chunking_is_one_shot(chunks: Sequence[str], extractor: PieceExtractor)
     assert "".join(part.text for part in flow if isinstance(part, ReasoningDelta)) == (extraction.reasoning or "")
 
 
-def nothing_is_lost(text: str, extractor: PieceExtractor) -> None:
-    """Content, reasoning and calls are the text, but for what may vanish where it does; and so its pieces show it."""
+def nothing_is_lost(text: str, extractor: Extractor) -> None:
+    """Content, reasoning and calls are the text, but for what may vanish where it does; the segments show the same."""
     all_is_accounted_for(text, extractor)
-    whole = extractor.pieces(text)
-    pieces, extraction = whole.pieces, whole.extraction
-    assert "".join(piece.text for piece in pieces) == text
-    spans = [call.span for call in extraction.tool_calls]
-    assert [piece.text for piece in pieces if piece.kind is PieceKind.CALL] == [text[slice(*span)] for span in spans]
-    if not (_ENVELOPE.search(text) or extractor.__getstate__().split_reasoning):  # text that is no content, or moved
-        assert (_content_of(pieces) or "").strip() == (extraction.content or "").strip()
+    whole = read_segments(extractor, text)
+    segments, extraction = whole.segments, whole.extraction
+    assert "".join(segment.text for segment in segments) == text
+    called = [segment.text for segment in segments if segment.kind is SegmentKind.CALL]
+    assert called == [text[slice(*call.span)] for call in extraction.tool_calls]
+    if not (_ENVELOPE.search(text) or extractor.options.split_reasoning):  # text that is no content, or moved
+        kept = [one.text for one in segments if one.kind not in {SegmentKind.CALL, SegmentKind.REMOVED}]
+        assert "".join("".join(kept).split()) == "".join((extraction.content or "").split())
 
 
-def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
+def a_stream_holds_back_no_more_than_a_call(chunks: Sequence[str], extractor: Extractor) -> None:
+    """A stream holds back no more than a call may have, white space at the end of text aside (rule 14).
+
+    What it holds back is what `abort` hands out, as that makes no calls of it.
+    """
+    stream = extractor.stream()
+    for chunk in chunks:
+        stream.feed(chunk)
+    held = "".join(event.text for event in stream.abort() if isinstance(event, (TextDelta, ReasoningDelta)))
+    assert len(held.strip()) <= extractor.options.limits.max_call_length
+
+
+def calls_stand_where_they_say(text: str, extractor: Extractor) -> None:
     """A call is in the text exactly where its span says, and what stands there is that call."""
     end = 0
     for call in extractor.extract(text).tool_calls:
@@ -82,7 +96,7 @@ def calls_stand_where_they_say(text: str, extractor: PieceExtractor) -> None:
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
 
 
-def rejections_stand_in_order(text: str, extractor: PieceExtractor) -> None:
+def rejections_stand_in_order(text: str, extractor: Extractor) -> None:
     """Rejections are in the text, in its order, apart from each other and from calls that stand bare."""
     extraction = extractor.extract(text)
     end = 0
@@ -94,7 +108,7 @@ def rejections_stand_in_order(text: str, extractor: PieceExtractor) -> None:
             assert call.span[1] <= start or stop <= call.span[0] or call.format not in {"json", "envelope"}
 
 
-def content_holds_no_other_call(text: str, extractor: PieceExtractor) -> None:
+def content_holds_no_other_call(text: str, extractor: Extractor) -> None:
     """Where nothing was taken out but protocol tokens, the content holds no call that was not rejected before.
 
     Where a call, a thought, an envelope or the header of a turn was, the rest is another text, which may hold a call.
@@ -111,7 +125,7 @@ def content_holds_no_other_call(text: str, extractor: PieceExtractor) -> None:
         assert any(one in written or written in one for one in rejected), (call, rejected)
 
 
-def plain_calls_are_accounted_for(text: str, extractor: PieceExtractor) -> None:
+def plain_calls_are_accounted_for(text: str, extractor: Extractor) -> None:
     """Where nothing quotes, a plain call in JSON is a call, or part of one, or a rejection says why it is none."""
     extraction = extractor.extract(text)
     is_read = extractor.extract(_PLAIN).tools_called
@@ -150,16 +164,3 @@ def _meaning(call: ToolCall) -> tuple[object, ...]:
         *(call.name, call.arguments, call.arguments_json, call.changes, call.problems),
         *(call.deviations, call.repaired_from),
     )
-
-
-def _content_of(pieces: Sequence[Piece]) -> str | None:
-    """Give the content by rule 4: what is text, each segment stripped, the segments joined by one space."""
-    if all(piece.kind is not PieceKind.CALL for piece in pieces):
-        return "".join(piece.text for piece in pieces if piece.kind is not PieceKind.REMOVED)
-    segments = [""]
-    for piece in pieces:
-        if piece.kind in {PieceKind.CALL, PieceKind.REMOVED}:
-            segments.append("")
-        else:
-            segments[-1] += piece.text
-    return " ".join(segment.strip() for segment in segments if segment.strip()) or None

@@ -7,16 +7,16 @@ from html import escape
 
 from llama3_acceptance.rendering import few, shown_expected, shown_json
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
-from llama3_tools.stream.segments import Piece, PieceKind, Pieces
+from llama3_tools.stream.segments import Segment, SegmentedOutput, SegmentKind, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["html_legend", "html_result"]
 
 _TITLES = {
-    PieceKind.CALL: "tool call",
-    PieceKind.REJECTED: "rejected candidate",
-    PieceKind.QUOTED: "quotation, which is not searched",
-    PieceKind.REMOVED: "wrapper, delimiter or protocol token",
+    SegmentKind.CALL: "tool call",
+    SegmentKind.REJECTED: "rejected candidate",
+    SegmentKind.QUOTED: "quotation, in which nothing is called",
+    SegmentKind.REMOVED: "wrapper, delimiter or protocol token",
 }
 
 
@@ -31,7 +31,7 @@ def html_result(result: CaseResult, case: Case, suite: Suite) -> str:
     Args:
         result: the response.
         case: its case.
-        suite: its suite, whose extractor cuts the output into pieces.
+        suite: its suite, whose extractor cuts the output into segments.
     """
     parsed, coerced = result.parsed, result.coerced
     chips = _chip(parsed, "as written")
@@ -58,7 +58,7 @@ def _parts(result: CaseResult, case: Case, suite: Suite) -> Iterator[str]:
     yield "</dl>\n"
     if result.error is not None:
         return
-    whole = suite.behind_reasoning(result.reasoning).extractor.pieces(result.output)
+    whole = read_segments(suite.behind_reasoning(result.reasoning).extractor, result.output)
     yield "<h3>Output</h3>\n" + _output(whole)
     if result.native_calls:
         yield f"<h3>Calls that the server sent</h3>\n<ul>{''.join(map(_call, result.native_calls))}</ul>\n"
@@ -87,17 +87,17 @@ def _expected(case: Case) -> str:
     return _text(few(alternatives, ", or "))
 
 
-def _output(whole: Pieces) -> str:
-    if not whole.pieces:
+def _output(whole: SegmentedOutput) -> str:
+    if not whole.segments:
         return '<p class="aside">no text</p>\n'
-    return f'<pre class="output" tabindex="0">{"".join(map(_piece, whole.pieces))}</pre>\n'
+    return f'<pre class="output" tabindex="0">{"".join(map(_segment, whole.segments))}</pre>\n'
 
 
-def _piece(piece: Piece) -> str:
-    if piece.kind is PieceKind.TEXT:
-        return _text(piece.text)
-    number = "" if piece.index is None else f" {piece.index + 1}"
-    return f'<span class="{piece.kind.value}" title="{_TITLES[piece.kind]}{number}">{_text(piece.text)}</span>'
+def _segment(segment: Segment) -> str:
+    if segment.kind is SegmentKind.TEXT:
+        return _text(segment.text)
+    number = "" if segment.index is None else f" {segment.index + 1}"
+    return f'<span class="{segment.kind.value}" title="{_TITLES[segment.kind]}{number}">{_text(segment.text)}</span>'
 
 
 def _call(call: FoundCall) -> str:

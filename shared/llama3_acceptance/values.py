@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama3_tools.errors import require_bool
+from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.options import ReadOptions
 from llama3_tools.tools import Tool
 
 __all__ = [
@@ -242,7 +243,7 @@ class Suite:
     """How the commands are put to the model."""
     path: Path | None = None
     """The file that it was read from."""
-    extractor: PieceExtractor = field(init=False, repr=False, compare=False)
+    extractor: Extractor = field(init=False, repr=False, compare=False)
     """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words. What was
     thought is split off."""
 
@@ -253,9 +254,8 @@ class Suite:
             ValueError: `reading.repair` has no tools to go by.
             MissingExtraError: `reading.repair` needs the extra of that name.
         """
-        options = {**asdict(self.reading), "split_reasoning": True}
-        extractor = PieceExtractor(tools=self.tools or None, on_unknown_tool="call", **options)
-        object.__setattr__(self, "extractor", extractor)
+        options = ReadOptions(**asdict(self.reading), on_unknown_tool="call", split_reasoning=True)
+        object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
         """Give the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extraction, Extractor, RejectionReason, TextDelta
 from llama3_tools.formats.cut_off_code import what_is_open
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.stream.segments import read_segments
 
 F: dict[str, Any] = {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}
 TAG = "<|python_tag|>"
@@ -298,7 +298,7 @@ def test_noise_is_the_same_in_every_chunking(pieces: list[str]):
     for call in extraction.tool_calls:
         if call.format == "code":
             assert text[slice(*call.span)] == call.arguments["code"]
-    assert "".join(piece.text for piece in PieceExtractor(tools=TOOLS).pieces(text).pieces) == text
+    assert "".join(segment.text for segment in read_segments(Extractor(tools=TOOLS), text).segments) == text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta, ToolCallReady, extract
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.stream.segments import read_segments
 
 A, B = '{"arguments": {"x": 1}, "name": "a"}', '{"name": "b", "arguments": {}}'
 SCHEMA = '{"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {"x": {}}}}}'
@@ -246,8 +246,8 @@ def test_chatml_markers_go_at_the_edges_and_next_to_calls(marker: str):
     ]:
         extraction = extract_in_every_chunking(text)
         assert extraction.content == content
-        pieces = PieceExtractor().pieces(text).pieces
-        assert "".join(piece.text for piece in pieces) == text
+        segments = read_segments(Extractor(), text).segments
+        assert "".join(segment.text for segment in segments) == text
     assert (extract_in_every_chunking(f"One{marker}").content or "").rstrip() == "One"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, extract, parse_response
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.stream.segments import read_segments
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -291,7 +291,7 @@ def test_what_is_shown_of_an_output_commands_no_terminal(char: str):
         (one,) = (*extraction.tool_calls, *extraction.rejections)
         assert char not in f"{extraction!r}{one!r}{getattr(one, 'problems', '')!r}"
         assert f" {one!r})" in repr(extraction)
-        assert char not in repr(PieceExtractor(tools=[DELETE]).pieces(text))
+        assert char not in repr(read_segments(Extractor(tools=[DELETE]), text))
         assert char not in repr(Extractor(tools=[DELETE]).stream().feed(f"a{char}b"))
     with pytest.raises(ResponseFormatError) as caught:
         parse_response(f'{{"message": null, "tool_call": null, "a{char}b": 1}}')

@@ -14,11 +14,12 @@ from llama3_tools.cli.json_input import read_json
 from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
-from llama3_tools.cli.show import show_pieces
+from llama3_tools.cli.show import show_output
 from llama3_tools.errors import MissingExtraError, ToolDefinitionError
-from llama3_tools.extractor import OnUnknownTool
+from llama3_tools.extractor import Extractor
 from llama3_tools.formats import FormatName
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.options import OnUnknownTool
+from llama3_tools.stream.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
@@ -43,7 +44,8 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
     help="What becomes of a call of a tool that --tools does not declare.",
 )
 @reading_options
-@click.option("--split-reasoning", is_flag=True, help="Give <think>…</think> apart from the content.")
+@click.option("--split-reasoning", is_flag=True, help="Print <think>…</think> apart from the content.")
+@click.option("--incomplete", is_flag=True, help="A limit ended the outputs, as the finish reason `length` says.")
 @click.option("--show", is_flag=True, help="Print each output in colour, with the reason for each rejection.")
 @color_option
 def extract(  # noqa: PLR0913 (an option each)
@@ -56,6 +58,7 @@ def extract(  # noqa: PLR0913 (an option each)
     repair: bool,
     starts_reasoning: bool,
     split_reasoning: bool,
+    incomplete: bool,
     show: bool,
     color: ColorChoice,
 ) -> None:
@@ -70,7 +73,7 @@ def extract(  # noqa: PLR0913 (an option each)
         raise click.UsageError("--repair is for calls of declared tools: give --tools, too")
     tools = None if tools_file is None else _read_tools(tools_file)
     try:
-        extractor = PieceExtractor(
+        extractor = Extractor(
             tools=tools,
             on_unknown_tool=on_unknown_tool,
             formats=formats or None,
@@ -93,9 +96,11 @@ def extract(  # noqa: PLR0913 (an option each)
             failed = True
             continue
         if show:
-            show_pieces(screen, name, extractor.pieces(text), other_calls(extractor, text))
+            output = read_segments(extractor, text, complete=not incomplete)
+            show_output(screen, name, output, other_calls(extractor, text, complete=not incomplete))
         else:
-            click.echo(_line(name, text, extractor.extract(text), has_reasoning=split_reasoning))
+            extraction = extractor.extract(text, complete=not incomplete)
+            click.echo(_line(name, text, extraction, has_reasoning=split_reasoning))
     if failed:
         sys.exit(2)
 

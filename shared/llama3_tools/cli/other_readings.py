@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, islice
 
@@ -14,6 +13,7 @@ from llama3_tools.calls.repair import load_repair
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
+from llama3_tools.formats.pythonic import METHOD
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall
 
@@ -50,8 +50,8 @@ class OtherCall:
     """Those options. Without any of them, there is no call in this place."""
 
 
-def other_calls(extractor: Extractor, text: str) -> list[OtherCall]:
-    """Give the calls that an output would have with one other option, or two of them.
+def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> list[OtherCall]:
+    """Return the calls that an output would have with one other option, or two of them.
 
     >>> (other,) = other_calls(Extractor(), '{"name": "f", "args": {}}')
     >>> print(*(option.value for option in other.options), other.call)
@@ -60,12 +60,13 @@ def other_calls(extractor: Extractor, text: str) -> list[OtherCall]:
     Args:
         extractor: reads the output as it was read.
         text: the output.
+        complete: whether the model ended its turn, rather than a limit.
     """
     found: dict[frozenset[Option], list[Span]] = {}
     others: list[OtherCall] = []
     names = dict.fromkeys(match[1] or match[2] for match in _NAMES.finditer(text))
     for options in _ways(extractor):
-        extraction = _with(extractor, options, names).extract(text)
+        extraction = _with(extractor, options, names).extract(text, complete=complete)
         names.update(dict.fromkeys(_names(extraction)))
         fewer = [spans for some, spans in found.items() if some <= options]
         calls = [
@@ -79,7 +80,7 @@ def other_calls(extractor: Extractor, text: str) -> list[OtherCall]:
 
 
 def first_meeting(spans: Sequence[Span], span: Span) -> int | None:
-    """Give the index of the first of some spans, in order, that has text in common with another; `None`: none has.
+    """Return the index of the first of some spans, in order, that has text in common with another; `None`: none has.
 
     >>> first_meeting([(0, 2), (4, 6)], (2, 9)), first_meeting([(0, 2), (4, 6)], (2, 4))
     (1, None)
@@ -89,7 +90,7 @@ def first_meeting(spans: Sequence[Span], span: Span) -> int | None:
 
 
 def can_repair() -> bool:
-    """Tell whether the extra that repairs is installed."""
+    """Return whether the extra that repairs is installed."""
     try:
         load_repair()
     except MissingExtraError:
@@ -98,47 +99,43 @@ def can_repair() -> bool:
 
 
 def _ways(extractor: Extractor) -> list[frozenset[Option]]:
-    """Give the sets of options to try, none first, and last those that declare the tools that the others named."""
-    now = extractor.__getstate__()
+    """Return the sets of options to try, none first, and last those that declare the tools that the others named."""
+    now, has_tools = extractor.options, extractor.tools is not None
     in_effect = {
         Option.LENIENT: now.lenient,
         Option.FORMATS: now.formats == _ALL,
-        Option.UNKNOWN: now.tools is None or now.on_unknown_tool == "call",
+        Option.UNKNOWN: not has_tools or now.on_unknown_tool == "call",
         Option.REPAIR: now.repair or not can_repair(),
     }
     free = [option for option in Option if not in_effect.get(option)]
     ways = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]
-    if now.tools is None:
+    if not has_tools:
         ways = [way for way in ways if Option.REPAIR not in way or Option.TOOLS in way]
     return sorted(ways, key=lambda way: Option.TOOLS in way)
 
 
 def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str]) -> Extractor:
-    """Give an extractor that has other options, too.
+    """Return an extractor that has other options, too.
 
     Args:
         extractor: the extractor.
         options: the options.
         names: what the tools are called that `--tools` would declare.
     """
-    now = extractor.__getstate__()
-    tools = now.tools
+    now, tools = extractor.options, extractor.tools
     if Option.TOOLS in options:
         tools = {**{name: Tool(name) for name in islice(names, _MOST_NAMES)}, **(tools or {})}
-    other = copy(extractor)
-    other.__setstate__(
-        now._replace(
-            tools=tools,
-            lenient=now.lenient or Option.LENIENT in options,
-            formats=_ALL if Option.FORMATS in options else now.formats,
-            on_unknown_tool="call" if Option.UNKNOWN in options else now.on_unknown_tool,
-            repair=now.repair or Option.REPAIR in options,
-        )
+    others = replace(
+        now,
+        lenient=now.lenient or Option.LENIENT in options,
+        formats=_ALL if Option.FORMATS in options else now.formats,
+        on_unknown_tool="call" if Option.UNKNOWN in options else now.on_unknown_tool,
+        repair=now.repair or Option.REPAIR in options,
     )
-    return other
+    return Extractor(None if tools is None else tools.values(), options=others)
 
 
 def _names(extraction: Extraction) -> list[str]:
-    """Give the names of the tools that are called, or seem to be."""
-    called = [call.name for call in extraction.tool_calls]
+    """Return the names of the tools that are called, or seem to be."""
+    called = [call.name.removesuffix(METHOD) for call in extraction.tool_calls]
     return called + [rejection.name for rejection in extraction.rejections if rejection.name]

@@ -12,20 +12,20 @@ from rich.table import Table
 from rich.text import Text
 
 from llama3_tools.cli.other_readings import Option, OtherCall, can_repair, first_meeting
-from llama3_tools.stream.segments import Piece, PieceKind, Pieces
+from llama3_tools.stream.segments import Segment, SegmentedOutput, SegmentKind
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import Extraction, Rejection, RejectionReason, ToolCall, shortened
 
-__all__ = ["STYLES", "show_pieces"]
+__all__ = ["STYLES", "show_output"]
 
 STYLES = {
-    PieceKind.TEXT: "",
-    PieceKind.CALL: "bold green",
-    PieceKind.REJECTED: "bold red",
-    PieceKind.QUOTED: "yellow",
-    PieceKind.REMOVED: "dim cyan",
+    SegmentKind.TEXT: "",
+    SegmentKind.CALL: "bold green",
+    SegmentKind.REJECTED: "bold red",
+    SegmentKind.QUOTED: "yellow",
+    SegmentKind.REMOVED: "dim cyan",
 }
-"""The colour of each kind of piece. Each is also named below the output, for terminals without colours."""
+"""The colour of each kind of segment. Calls, rejections and what was removed are also named below the output."""
 
 _ADVICE = {
     RejectionReason.TRUNCATED: "let the model write more (max_tokens), unless it left out a brace or a quote",
@@ -33,26 +33,25 @@ _ADVICE = {
     RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
 }
 _NOT_TRIED = "--repair may mend it, but needs its extra: pip install 'llama3-tools[repair]'"
-_QUOTED = "holds what would be a call, but thoughts and listings of code are not searched (rule 9)"
 _NOTHING = (
     "Nothing in it is a whole call: no JSON object with a name and arguments, bare, in a tag or in a fence. "
     "Nor is there one with --lenient, with --format all or with other tools."
 )
 
 
-def show_pieces(screen: Console, name: str, whole: Pieces, others: Sequence[OtherCall]) -> None:
+def show_output(screen: Console, name: str, whole: SegmentedOutput, others: Sequence[OtherCall]) -> None:
     """Print an output in colour, then what was called, what was not, and why.
 
     Args:
         screen: where to.
         name: what the output is called, such as its file.
-        whole: the output, in pieces.
+        whole: the output, in segments.
         others: the calls that it would have with other options.
     """
     screen.print(Text.assemble((escape_invisible(name), "bold"), f": {_summary(whole)}"))
     output = Text()
-    for piece in whole.pieces:
-        output.append(_seen(piece), STYLES[piece.kind])
+    for segment in whole.segments:
+        output.append(_seen(segment), STYLES[segment.kind])
     screen.print(Padding(output, (1, 2), expand=False))
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -61,38 +60,36 @@ def show_pieces(screen: Console, name: str, whole: Pieces, others: Sequence[Othe
     says_why = False
     for kind, where, explanation in _rows(whole, others):
         table.add_row(Text(kind.value, STYLES[kind]), where, explanation)
-        says_why |= kind is not PieceKind.REMOVED
+        says_why |= kind is not SegmentKind.REMOVED
     if table.row_count:
         screen.print(Padding(table, (0, 2, 1, 2), expand=False))
     if not says_why:
         screen.print(Padding(Text(_NOTHING), (0, 2, 1, 2), expand=False))
 
 
-def _summary(whole: Pieces) -> str:
+def _summary(whole: SegmentedOutput) -> str:
     extraction = whole.extraction
-    quoted = sum(piece.kind is PieceKind.QUOTED for piece in whole.pieces)
-    counts = [(len(extraction.tool_calls), "call"), (len(extraction.rejections), "rejection"), (quoted, "quotation")]
+    counts = [(len(extraction.tool_calls), "call"), (len(extraction.rejections), "rejection")]
     return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count or noun == "call")
 
 
-def _rows(whole: Pieces, others: Sequence[OtherCall]) -> Iterator[tuple[PieceKind, str, Text]]:
+def _rows(whole: SegmentedOutput, others: Sequence[OtherCall]) -> Iterator[tuple[SegmentKind, str, Text]]:
     place, offset = _Place(1, 1), 0
     in_rejections, elsewhere = _placed(whole.extraction, others)
-    for piece in whole.pieces:
-        if piece.kind is PieceKind.CALL and piece.index is not None:
-            call = whole.extraction.tool_calls[piece.index]
+    for segment in whole.segments:
+        if segment.kind is SegmentKind.CALL and segment.index is not None:
+            call = whole.extraction.tool_calls[segment.index]
             called = escape_invisible(f"{call.name} {call.arguments_json}", exact=True)
-            yield piece.kind, str(place), Text.assemble(called, (f"  read as {call.format}{_oddities(call)}", "dim"))
-        elif piece.kind is PieceKind.REJECTED and piece.index is not None:
-            yield piece.kind, str(place), _why(whole.extraction.rejections[piece.index], in_rejections[piece.index])
-        elif piece.kind is PieceKind.QUOTED:
-            yield piece.kind, str(place), Text(f"{shortened(_seen(piece), 60)!r} {_QUOTED}")
-        elif piece.kind is PieceKind.REMOVED and piece.text.strip():
-            yield piece.kind, str(place), Text(repr(shortened(_seen(piece))), "dim")
-        while elsewhere and elsewhere[-1][0] < offset + len(piece.text):
+            yield segment.kind, str(place), Text.assemble(called, (f"  read as {call.format}{_oddities(call)}", "dim"))
+        elif segment.kind is SegmentKind.REJECTED and segment.index is not None:
+            why = _why(whole.extraction.rejections[segment.index], in_rejections[segment.index])
+            yield segment.kind, str(place), why
+        elif segment.kind is SegmentKind.REMOVED and segment.text.strip():
+            yield segment.kind, str(place), Text(repr(shortened(_seen(segment))), "dim")
+        while elsewhere and elsewhere[-1][0] < offset + len(segment.text):
             start, here = elsewhere.pop()
-            yield PieceKind.TEXT, str(place.behind(piece.text[: start - offset])), Text("\n".join(_ways(here)))
-        place, offset = place.behind(piece.text), offset + len(piece.text)
+            yield SegmentKind.TEXT, str(place.after(segment.text[: start - offset])), Text("\n".join(_ways(here)))
+        place, offset = place.after(segment.text), offset + len(segment.text)
 
 
 class _Place(NamedTuple):
@@ -104,8 +101,8 @@ class _Place(NamedTuple):
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"
 
-    def behind(self, text: str) -> _Place:
-        """Give the place behind a text that stands here."""
+    def after(self, text: str) -> _Place:
+        """Return the place after a text that stands here."""
         lines = text.count("\n")
         return _Place(self.line + lines, len(text) - text.rfind("\n") if lines else self.column + len(text))
 
@@ -123,9 +120,9 @@ def _placed(
     return in_rejections, sorted(elsewhere.items(), reverse=True)
 
 
-def _seen(piece: Piece) -> str:
-    """Give the text of a piece with what hides in it written out: in a call, or what looks like one, whatever hides."""
-    return escape_invisible(piece.text, exact=piece.kind is not PieceKind.TEXT)
+def _seen(segment: Segment) -> str:
+    """Return the text of a segment with invisible characters written out; in calls and candidates, all of them."""
+    return escape_invisible(segment.text, exact=segment.kind is not SegmentKind.TEXT)
 
 
 def _oddities(call: ToolCall) -> str:

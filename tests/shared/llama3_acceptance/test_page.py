@@ -85,12 +85,12 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own() -> None:
     )
 
 
-def test_the_page_says_where_each_piece_of_an_output_went() -> None:
+def test_the_page_says_where_each_segment_of_an_output_went() -> None:
     html = report_html(judged(OUTPUTS))
     assert '<span class="removed" title="wrapper, delimiter or protocol token"> &lt;tool_call&gt;</span>' in html
     assert '<span class="call" title="tool call 1">{&quot;name&quot;' in html
     assert '<span class="rejected" title="rejected candidate 1">{&quot;name&quot;' in html
-    assert "<li><b>quoted</b>: between backticks</li>" in html
+    assert "<li><b>quoted</b>: in a code span</li>" in html
     assert "\\x1b[2J \\u202e" in html
 
 
@@ -135,12 +135,17 @@ def test_the_page_says_how_text_was_read_and_how_much_was_mended() -> None:
 
 
 def test_the_page_reads_each_output_as_it_was_judged() -> None:
-    thought = f"I could {KITCHEN}.</think>"
+    thought = f"I could {KITCHEN}.</think>Then "
     outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
     assert "<dt>read</dt><dd>strictly, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
-    assert f'which is not searched">{escape(thought)}</span><span class="call"' in html
+    for shown in (
+        '<span class="quotation" title="quotation, in which nothing is called">I could </span>',
+        f'<span class="rejected" title="rejected candidate 1">{escape(KITCHEN)}</span>',
+        '.</span>&lt;/think&gt;Then<span class="removed"',
+    ):
+        assert shown in html
 
 
 def test_the_page_is_written_as_it_stands_in_a_file() -> None:

@@ -25,7 +25,7 @@ from llama3_tools import (
     extract,
     render_tool_prompt,
 )
-from llama3_tools.stream.segments import Piece, PieceKind
+from llama3_tools.stream.segments import Segment, SegmentKind
 
 CALL = '{"name": "f", "parameters": {"city": "Paris", "n": 1.10}}'
 
@@ -86,7 +86,7 @@ def test_a_repr_is_for_people():
         (Extraction("Hi", reasoning="A greeting."), "Extraction(content='Hi', reasoning='A greeting.')"),
         (Extraction("❤\ufe0f"), "Extraction(content='❤\ufe0f')"),
         (TextDelta("❤\ufe0f"), r"TextDelta(text='❤\ufe0f')"),
-        (Piece(PieceKind.TEXT, "a"), "Piece(kind=<PieceKind.TEXT: 'text'>, text='a', index=None)"),
+        (Segment(SegmentKind.TEXT, "a"), "Segment(kind=<SegmentKind.TEXT: 'text'>, text='a', index=None)"),
         (Extractor(), "Extractor(tools=any, on_unknown_tool='text')"),
         (Extraction("x" * 120), f"Extraction(content='{'x' * 120}')"),
         (Extraction("x" * 121), f"Extraction(content='{'x' * 100}… (121 characters)')"),
@@ -121,7 +121,7 @@ def test_what_a_model_writes_does_not_blow_up_a_repr_or_a_detail():
         assert shown.isprintable()
 
 
-@pytest.mark.parametrize("value", [TextDelta("\u202e"), ReasoningDelta("\u202e"), Piece(PieceKind.TEXT, "\u202e")])
+@pytest.mark.parametrize("value", [TextDelta("\u202e"), ReasoningDelta("\u202e"), Segment(SegmentKind.TEXT, "\u202e")])
 def test_no_character_hides_in_what_comes_out_bit_by_bit(value: object):
     assert repr(value).isprintable()
     assert "202e" in repr(value)

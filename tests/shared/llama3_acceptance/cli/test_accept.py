@@ -13,6 +13,7 @@ from click.testing import Result
 from commands import ANSWERS, URL, accept, answering, ask, refused, words
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json, api
+from llama3_tools.calls.repair import load_repair
 from runs import DIM, KITCHEN, MENDED, SUITE_YAML
 
 
@@ -72,16 +73,16 @@ def test_each_policy_can_be_turned_off(tmp_path: Path, option: str, case: str, o
     assert (passed(), passed(option)) == (1, 0)
 
 
-MISSPELT = '<function(set_light)>{"room": "kitchen"}</function>'
+ODD = '{"tool": "set_light", "args": {"room": "kitchen"}}'
 READINGS = [
-    ("{}", "--lenient", MISSPELT, (0, 1)),
+    ("{}", "--lenient", ODD, (0, 1)),
     ("{}", "--repair", MENDED, (0, 1)),
     ("{}", "--starts-reasoning", f"I could {DIM}.</think>{KITCHEN}", (0, 1)),
     ("{}", "--format=tool_call", KITCHEN, (1, 0)),
     ("{formats: [tool_call, pythonic]}", "--format=json", KITCHEN, (0, 1)),
     ("{formats: tool_call, repair: true}", "--format=json", MENDED, (0, 1)),
     ("{repair: true, starts_reasoning: true}", "--lenient", f"Hm.</think>{MENDED}", (1, 1)),
-    ("{lenient: true}", "--repair", MISSPELT, (1, 1)),
+    ("{lenient: true}", "--repair", ODD, (1, 1)),
 ]
 
 
@@ -125,6 +126,7 @@ def test_a_run_may_be_resumed_and_read_in_another_way(suite: str, tmp_path: Path
 
 def test_repairs_name_their_extra(suite: str, outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "json_repair", None)
+    load_repair.cache_clear()
     assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs, "--repair")
     Path(suite).write_text(f"{SUITE_YAML}reading: {{repair: true}}\n", "utf-8")
     assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs)

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from llama3_tools import FormatName
+from llama3_tools.calls.repair import load_repair
 from llama3_tools.cli.group import llama3_tools
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
@@ -35,20 +36,20 @@ def write(folder: Path, name: str, text: str | bytes) -> str:
 
 
 def test_standard_input_gives_one_line_of_json() -> None:
-    (line,) = lines(extract(stdin=f"Let me see.\n{CALL} `{CALL}`"))
+    (line,) = lines(extract(stdin=f"Let me see.\n{CALL} as `{CALL}`"))
     (call,) = line["tool_calls"]
     assert call.pop("id").startswith("call_")
     assert call == {"name": "get_weather", "arguments": {"city": "Paris"}, "format": "json", "span": [12, 68]}
     assert line == {
         "file": "-",
-        "content": f"Let me see. `{CALL}`",
+        "content": f"Let me see. as `{CALL}`",
         "tool_calls": [call],
         "rejections": [
             {
                 "reason": "quoted",
-                "detail": "between backticks",
+                "detail": "in a code span",
                 "name": "get_weather",
-                "span": [70, 126],
+                "span": [73, 129],
                 "text": CALL,
             }
         ],
@@ -70,7 +71,8 @@ def test_one_line_break_at_the_end_is_the_files(tmp_path: Path, line_break: str)
     text = f"Again.{line_break}"
     result = lines(extract(write(tmp_path, "a.txt", text), write(tmp_path, "b.txt", text * 2), "-", stdin=text))
     assert [line["content"] for line in result] == ["Again.", f"{text}Again.", "Again."]
-    assert "truncated: an open string" in extract("--show", stdin=f"{CALL[:-4]}{line_break}").stdout
+    shown = extract("--show", stdin=f"{CALL[:-4]}{line_break}").stdout
+    assert "truncated: the output ends inside it, where the rest of a string was due" in " ".join(shown.split())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
@@ -145,16 +147,16 @@ SHOWN = [
     (f"<tool_call>{CALL}</tool_call>", 'call     1:12  get_weather {"city": "Paris"}  read as tool_call'),
     (f"<tool_call>{CALL}</tool_call>", "removed  1:1   '<tool_call>'"),
     (f"a\nb {BROKEN}", "rejected  2:3  malformed: expected a key or '}' at offset 33, found 'o'"),
-    (f"`{CALL}`", "quoted: between backticks"),
+    (f"Like `{CALL}`", "quoted: in a code span"),
     (CALL[:-4], "let the model write more"),
-    (f"<think>{CALL}</think>", "holds what would be a call"),
+    (f"<think>{CALL}</think>", "quoted: in thoughts"),
     ("I would {call} it.", "Nothing in it is a whole call"),
     ('{"name": "f", "args": {}}', "with --lenient, it is a call: f {}"),
 ]
 
 
 @pytest.mark.parametrize(("text", "shown"), SHOWN)
-def test_show_says_what_became_of_each_piece_and_why(text: str, shown: str) -> None:
+def test_show_says_what_became_of_each_segment_and_why(text: str, shown: str) -> None:
     assert shown in extract("--show", stdin=text).stdout
 
 
@@ -211,7 +213,7 @@ def test_reasoning_is_given_apart() -> None:
 def test_reasoning_is_shown_in_its_place() -> None:
     result = extract("--split-reasoning", "--show", "--color", "never", stdin=f"<think>Hm, {CALL}?</think> Done.")
     assert "<think>Hm" in result.stdout
-    assert "quotation" in result.stdout
+    assert "quoted: in thoughts" in result.stdout
 
 
 def test_only_the_formats_asked_for_are_read() -> None:
@@ -232,6 +234,7 @@ def test_repair_needs_tools() -> None:
 def test_repair_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--repair" not in extract("--show", stdin=BROKEN).stdout
     monkeypatch.setitem(sys.modules, "json_repair", None)
+    load_repair.cache_clear()
     assert "--repair may mend it, but needs its extra" in extract("--show", stdin=BROKEN).stdout
     result = extract("--repair", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL)
     assert result.exit_code == 2
@@ -252,3 +255,13 @@ def test_what_was_lenient_or_repaired_is_shown(tmp_path: Path) -> None:
     shown = extract("--tools", tools, "--lenient", "--repair", "--show", "--color", "never", stdin=text).stdout
     assert "read as json, repaired" in " ".join(shown.split())
     assert "read as function, the tag is written <function(NAME)>{…}" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(("options", "called"), [([], ["code"]), (["--incomplete"], [])])
+def test_an_output_that_a_limit_ended_is_read_as_such(tmp_path: Path, options: list[str], called: list[str]) -> None:
+    tools = write(tmp_path, "tools.json", '[{"name": "code_interpreter"}]')
+    text = "<|python_tag|>print(1)"
+    (line,) = lines(extract("--tools", tools, *options, stdin=text))
+    assert [call["format"] for call in line["tool_calls"]] == called
+    shown = extract("--tools", tools, "--show", *options, stdin=text).stdout
+    assert ("read as code" in shown, "truncated: " in shown) == (bool(called), not called)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fragments import FRAGMENTS, READINGS
 from llama3_tools import Extractor
-from llama3_tools.cli.other_readings import first_meeting, other_calls
+from llama3_tools.calls.repair import load_repair
+from llama3_tools.cli.other_readings import Option, first_meeting, other_calls
 
 CALL = '{"name": "f", "parameters": {}}'
 F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
@@ -31,8 +32,9 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (
         ("I would {call} it, [x] or `f()`.", {}, []),
         (f"<think>{CALL}</think> `{CALL}`", {}, []),
         (CALL[:-1], {"tools": F, "formats": "json"}, []),
-        ('<function=f {"a": 1}></function>', {"tools": F}, [([LENIENT], "f", 0)]),
-        ('<function=f {"a": 1}></function>', {"tools": F, "lenient": True}, []),
+        ('<function=f {"a": 1}></function>', {}, [([LENIENT], "f", 0), ([TOOLS], "f", 0)]),
+        ('<function=f {"a": 1}></function>', {"tools": F}, []),
+        ('<function=f {"a": 1}></function>', {"lenient": True}, []),
         (f'{CALL} {{"tool": "f", "tool_input": {{"a": 1}}}}', {}, [([LENIENT], "f", 32)]),
         ('{"name": "f", "args": {"a": 1}}', {"tools": F}, [([LENIENT], "f", 0)]),
         ('{"tool": "g", "args": {}}', {"tools": F}, [([LENIENT, UNKNOWN], "g", 0), ([LENIENT, TOOLS], "g", 0)]),
@@ -40,9 +42,13 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (
         ('{"name": "f"}', {"tools": F}, []),
         ("[f(a=1), g()]", {}, [([FORMATS], "f", 1), ([FORMATS], "g", 9), ([TOOLS], "f", 1), ([TOOLS], "g", 9)]),
         ("[f(a=1)]", {"formats": "all"}, []),
-        ("So: [f(a=1), g.call()]", {}, [([TOOLS], "f", 5), ([TOOLS], "g", 13)]),
+        (
+            "So: [f(a=1), g.call()]",
+            {},
+            [([FORMATS], "f", 5), ([FORMATS], "g.call", 13), ([TOOLS], "f", 5), ([TOOLS], "g", 13)],
+        ),
         ("So:\nf(a=1)\nmain()", {}, [([TOOLS], "f", 4)]),
-        ("[g()]", {"tools": F}, [([FORMATS, UNKNOWN], "g", 1), ([TOOLS], "g", 1)]),
+        ("[g()]", {"tools": F}, [([UNKNOWN], "g", 1), ([TOOLS], "g", 1)]),
         (CALL, {"formats": ["code"]}, [([FORMATS], "f", 0)]),
         ("<|python_tag|>1 + 1", {}, [([FORMATS], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)]),
         (
@@ -71,11 +77,13 @@ def test_what_is_no_call_is_one_with_these_options(
 
 def test_no_more_than_64_tools_are_declared() -> None:
     text = " ".join(["So:", *(f"[f{n}(a=1)]" for n in range(65))])
-    assert len(other_calls(Extractor(), text)) == 64
+    declared = [other for other in other_calls(Extractor(), text) if Option.TOOLS in other.options]
+    assert len(declared) == 64
 
 
 def test_without_the_extra_nothing_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "json_repair", None)
+    load_repair.cache_clear()
     assert other_calls(Extractor(tools=F), "{'name': 'f', 'parameters': {'a': 1}}") == []
 
 

@@ -1,4 +1,4 @@
-"""An output, as it stands on a terminal: its pieces in colour, and below them what became of each."""
+"""An output, as it stands on a terminal: its segments in colour, and below them what became of each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from llama3_tools import Extractor
 from llama3_tools.cli.other_readings import other_calls
-from llama3_tools.cli.show import show_pieces
-from llama3_tools.stream.segments import PieceExtractor
+from llama3_tools.cli.show import show_output
+from llama3_tools.stream.segments import read_segments
 from screens import on_screen
 
 CALL = '{"name": "clock", "parameters": {"city": "Paris"}}'
-TRUNCATED = f"Hm,\n<tool_call>{CALL}</tool_call>\nor <think>{CALL}</think><think>{CALL}</think>{CALL[:-3]}"
+TRUNCATED = f"Hm,\n<tool_call>{CALL}</tool_call>\nor <think>{CALL}</think><think>Or {CALL}</think>{CALL[:-3]}"
 ODD = (
     "{'name': 'clock', 'parameters': {}}, <function(clock)>{'é\u200dé': 1}</function>\n\n"
     '{"name": "é\u200dé", "parameters": {}} and\n'
@@ -23,29 +24,29 @@ OTHER = 'So:\n<function=clock {"city": "é\u200dé"}></function>\n<|python_tag|>
 LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
 
 SHOWN_TRUNCATED = """\
-[bold]a\\x1b.txt[/]: 1 call, 1 rejection, 2 quotations
+[bold]a\\x1b.txt[/]: 1 call, 3 rejections
 
   Hm,
   [dim cyan]<tool_call>[/][bold green]{"name": "clock", "parameters": {"city": [/]
   [bold green]"Paris"}}[/][dim cyan]</tool_call>[/]
-  or [yellow]<think>{"name": "clock", "parameters": {"city": [/]
-  [yellow]"Paris"}}</think><think>{"name": "clock", "parameters": {"city":[/]
-  [yellow]"Paris"}}</think>[/][bold red]{"name": "clock", "parameters": {"city": "Paris[/]
+  or <think>[bold red]{"name": "clock", "parameters": {"city": [/]
+  [bold red]"Paris"}}[/]</think><think>[yellow]Or [/][bold red]{"name": "clock", "parameters": [/]
+  [bold red]{"city": "Paris"}}[/]</think>[bold red]{"name": "clock", "parameters": [/]
+  [bold red]{"city": "Paris[/]
 
-  [dim cyan]removed  [/]  1:4    [dim]'\\n<tool_call>'                               [/]
-  [bold green]call     [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
-  [dim cyan]removed  [/]  2:62   [dim]'</tool_call>'                                [/]
-  [yellow]quotation[/]  3:4    '<think>{"name": "clock", "parameters": {… (65
-                    characters)' holds what would be a call, but
-                    thoughts and listings of code are not searched
-                    (rule 9)
-  [yellow]quotation[/]  3:69   '<think>{"name": "clock", "parameters": {… (65
-                    characters)' holds what would be a call, but
-                    thoughts and listings of code are not searched
-                    (rule 9)
-  [bold red]rejected [/]  3:134  [bold]truncated[/]: an open string
-                    [dim]let the model write more (max_tokens), unless [/]
-                    [dim]it left out a brace or a quote[/]
+  [dim cyan]removed [/]  1:4    [dim]'\\n<tool_call>'                                [/]
+  [bold green]call    [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
+  [dim cyan]removed [/]  2:62   [dim]'</tool_call>\\n'                               [/]
+  [bold red]rejected[/]  3:11   [bold]quoted[/]: in thoughts
+                   [dim]the model shows a call to the reader: tell it [/]
+                   [dim]not to quote its calls[/]
+  [bold red]rejected[/]  3:79   [bold]quoted[/]: in thoughts
+                   [dim]the model shows a call to the reader: tell it [/]
+                   [dim]not to quote its calls[/]
+  [bold red]rejected[/]  3:137  [bold]truncated[/]: the output ends inside it, where the
+                   rest of a string was due
+                   [dim]let the model write more (max_tokens), unless [/]
+                   [dim]it left out a brace or a quote[/]
 
 """
 
@@ -124,7 +125,8 @@ SHOWN_OTHER = """\
 
   [bold red]rejected[/]  2:17  [bold]not_a_call[/]: an object with the keys city,
                   but no name
-                  [dim]with --lenient, it is a call: clock {"city":[/]
+                  [dim]with --lenient, or with --tools that declare[/]
+                  [dim]clock, it is a call: clock {"city": [/]
                   [dim]"é\\u200dé"}[/]
   text      3:15  with --format all, or with --tools that
                   declare code_interpreter, it is a call:
@@ -148,9 +150,9 @@ SHOWN_REMOVED = """\
 
 
 def shown(text: str, options: dict[str, Any], width: int) -> str:
-    extractor = PieceExtractor(**options)
-    pieces, others = extractor.pieces(text), other_calls(extractor, text)
-    return on_screen(lambda screen: show_pieces(screen, "a\x1b.txt", pieces, others), width)
+    extractor = Extractor(**options)
+    output, others = read_segments(extractor, text), other_calls(extractor, text)
+    return on_screen(lambda screen: show_output(screen, "a\x1b.txt", output, others), width)
 
 
 @pytest.mark.parametrize(
@@ -164,19 +166,19 @@ def shown(text: str, options: dict[str, Any], width: int) -> str:
         ("<|python_tag|>I have no clock.", {}, 64, SHOWN_REMOVED),
     ],
 )
-def test_an_output_is_shown_in_colour_with_what_became_of_its_pieces(
+def test_an_output_is_shown_in_colour_with_what_became_of_its_segments(
     text: str, options: dict[str, Any], width: int, expected: str
 ) -> None:
     assert shown(text, options, width) == expected
 
 
-def test_what_a_piece_became_and_where_it_stands_stay_in_one_line() -> None:
+def test_what_a_segment_became_and_where_it_stands_stay_in_one_line() -> None:
     assert "[bold green]call[/]  1:1  f\n" in shown('{"name": "f", "parameters": {}}', {}, 16)
 
 
 def test_the_same_call_is_told_once_where_it_would_stand() -> None:
     call = '{"tool": "f", "args": {}}'
-    assert shown(f"[{call}, {call}]", {}, 120).count("with --lenient, it is a call: f {}") == 1
+    assert shown(f'{{"tool_calls": [{call}, {call}]}}', {}, 120).count("with --lenient, it is a call: f {}") == 1
 
 
 @pytest.mark.parametrize(

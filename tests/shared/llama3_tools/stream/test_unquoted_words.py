@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from llama3_tools import extract
-from llama3_tools.stream.unquoted_words import Fence, SearchingExtractor
+from llama3_tools import Extractor, extract
+from llama3_tools.stream.unquoted_words import find_words
 
 CALL = '{"name": "f", "parameters": {}}'
 WORD = re.compile("Go:")
@@ -22,6 +22,7 @@ WORD = re.compile("Go:")
         "```json\nSo: {}\n```",
         "```python\nprint()\n{}\n```",
         "```\nSo: {}\n``` {}",
+        "```js\n{}\n```\n{}",
         "~~~js\n{}\n~~~\n{}",
         "`{}` {}",
         "`x` {}",
@@ -40,7 +41,7 @@ WORD = re.compile("Go:")
 )
 def test_a_word_is_found_where_a_call_in_its_place_is_called(text: str) -> None:
     marks = text.format(*["Go:"] * text.count("{}"))
-    found = SearchingExtractor().search(marks, WORD).places
+    found = find_words(Extractor(), marks, WORD).places
     calls = []
     for which in range(text.count("{}")):
         there = [CALL if one == which else "Go:" for one in range(text.count("{}"))]
@@ -51,15 +52,27 @@ def test_a_word_is_found_where_a_call_in_its_place_is_called(text: str) -> None:
 
 def test_what_an_output_may_begin_with_is_searched_as_it_is_read() -> None:
     text = "Go:</think> Go:"
-    assert list(SearchingExtractor().search(text, WORD).places) == [0, 12]
-    assert list(SearchingExtractor(starts_reasoning=True).search(text, WORD).places) == [12]
+    assert list(find_words(Extractor(), text, WORD).places) == [0, 12]
+    assert list(find_words(Extractor(starts_reasoning=True), text, WORD).places) == [12]
 
 
-@pytest.mark.parametrize("before", ["", "\n ", "<|python_tag|>", "<think>So.</think>\n"])
-def test_a_fence_is_the_first_thing_behind_white_space_tokens_and_thoughts(before: str) -> None:
-    listing = "```\nfor x in y:\n```"
-    text = f"{before}{listing}\n{listing}"
-    first, second = SearchingExtractor(split_reasoning=True).search(text, WORD).fences
-    start = len(before)
-    assert first == Fence(start, start + len(listing), is_first=True)
-    assert second == Fence(start + len(listing) + 1, len(text), is_first=False)
+def test_what_may_be_a_call_holds_no_word() -> None:
+    text = '{"name": "f", "parameters": {"a": "Go:"} oops} Go:'
+    assert list(find_words(Extractor(), text, WORD).places) == [47]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotations"),
+    [
+        ("Go:", []),
+        ("So:\n```js\nGo:\n```\n", ["js\nGo:\n"]),
+        ("```\nfor x in y:\n```\n", ["```\nfor x in y:\n"]),
+        ("<think>Go:</think> and <think>on</think>", ["Go:", "on"]),
+    ],
+)
+@pytest.mark.parametrize("split_reasoning", [False, True])
+def test_quotations_are_told_with_the_reasoning_that_is_split_off(
+    text: str, quotations: list[str], *, split_reasoning: bool
+) -> None:
+    found = find_words(Extractor(split_reasoning=split_reasoning), text, WORD).quotations
+    assert [text[start:end] for start, end in found] == quotations
