@@ -82,6 +82,7 @@ def read_container(text: str) -> list[Any] | dict[str, Any] | None:
 
     >>> read_container('["a"]'), read_container("{'a': None}"), read_container("[a]")
     (['a'], {'a': None}, None)
+    >>> read_container("['light' 'switch']")
     """
     if not is_bracketed(text):
         return None
