@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from llama3_tools.calls.reader import CallReader
+from llama3_tools.calls.repair import load_repair
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import EnabledFormats, grammar_of
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
@@ -70,6 +71,8 @@ class Extractor:
         self._set_up(None if tools is None else declare_tools(tools), chosen)
 
     def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:
+        if options.repair:
+            load_repair()
         self._tools = tools
         self._options = options
         id_factory = options.id_factory

@@ -49,7 +49,17 @@ def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
 class CallReader:
     """Turns parsed JSON into calls, by the tools that were declared."""
 
-    __slots__ = ("_coercers", "_depth", "_id_factory", "_lets_unknown_through", "_names", "lenient", "repair", "tools")
+    __slots__ = (
+        "_coercers",
+        "_depth",
+        "_id_factory",
+        "_lets_unknown_through",
+        "_sorted_names",
+        "lenient",
+        "names",
+        "repair",
+        "tools",
+    )
 
     def __init__(  # noqa: PLR0913 (an option each)
         self,
@@ -62,6 +72,8 @@ class CallReader:
         repair: bool = False,
         depth: int = MAX_DEPTH - 1,
     ) -> None:
+        self.names: Mapping[str, Tool] = tools or {}
+        """The declared tools by name; empty if none were declared."""
         self.tools = tools
         """The declared tools by name, or `None` if any name may be called."""
         self.repair = repair
@@ -72,7 +84,7 @@ class CallReader:
         self._id_factory = id_factory
         self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
         self._depth = depth
-        self._names = sorted(BUILT_IN if tools is None else tools)
+        self._sorted_names = sorted(BUILT_IN if tools is None else tools)
 
     def read(self, parsed: JsonObject, *, tool_name: bool = False) -> Found | Refusal:
         """Read an object: a call, or an envelope with calls.
@@ -106,7 +118,7 @@ class CallReader:
         >>> reader.may_begin_name("get"), reader.may_begin_name("got"), reader.may_begin_name("get_weather.c")
         (True, False, True)
         """
-        names = self._names
+        names = self._sorted_names
         at = bisect_left(names, text)
         if at < len(names) and names[at].startswith(text):
             return True

@@ -103,14 +103,16 @@ class Mending:
         if name is not None or not is_inside(before, is_after_call=is_after_call):
             self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
 
-    def read(self, text: str, *, ended: bool) -> Mended | bool:
-        """Read on in the text from the brace on, as far as it has arrived.
+    def read(self, text: str, start: int, *, ended: bool) -> Mended | bool:
+        """Read on in a text, as far as it has arrived, in which the brace stands at an index.
 
         Returns:
             What was meant; `False` if it cannot be mended, and `True` if more text is needed.
         """
+        from llama3_tools.calls.repair_tokens import MAX_LENGTH  # noqa: PLC0415 (as above)
+
         source = self._source
-        source.text, source.ended = text, ended
+        source.text, source.ended = text[start : start + MAX_LENGTH], ended
         tokens = None
         try:
             if self._reading is not None:
@@ -119,7 +121,7 @@ class Mending:
         except StopIteration as stop:
             tokens = stop.value
         self.reached = source.offset
-        return (tokens is not None and self._mended(text[: source.pos], tokens)) or False
+        return (tokens is not None and self._mended(source.text[: source.pos], tokens)) or False
 
     def _mended(self, text: str, tokens: list[Token]) -> Mended | None:
         from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)

@@ -6,7 +6,7 @@ If it can be asked for, its name stands in `FormatName` and in the schema of sui
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -14,13 +14,23 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
-from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
+from llama3_tools.formats.json_calls import INNER_OBJECT, JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
 from llama3_tools.formats.quotations import RESPONSE, THOUGHT
 from llama3_tools.formats.tags import TAGS
 
-__all__ = ["EnabledFormats", "FormatName", "Formats", "Grammar", "grammar_of", "require_formats", "switched_off"]
+__all__ = [
+    "A_CALL",
+    "EnabledFormats",
+    "FormatName",
+    "Formats",
+    "Grammar",
+    "Patterns",
+    "grammar_of",
+    "require_formats",
+    "switched_off",
+]
 
 FormatName: TypeAlias = Literal[
     "json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code", "all", "none"
@@ -68,9 +78,31 @@ _FOR_CALLS = {
 }
 """The names by which a format can be asked for. The others are always read beside calls."""
 
-# What may close a wrapper, and the name of a pythonic call.
-_END = r"(?P<end></[\w-]{1,16}>|<\|python_end\|>|\]|`{1,16}|\*\*|>)"
-_ENDS_BEGIN = r"</?[\w-]{0,16}|`{1,16}[ \t]{0,8}|\*{1,2}"
+
+class Patterns(NamedTuple):
+    """What may begin with one character, compiled for text that may go on and for text that has ended.
+
+    The group that matches names the format. Group `more`: it takes more text to know.
+    """
+
+    going: Callable[[str, int], re.Match[str] | None]
+    ended: Callable[[str, int], re.Match[str] | None]
+
+
+_CLOSING_TAG = r"(?P<end></[\w-]{1,16}>)"
+_CLOSING_TAG_BEGINS = r"</?[\w-]{0,16}"
+_OTHER_ENDS = {
+    "]": Patterns(*[re.compile(r"(?P<end>\])").match] * 2),
+    ">": Patterns(*[re.compile(r"(?P<end>>)").match] * 2),
+    "*": Patterns(re.compile(r"(?P<more>\*\Z)|(?P<end>\*\*)").match, re.compile(r"(?P<end>\*\*)").match),
+}
+"""What may close a wrapper beside closing tags and backticks."""
+
+A_CALL = Patterns(
+    re.compile(rf"(?P<more>{NAME}[ \t]{{0,8}}\Z)|(?P<call>{NAME}[ \t]{{0,8}}\()").match,
+    re.compile(rf"(?P<call>{NAME}[ \t]{{0,8}}\()").match,
+)
+"""The name and the parenthesis of a pythonic call."""
 
 _off: set[str] = set()
 
@@ -92,25 +124,15 @@ class EnabledFormats(NamedTuple):
         return name in self.asked_for
 
 
-class _Patterns(NamedTuple):
-    """One alternation of all formats, compiled for text that may go on and for text that has ended.
-
-    The group that matched names the format. Group `more`: it takes more text to know.
-    """
-
-    going: re.Pattern[str]
-    ended: re.Pattern[str]
-
-
 class Grammar(NamedTuple):
     """What the machine looks for."""
 
     first: re.Pattern[str]
     """The characters with which anything begins."""
-    outside: _Patterns
-    """What begins in text."""
-    inside: _Patterns
-    """What follows in a wrapper: delimiters, then a call, another wrapper, or what closes it."""
+    outside: dict[str, Patterns]
+    """What begins in text, by its first character."""
+    inside: dict[str, Patterns]
+    """What follows in a wrapper, by its first character: a call, another wrapper, or what closes it."""
     formats: dict[str, WireFormat]
     """The formats by the names of their groups."""
     json: bool
@@ -188,18 +210,21 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.
     inside = [
-        format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
+        INNER_OBJECT if format_ is OBJECT else format_
+        for format_ in formats
+        if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
     ]
     firsts = "".join(dict.fromkeys("".join(format_.first for format_ in bare))) or "\0"
     return Grammar(
         re.compile(f"[{re.escape(firsts)}]"),
-        _alternation(bare),
-        _alternation(
-            inside,
-            before=r"[\s;,]*",
-            others=(rf"(?P<call>{NAME}[ \t]{{0,8}}\()", _END, r"(?P<gap>\Z)"),
-            begins=rf"{NAME}[ \t]{{0,8}}|{_ENDS_BEGIN}",
-        ),
+        {first: _patterns(bare, first) for first in firsts},
+        _OTHER_ENDS
+        | {
+            "{": _patterns(inside, "{"),
+            "<": _patterns(inside, "<", _CLOSING_TAG, _CLOSING_TAG_BEGINS),
+            "[": _patterns(inside, "["),
+            "`": _patterns(inside, "`", r"(?P<end>`{1,2})", r"`{1,2}"),
+        },
         {format_.name: format_ for format_ in formats},
         json=enabled.reads("json"),
         pythonic=enabled.reads("pythonic") and "pythonic" not in off,
@@ -214,17 +239,16 @@ def _is_read(format_: WireFormat, enabled: EnabledFormats) -> bool:
     return names is None or any(enabled.reads(name) for name in names)
 
 
-def _alternation(
-    formats: Iterable[WireFormat], *, before: str = "", others: Iterable[str] = (), begins: str = ""
-) -> _Patterns:
-    formats = list(formats)
-    whole = "|".join([*(f"(?P<{format_.name}>{format_.opening})" for format_ in formats), *others])
-    partial = "|".join(
-        f"(?:{one})" for one in dict.fromkeys([*(format_.beginnings for format_ in formats), begins]) if one
+def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begins: str = "") -> Patterns:
+    """Return the alternation of the formats that may begin with a character, and of something else."""
+    formats = [format_ for format_ in formats if first in format_.first]
+    openings = [f"(?P<{format_.name}>{format_.opening})" for format_ in formats]
+    whole = "|".join(
+        [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]
     )
-    going = whole.replace("¤", "")
-    ended = re.sub("¤[^¤]*¤", "", whole)
-    return _Patterns(
-        re.compile(rf"{before}(?:(?P<more>(?:{partial or '(?!)'})\Z)|{going or '(?!)'})"),
-        re.compile(rf"{before}(?:{ended or '(?!)'})"),
+    begins = "|".join(
+        dict.fromkeys(f"(?:{one})" for one in (*(format_.beginnings for format_ in formats), other_begins) if one)
     )
+    going = f"|{whole}".replace("¤", "") if whole else ""
+    ended = re.sub("¤[^¤]*¤", "", whole) or "(?!)"
+    return Patterns(re.compile(rf"(?P<more>(?:{begins or '(?!)'})\Z){going}").match, re.compile(ended).match)

@@ -34,5 +34,5 @@ def end_of_fence(ticks: int) -> Closing:
     """Return what closes a fence that was opened with so many backticks: a line that ends with as many or more."""
     line = rf"(?:(?<=\n)[ \t>]{{0,8}}|(?<=[^\s`]))`{{{ticks},16}}[ \t]{{0,8}}"
     return Closing.of(
-        rf"{line}(?=[\r\n]|\Z)", rf"(?:(?<=\n)[ \t>]{{0,8}}|(?<=[^\s`]))`{{1,16}}[ \t]{{0,8}}|(?<=\n)[ \t>]{{1,8}}"
+        rf"{line}(?=[\r\n]|\Z)", r"(?:(?<=\n)[ \t>]{0,8}|(?<=[^\s`]))`{1,16}[ \t]{0,8}|(?<=\n)[ \t>]{1,8}"
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import SPACE, Kind, WireFormat
+import re
 
-__all__ = ["CALL_KEYS", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT"]
+from llama3_tools.formats.base import SPACE, Kind, WireFormat, beginnings
+
+__all__ = ["CALL_KEYS", "INNER_OBJECT", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT", "TOOL_CALLS"]
 
 CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls?)"
 """The keys with which a call begins."""
@@ -12,9 +14,12 @@ CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls
 # A brace is a candidate if a key may follow. The quote of the key may be escaped, in JSON within a string.
 OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}\\{{0,2}}")', rf"\{{{SPACE}\\{{0,2}}", "{")
 
+# In a wrapper, arguments may be empty.
+INNER_OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{")
+
 # With repair, a key may have other quotes or none, and a comment may stand before it.
 MALFORMED_OBJECT = WireFormat(
-    "json", Kind.OBJECT, rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/]|[^\W\d]))", rf"\{{{SPACE}\\{{0,2}}", "{"
+    "json", Kind.OBJECT, rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/}}]|[^\W\d]))", rf"\{{{SPACE}\\{{0,2}}", "{"
 )
 
 # 49 of 166 outputs that were published in bug reports hold a call whose keys stand in single quotes.
@@ -26,4 +31,13 @@ LITERAL = WireFormat(
     "{",
 )
 
-JSON_LIST = WireFormat("list", Kind.LIST, rf"\[(?={SPACE}[{{\[])", rf"\[{SPACE}", "[", {"[": "]"})
+# [TOOL_CALLS] is xLAM 2's: vllm-project/vllm, tests/tool_parsers/test_xlam_tool_parser.py.
+TOOL_CALLS = "[TOOL_CALLS]"
+JSON_LIST = WireFormat(
+    "list",
+    Kind.LIST,
+    rf"(?:{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}})?\[(?={SPACE}[{{\[])",
+    rf"\[{SPACE}|{beginnings(TOOL_CALLS)}|{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}}(?:\[{SPACE})?",
+    "[",
+    {"[": "]"},
+)

@@ -5,18 +5,16 @@ A model that runs on after its turn makes up the next one, of the user or of a t
 
 from __future__ import annotations
 
+import re
+
 from llama3_tools.formats.base import Closing, Kind, WireFormat, beginnings, literals
 
-__all__ = ["END_OF_TURN", "FOR_CALLS", "PYTHON_TAG", "TOKEN", "TURN"]
+__all__ = ["END_OF_TURN", "PYTHON_TAG", "TOKEN", "TURN"]
 
 PYTHON_TAG = "<|python_tag|>"
 
-FOR_CALLS = (PYTHON_TAG, "[TOOL_CALLS]")
-"""The tokens whose only use is calls."""
-
 # meta-llama/llama-models: prompt_format.md of llama3_1, llama3_2, llama3_3 and llama4. Hermes finetunes of Llama 3
 # write ChatML, and <|end_header_id|> after it: HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B.
-# [TOOL_CALLS] is xLAM 2's: vllm-project/vllm, tests/tool_parsers/test_xlam_tool_parser.py.
 _ENDS = ("<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>", "<|im_end|>", "<|endoftext|>")
 _PLAIN = ("<|begin_of_text|>", "<|finetune_right_pad_id|>", "<|python_end|>", "<|end_header_id|>", *_ENDS)
 _STARTS = ("<|im_start|>", "<|start_header_id|>", "<|header_start|>")
@@ -42,11 +40,11 @@ TOKEN = WireFormat(
     Kind.TOKEN,
     # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row. What stands between two ¤ holds for text that
     # may go on.
-    rf"{literals(FOR_CALLS)}|(?:{literals(_PLAIN)}"
+    rf"{re.escape(PYTHON_TAG)}|(?:{literals(_PLAIN)}"
     rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
-    beginnings(*FOR_CALLS, *_PLAIN),
-    "<[",
+    beginnings(PYTHON_TAG, *_PLAIN),
+    "<",
 )
 
 END_OF_TURN = Closing.of(rf"(?=(?:{literals((*_ENDS, *_STARTS))}))", beginnings(*_ENDS, *_STARTS))

@@ -12,7 +12,16 @@ from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["METHOD", "NAME", "NAMED_LIST", "PYTHONIC_CALL", "PYTHONIC_LIST", "arguments_in_json", "goes_on_as_code", "is_part_of_code"]
+__all__ = [
+    "METHOD",
+    "NAME",
+    "NAMED_LIST",
+    "PYTHONIC_CALL",
+    "PYTHONIC_LIST",
+    "arguments_in_json",
+    "goes_on_as_code",
+    "is_part_of_code",
+]
 
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its

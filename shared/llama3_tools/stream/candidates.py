@@ -8,7 +8,7 @@ from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found, Placed
 from llama3_tools.calls.repair import Mended, Mending, is_inside
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
-from llama3_tools.formats.protocol_tokens import FOR_CALLS
+from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
 from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import JsonObject, parse_object, parse_whole
@@ -36,7 +36,7 @@ def note_place(turn: Turn, at: int) -> None:
     window = turn.window
     after = turn.fresh - window.base
     turn.is_after_tag = (
-        turn.token in FOR_CALLS and at - after <= _FAR_AFTER_TOKEN and not window.text[max(after, 0) : at].strip()
+        turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN and not window.text[max(after, 0) : at].strip()
     )
 
 
@@ -45,13 +45,15 @@ def begin_json(turn: Turn, at: int) -> bool:
     window = turn.window
     text = window.text
     window.pos = at
-    note_place(turn, at)
+    if turn.token is not None:
+        note_place(turn, at)
     if turn.failures < _FAILURES and text.find("}", at) > 0:
         parsed = parse_object(text, at)
-        if parsed is not None and parsed.end - at <= turn.limits.max_call_length:
+        start = turn.wrappers[0].start if turn.wrappers else window.base + at
+        if parsed is not None and window.base + parsed.end - start <= turn.limits.max_call_length:
             window.pos = parsed.end
             return end_json(turn, parsed, window.base + at)
-        turn.failures += 1
+        turn.failures += parsed is None
     begin_candidate(turn, JsonTokens(window.base + at), at)
     return True
 
@@ -69,7 +71,8 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
 
 def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
     window = turn.window
-    note_place(turn, at)
+    if turn.token is not None:
+        note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
     turn.candidate = Candidate(tokens, window.base + at, before, name)
     turn.state = IN_CANDIDATE
@@ -91,9 +94,12 @@ def read_candidate(turn: Turn) -> bool:
         candidate.kept.append(piece)
     if tokens.refusal is None and not tokens.is_complete:
         return False
-    if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length and not turn.wrappers:
+    limit = turn.limits.max_call_length
+    if turn.wrappers and window.offset - turn.wrappers[0].start > limit:
+        break_wrappers(turn, began=True)
+    if not candidate.flows and window.offset - candidate.start > limit:
         let_flow(turn, candidate)
-    turn.candidate = None
+    turn.candidate, turn.state = None, IN_CANDIDATE
     if tokens.refusal is not None:
         return begin_mending(turn, candidate, tokens.refusal) or give_up(turn, candidate, tokens.refusal)
     if candidate.flows:
@@ -134,7 +140,7 @@ def read_repair(turn: Turn) -> bool:
     window = turn.window
     assert turn.mending is not None  # noqa: S101  # the state says so
     mending, candidate, refusal = turn.mending
-    mended = mending.read(window.text[window.pos :], ended=window.ended)
+    mended = mending.read(window.text, window.pos, ended=window.ended)
     if mended is True:
         return False
     turn.mending = None
@@ -204,6 +210,9 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
 def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
     """Let reading go on at an index of what was kept of a candidate."""
     window = turn.window
+    if candidate.start >= window.base:  # all of it is in the window: nothing has to be copied
+        window.pos = candidate.start + at - window.base
+        return
     passed = (candidate.before + whole[:at])[-LOOK_BEHIND:]
     window.text = passed + whole[at:] + window.text[window.pos :]
     window.pos = len(passed)
@@ -259,7 +268,13 @@ def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: s
     else:
         name = next(iter(names_of(found)), None)
         is_part = not turn.wrappers and is_inside(candidate.before, is_after_call=turn.content.is_after_call)
-        if turn.calls.repair and name is not None and not is_part and are_declared(turn, found) and not is_made(turn, found):
+        if (
+            turn.calls.repair
+            and name is not None
+            and not is_part
+            and are_declared(turn, found)
+            and not is_made(turn, found)
+        ):
             return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "json", whole), whole)
     detail = f"keys and strings have to stand in double quotes, as in JSON, at offset {candidate.start + 1}"
     return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
@@ -274,7 +289,7 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     """Take the arguments of a pythonic call that are complete."""
     written_name = candidate.name or ""
     name = tool_named(turn, written_name) or written_name
-    tool = (turn.calls.tools or {}).get(name)
+    tool = turn.calls.names.get(name)
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
@@ -334,7 +349,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     else:
         is_meant = in_tag or named or has_call_keys(whole)
     break_wrappers(turn, began=True)
-    why = turn.line.quotation(turn.calls.tools or ())
+    why = turn.line.quotation(turn.calls.names)
     if why is not None and (name is not None or is_meant):
         turn.rejections.quoted(start, start + len(text), why, name)
     else:

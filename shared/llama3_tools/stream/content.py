@@ -19,6 +19,8 @@ _DELIMITERS = re.compile(r"[\s;,]*").match
 # Right after a call, one `;` vanishes, or one `,` at the end of its line (rule 3).
 _DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
+_MOST_DELIMITERS = 256
+
 
 class _Place(Enum):
     """Where text stands."""
@@ -46,17 +48,14 @@ class Content:
     [TextDelta(text='Hello  you ')]
     """
 
-    __slots__ = (
-        "_fresh",
-        "_has_text",
-        "_held",
-        "_is_cut",
-        "_is_stripped",
-        "_pieces",
-        "_place",
-        "_reasoning",
-        "tool_calls",
-    )
+    # What most turns never change stands in the class: a turn begins faster so.
+    _reasoning: Reasoning | None = None
+    _has_text = False
+    _is_cut = False
+    """Whether something was taken out: a call, an envelope, or reasoning."""
+    _is_stripped = False
+    """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
+    _place = _START
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self.tool_calls: list[ToolCall] = []
@@ -64,13 +63,6 @@ class Content:
         """What has become certain since the last events."""
         self._pieces = GrowingText() if is_kept else None
         """The text so far, if it is kept: the events have it too."""
-        self._reasoning: Reasoning | None = None if is_kept else Reasoning(is_kept=False)
-        self._has_text = False
-        self._is_cut = False
-        """Whether something was taken out: a call, an envelope, or reasoning."""
-        self._is_stripped = False
-        """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
-        self._place = _START
         self._held: list[str] = []
         """White space, tokens and delimiters, which what follows decides on."""
 
@@ -135,7 +127,7 @@ class Content:
     def begin_thought(self) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
         self._is_cut = True
-        self._reasoning = self._reasoning or Reasoning(is_kept=True)
+        self._reasoning = self._reasoning or Reasoning(is_kept=self._pieces is not None)
         self._reasoning.begin()
         if self._place is _START:
             self._held = []
@@ -206,12 +198,17 @@ class Content:
             return ""
         self._held.append(piece)
         match = _DELIMITERS(piece)
-        if match is not None and match.end() == len(piece):
+        if match is not None and match.end() == len(piece) and self._holds_few_delimiters():
             return ""
         whole = _DELIMITER.sub("", "".join(self._held), count=1)
         self._held = []
         self._place = _PROSE
         return f" {whole}" if self._has_text else whole
+
+    def _holds_few_delimiters(self) -> bool:
+        """Return whether what is held back may still be delimiters: more of them are prose (rule 14)."""
+        held = "".join(self._held)
+        return held.count(";") + held.count(",") <= _MOST_DELIMITERS
 
     def _emit(self, text: str) -> None:
         if text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from llama3_tools.calls.shapes import WrittenCall, refuse_empty
+from llama3_tools.formats import A_CALL
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS
 from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
@@ -12,15 +13,32 @@ from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.turn import Turn, is_data_at, reject, tool_named
-from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG, Held, Part, Piece, Wrapper
+from llama3_tools.stream.wrappers import (
+    BOLD,
+    CODE,
+    FENCE,
+    LINE,
+    LIST,
+    NAMED,
+    SPAN,
+    TAG,
+    TEXT,
+    Held,
+    Part,
+    Piece,
+    Wrapper,
+)
 from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close, close_at, is_pythonic, open_wrapper
 
 __all__ = ["read_wrapper"]
 
 _FAR = 512
-"""Longer than anything is that may be the beginning of a format at the end of the text."""
 
 _MOST_WRAPPERS = 16
+_GAP = re.compile(r"[\s;,]*").match
+# A member of an enum takes ten times as long to look up as a name does.
+OBJECT, LITERAL, TOKEN, TURN = Kind.OBJECT, Kind.LITERAL, Kind.TOKEN, Kind.TURN
+
 _LINE_END = re.compile(r"[ \t]*;?[ \t]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
 _AFTER_LINE = re.compile(r"[ \t]*(?:(?=[\r\n])|(?P<more>\Z))").match
 _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
@@ -35,21 +53,24 @@ def read_wrapper(turn: Turn) -> bool:
         ended_line = read_line_end(turn)
         if ended_line is not None:
             return ended_line
-    going, ended = turn.grammar.inside
-    match = (ended if window.ended else going).match(text, pos)
-    kind = None if match is None else match.lastgroup
-    if match is None or kind is None:
-        return break_unless_surplus(turn, wrapper, pos)
-    if kind == "more":
-        return False
-    at = match.start(kind)
+    at = _GAP(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+    if at == len(text):
+        patterns = match = None
+    else:
+        patterns = turn.grammar.inside.get(text[at], A_CALL)
+        match = (patterns.ended if window.ended else patterns.going)(text, at)
+        if match is None:
+            return break_unless_surplus(turn, wrapper, at if at == pos else pos)
+        if match.lastgroup == "more":
+            return False
     if at > pos:
-        gap = text[pos:at]
-        if not turn.count and not gap.isspace():
+        if not turn.count and not text[pos:at].isspace():
             return break_wrappers(turn)
-        turn.queue.append(Part(window.base + pos, gap, Piece.TEXT))
+        turn.queue.append(Part(window.base + pos, text[pos:at], TEXT))
         window.pos = at
-    return follow(turn, wrapper, kind, match, at)
+    if match is None:
+        return window.ended and end_wrappers(turn)
+    return follow(turn, wrapper, match, at)
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
@@ -61,39 +82,30 @@ def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
     return False if skipped is None else skipped or break_wrappers(turn)
 
 
-def follow(turn: Turn, wrapper: Wrapper, kind: str, match: re.Match[str], at: int) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case a kind)
+def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:  # noqa: PLR0911 (one case a kind)
     """Go on in a wrapper with what stands at an index of the window."""
-    window = turn.window
-    if kind == "gap":
-        if not window.ended:
-            return False
-        return end_wrappers(turn)
+    kind = match.lastgroup or ""
     if kind == "end":
         return read_closing(turn, wrapper, match["end"], at)
     if kind == "call":
         return begin_call_inside(turn, wrapper, match, at)
     format_ = turn.grammar.formats[kind]
-    written = match[kind]
-    if format_.kind is Kind.OBJECT:
-        if wrapper.kind is NAMED and turn.count:
-            return break_wrappers(turn)
+    if format_.kind is OBJECT:
         if turn.broken and wrapper.kind is LIST and not turn.count and is_data_at(turn, wrapper.start):
             return break_wrappers(turn)
-        return begin_json(turn, at)
-    if format_.kind is Kind.LITERAL and wrapper.kind is not NAMED:
-        begin_candidate(turn, PythonTokens(window.base + at, is_call=False), at)
+        return break_wrappers(turn) if wrapper.kind is NAMED and turn.count else begin_json(turn, at)
+    if format_.kind is LITERAL and wrapper.kind is not NAMED:
+        begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
         return True
-    if format_.kind is Kind.TOKEN or format_.kind is Kind.TURN:
-        return read_token_inside(turn, wrapper, format_.kind, written, at)
+    if format_.kind is TOKEN or format_.kind is TURN:
+        return read_token_inside(turn, wrapper, format_.kind, match[kind], at)
     if format_.kind is Kind.FENCE:
         return read_fence_inside(turn, wrapper, match, at)
     if format_.kind is Kind.TAG and turn.count and wrapper.opening in format_.closings:
         return close(turn)  # the same tag once more closes it
-    if wrapper.kind is NAMED:
-        if turn.count and written in MISSPELLED_CLOSINGS and wrapper.name in (turn.calls.tools or ()):
-            return close_at(turn, at, written)
-        return break_wrappers(turn)
-    if wrapper.kind in (LINE, SPAN) and turn.count:
+    if wrapper.kind is NAMED and turn.count and match[kind] in MISSPELLED_CLOSINGS and wrapper.name in turn.calls.names:
+        return close_at(turn, at, match[kind])
+    if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and turn.count):
         return break_wrappers(turn)
     return open_inside(turn, format_, match, at)
 
@@ -135,7 +147,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
             wrapper.kind is NAMED
             and turn.count
             and written in MISSPELLED_CLOSINGS
-            and wrapper.name in (turn.calls.tools or ())
+            and wrapper.name in (turn.calls.names)
         ):
             return close_at(turn, at, written)
         if (
@@ -172,11 +184,11 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
         name, window = wrapper.name, turn.window
         refusal = refuse_empty(name, turn.calls.tools)
         if refusal is None:
-            held = Held(WrittenCall(name, {}, "{}"), wrapper.inside, window.base + at, "function")
+            held = Held(WrittenCall(name, {}, "{}"), wrapper.start + len(wrapper.opening), window.base + at, "function")
             turn.queue.append(Part(held.start, "", held))
             turn.count += 1
             return close_at(turn, at, wrapper.closing)
-        if name in (turn.calls.tools or ()):
+        if name in (turn.calls.names):
             start = wrapper.start
             break_wrappers(turn, began=True)
             reject(turn, start, window.base + at, refusal, is_meant=True)
@@ -218,7 +230,7 @@ def read_line_end(turn: Turn) -> bool | None:
     """Read what ends a line of pythonic calls; return `None` if something else follows."""
     window = turn.window
     match = _LINE_END(window.text, window.pos)
-    if match is None or not turn.count or (turn.queue[-1].what is Piece.TEXT and "," in turn.queue[-1].text):
+    if match is None or not turn.count or (turn.queue[-1].what is TEXT and "," in turn.queue[-1].text):
         return None  # after a comma, another call has to follow
     if match["more"] is not None and not window.ended:
         return False
@@ -243,7 +255,7 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
     if not rest.startswith(closings) and (rest or not window.ended):
         is_open = not window.ended and any(closing.startswith(rest) for closing in closings)
         return None if is_open else False
-    turn.queue.append(Part(window.base + pos, text[pos], Piece.TEXT))
+    turn.queue.append(Part(window.base + pos, text[pos], TEXT))
     window.pos = pos + 1
     return True
 

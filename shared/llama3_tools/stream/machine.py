@@ -175,9 +175,7 @@ class ExtractionStream:
         window.ended = True
         self._turn.is_complete = complete
         self._run()
-        self._end()
-        assert self._extraction is not None  # noqa: S101  # the turn has ended
-        return self._extraction
+        return self._finish()
 
     def _require_open(self, verb: str) -> None:
         if self._extraction is not None:
@@ -208,18 +206,21 @@ class ExtractionStream:
             let_flow(turn, candidate)
 
     def _end(self) -> list[Event]:
+        self._finish()
+        return self._events()
+
+    def _finish(self) -> Extraction:
         turn = self._turn
         content = turn.content
         end_quotation(turn)
         content.end()
         if not content.tool_calls and not turn.has_words:
             turn.rejections.mean_quoted()
-        turn.state = IS_OVER
-        self._extraction = Extraction(
+        turn.state, turn.candidate = IS_OVER, None
+        self._extraction = extraction = Extraction(
             content.content, tuple(content.tool_calls), turn.rejections.in_order(), content.all_reasoning
         )
-        turn.candidate = None
-        return self._events()
+        return extraction
 
     def _events(self) -> list[Event]:
         events = self._turn.content.take_events()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS, end_of_fence
+from llama3_tools.formats.json_calls import TOOL_CALLS
 from llama3_tools.formats.protocol_tokens import END_OF_TURN, PYTHON_TAG
 from llama3_tools.formats.pythonic import is_part_of_code
 from llama3_tools.formats.quotations import end_of_tag
@@ -19,7 +20,7 @@ from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.turn import Turn, line_before, put_text, put_up_to, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
-from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper, push
+from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper
 from llama3_tools.values import RejectionReason
 
 __all__ = ["read_prose"]
@@ -45,11 +46,12 @@ def read_prose(turn: Turn) -> bool:
     if turn.surplus is not None and not skip_surplus(turn):
         return False
     text, at, grammar = window.text, window.pos, turn.grammar
-    first, (going, ended) = grammar.first.search, grammar.outside
+    first, outside = grammar.first.search, grammar.outside
     size = sys.maxsize if window.ended else len(text) - _FAR
     while (found := first(text, at)) is not None:
         at = found.start()
-        match = (ended if at < size else going).match(text, at)
+        patterns = outside[text[at]]
+        match = (patterns.ended if at < size else patterns.going)(text, at)
         if match is None:
             at += 1
             continue
@@ -104,9 +106,13 @@ def skip_surplus(turn: Turn) -> bool:
     """Skip one closing too many directly after a call (rule 9); return whether it is known what stands there."""
     window, closing = turn.window, turn.surplus
     text, pos = window.text, window.pos
-    if window.offset == turn.fresh:
-        if pos == len(text) and not window.ended:
+    if window.base + pos == turn.fresh:
+        char = text[pos : pos + 1]
+        if not char and not window.ended:
             return False
+        if char not in "}]" and not (closing and char == closing[0]):
+            turn.surplus = None
+            return True
         if closing and not window.ended and len(text) - pos < len(closing) and closing.startswith(text[pos:]):
             return False
         if closing and text.startswith(closing, pos):
@@ -124,7 +130,7 @@ def skip_surplus(turn: Turn) -> bool:
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
-    if opens_line_wrapper(turn, at):
+    if (turn.names or turn.window.text[at - 1] in "`*") and opens_line_wrapper(turn, at):
         return True
     put_up_to(turn, at)
     return begin_json(turn, at)
@@ -153,7 +159,7 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     put_up_to(turn, start)
     if quoted_name(turn, name, start):
         return False
-    push(turn, LINE, start, "", "", None)
+    open_wrapper(turn, LINE, start, start, "", None)
     return begin_pythonic(turn, start, at, name)
 
 
@@ -168,7 +174,7 @@ def may_stand_at(turn: Turn, start: int) -> bool:
 
 def quoted_name(turn: Turn, name: str, start: int) -> bool:
     """Reject the name of a declared tool that stands in quotation on its line; return whether it does."""
-    why = turn.line.quotation(turn.calls.tools or ())
+    why = turn.line.quotation(turn.calls.names)
     if why is not None:
         offset = turn.window.base + start
         turn.rejections.quoted(offset, offset + len(name), why, tool_named(turn, name))
@@ -192,9 +198,14 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     start = at
     if text.endswith(_FUNCTOOLS, 0, at) and at - len(_FUNCTOOLS) >= turn.window.pos:
         start = at - len(_FUNCTOOLS)
-    if format_.name == "pythonic_list" and turn.window.base + at != turn.fresh and is_part_of_code(line_before(turn, at)):
+    if (
+        format_.name == "pythonic_list"
+        and turn.window.base + at != turn.fresh
+        and is_part_of_code(line_before(turn, at))
+    ):
         return begin_code_list(turn, match)
-    return open_wrapper(turn, LIST, start, match.end(), "]", None)
+    is_for_calls = match[0].startswith(TOOL_CALLS)
+    return open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
 
 
 def begin_code_list(turn: Turn, match: re.Match[str]) -> bool:
@@ -216,21 +227,17 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.start())
         offset = window.offset
         detail = f"a list that begins with the name {name!r}, not a call of it"
-        why = turn.line.quotation(turn.calls.tools or ())
+        why = turn.line.quotation(turn.calls.names)
         refusal = Refusal(RejectionReason.QUOTED if why else RejectionReason.MALFORMED, why or detail, name)
         reject(turn, offset, window.base + match.end("listed_name"), refusal, is_meant=True)
     return False
 
 
 def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
-    opening = match[0]
-    name = format_.name
-    kind = TAG
-    if opens_line_wrapper(turn, match.start()):
+    opening, name, at = match[0], format_.name, match.start()
+    if turn.window.text[at - 1] in "`*" and opens_line_wrapper(turn, at):
         return True
-    return open_wrapper(
-        turn, kind, match.start(), match.end(), format_.closings[opening], name, is_for_calls=name != "tools"
-    )
+    return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
 
 
 def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:

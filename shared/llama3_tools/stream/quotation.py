@@ -40,7 +40,7 @@ def read_quotation(turn: Turn) -> bool:
         put_text(turn, window.offset, text[window.pos : after])
         window.pos = after
     turn.fresh = window.offset
-    turn.token = None
+    turn.token, turn.is_after_tag = None, False
     turn.state = IN_PROSE
     return True
 

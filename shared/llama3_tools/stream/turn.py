@@ -19,6 +19,7 @@ from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE
 from llama3_tools.stream.window import LOOK_BEHIND, Window
 from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
+from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "tool_named",
 ]
 
+_NO_NAMES: dict[str, Tool] = {}
 _WORD = re.compile(r"\w").search
 _DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
 
@@ -63,77 +65,50 @@ class Quotation:
 class Turn:
     """The state of one turn: each part of the machine reads it, and moves it on."""
 
-    __slots__ = (
-        "broken",
-        "calls",
-        "candidate",
-        "content",
-        "count",
-        "failures",
-        "fence_is_open",
-        "fresh",
-        "grammar",
-        "has_words",
-        "is_after_tag",
-        "is_complete",
-        "limits",
-        "line",
-        "list_is_open",
-        "mending",
-        "names",
-        "queue",
-        "quotation",
-        "rejections",
-        "splits",
-        "state",
-        "surplus",
-        "token",
-        "trace",
-        "unrepairable_to",
-        "window",
-        "wrappers",
-    )
+    # What most turns never change stands in the class: a turn begins faster so.
+    state = IN_PROSE
+    count = 0
+    """How many calls the innermost wrapper holds."""
+    candidate: Candidate | None = None
+    quotation: Quotation | None = None
+    fence_is_open = False
+    """Whether a fence is open that is text, so that the next one closes it."""
+    list_is_open = False
+    """Whether a pythonic list is open on this line whose brackets are text."""
+    fresh = 0
+    """The offset after the last call, token or opening: a call may stand there."""
+    token: str | None = None
+    """The token that ends there, if one does."""
+    surplus: str | None = None
+    """What closed the wrapper that ends there, if one does; empty after a bare call."""
+    is_after_tag = False
+    """Whether the candidate stands directly after a token whose only use is calls."""
+    broken = False
+    """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+    failures = 0
+    """How often the scanner in C has failed."""
+    mending: tuple[Mending, Candidate, Refusal] | None = None
+    unrepairable_to = 0
+    """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
+    has_words = False
+    """Whether there is text outside of candidates and quotation."""
+    is_complete = True
+    """Whether the model ended its turn, rather than a limit."""
+    trace: list[tuple[int, int, bool]] | None = None
+    """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
     def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
         self.calls = calls
         self.grammar = grammar
-        self.limits = limits = options.limits
+        self.limits = options.limits
         self.splits = options.split_reasoning
-        self.names = (calls.tools or {}) if grammar.pythonic else {}
+        self.names = calls.names if grammar.pythonic else _NO_NAMES
         self.window = Window()
         self.content = Content(is_kept=keep_content)
         self.line = Line(grammar.off)
-        self.rejections = Rejections(limits.max_rejections)
-        self.state = IN_PROSE
+        self.rejections = Rejections(options.limits.max_rejections)
         self.wrappers: list[Wrapper] = []
         self.queue: list[Part] = []
-        self.count = 0
-        """How many calls the innermost wrapper holds."""
-        self.candidate: Candidate | None = None
-        self.quotation: Quotation | None = None
-        self.fence_is_open = False
-        """Whether a fence is open that is text, so that the next one closes it."""
-        self.list_is_open = False
-        """Whether a pythonic list is open on this line whose brackets are text."""
-        self.fresh = 0
-        """The offset after the last call, token or opening: a call may stand there."""
-        self.is_after_tag = False
-        """Whether the candidate stands directly after a token whose only use is calls."""
-        self.token: str | None = None
-        """The token that ends there, if one does."""
-        self.surplus: str | None = None
-        """What closed the wrapper that ends there, if one does; empty after a bare call."""
-        self.broken = False
-        """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
-        self.failures = 0
-        self.mending: tuple[Mending, Candidate, Refusal] | None = None
-        self.unrepairable_to = 0
-        """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
-        self.has_words = False
-        """Whether there is text outside of candidates and quotation."""
-        self.is_complete = True
-        self.trace: list[tuple[int, int, bool]] | None = None
-        """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
 
 def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:
@@ -171,7 +146,7 @@ def line_before(turn: Turn, at: int) -> str:
 
 
 def is_declared(turn: Turn, name: str) -> bool:
-    return name in (turn.calls.tools or ())
+    return name in (turn.calls.names)
 
 
 def tool_named(turn: Turn, name: str | None) -> str | None:
@@ -206,7 +181,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
                 content.call(calls.make(part.written, span, format_, held.repaired_from))
             else:
                 content.message(part)  # type: ignore[arg-type]
-    turn.broken = False
+    turn.broken = turn.is_after_tag = False
     turn.fresh = held.end
     turn.token = None
 
@@ -215,7 +190,7 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
     names = names_of(held.found)
     name = names[0] if names else None
-    why = turn.line.quotation(turn.calls.tools or ())
+    why = turn.line.quotation(turn.calls.names)
     if why is not None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)

@@ -6,8 +6,8 @@ comes first, the wrappers are text, and what they hold is read as if it stood ba
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 from llama3_tools.calls.reader import Found, Placed
 from llama3_tools.calls.shapes import WrittenCall
@@ -21,6 +21,8 @@ __all__ = [
     "NAMED",
     "SPAN",
     "TAG",
+    "TEXT",
+    "TOKEN",
     "Held",
     "Part",
     "Piece",
@@ -48,14 +50,13 @@ class WrapperKind(Enum):
 LIST, TAG, NAMED, FENCE, SPAN, BOLD, LINE, CODE = WrapperKind
 
 
-class Wrapper(NamedTuple):
+@dataclass(slots=True)
+class Wrapper:
     """A wrapper that is open."""
 
     kind: WrapperKind
     start: int
     """The offset of its opening."""
-    inside: int
-    """The offset after its opening."""
     opening: str
     closing: str
     format: str | None
@@ -72,7 +73,8 @@ class Wrapper(NamedTuple):
     """Whether its only use is calls, so that what fails in it is an attempt."""
 
 
-class Held(NamedTuple):
+@dataclass(slots=True)
+class Held:
     """Calls that wait for the wrappers around them."""
 
     found: Found
@@ -91,12 +93,16 @@ class Piece(Enum):
     TOKEN = "a protocol token"
 
 
-class Part(NamedTuple):
+@dataclass(slots=True)
+class Part:
     """A part of the queue: what the model wrote, and what it is."""
 
     start: int
     text: str
     what: Held | Piece
+
+
+TEXT, TOKEN = Piece
 
 
 def names_of(found: Found) -> list[str]:

@@ -22,6 +22,7 @@ from llama3_tools.stream.wrappers import (
     LIST,
     NAMED,
     SPAN,
+    TEXT,
     Held,
     Part,
     Piece,
@@ -32,7 +33,7 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "is_pythonic", "open_wrapper", "push"]
+__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "is_pythonic", "open_wrapper"]
 
 
 def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
@@ -42,70 +43,33 @@ def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
     end: int,
     closing: str,
     format_: str | None,
-    *,
     name: str | None = None,
     deviation: str | None = None,
+    *,
     is_for_calls: bool = False,
 ) -> bool:
     """Open a wrapper between two indexes of the window, unless it is quoted."""
-    window = turn.window
+    window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        if kind is not CODE and turn.line.quotation(turn.calls.tools or ()) is not None:
+        if kind is not CODE and turn.line.quotation(turn.calls.names) is not None:
             put_up_to(turn, end)
             return True
-    push(
-        turn,
-        kind,
-        start,
-        window.text[start:end],
-        closing,
-        format_,
-        name=name,
-        deviation=deviation,
-        is_for_calls=is_for_calls,
+    offset, opening = window.base + start, window.text[start:end]
+    turn.wrappers.append(
+        Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls)
     )
+    turn.count = 0
+    if opening:
+        queue.append(Part(offset, opening, TEXT))
     window.pos = end
     turn.state = IN_WRAPPER
     return True
 
 
-def push(  # noqa: PLR0913 (what a wrapper is)
-    turn: Turn,
-    kind: WrapperKind,
-    start: int,
-    opening: str,
-    closing: str,
-    format_: str | None,
-    *,
-    name: str | None = None,
-    deviation: str | None = None,
-    is_for_calls: bool = False,
-) -> None:
-    offset = turn.window.base + start
-    turn.wrappers.append(
-        Wrapper(
-            kind,
-            offset,
-            offset + len(opening),
-            opening,
-            closing,
-            format_,
-            len(turn.queue),
-            turn.count,
-            name,
-            deviation,
-            is_for_calls,
-        )
-    )
-    turn.count = 0
-    if opening:
-        turn.queue.append(Part(offset, opening, Piece.TEXT))
-
-
 def close_at(turn: Turn, at: int, closing: str) -> bool:
     window = turn.window
-    turn.queue.append(Part(window.base + at, closing, Piece.TEXT))
+    turn.queue.append(Part(window.base + at, closing, TEXT))
     window.pos = at + len(closing)
     return close(turn)
 
@@ -119,22 +83,37 @@ def close(turn: Turn) -> bool:
     if wrapper.kind is NAMED:
         close_named(turn, wrapper)
     if turn.wrappers:
-        for index in range(wrapper.first, len(queue)):
-            held = queue[index].what
+        for part in queue[wrapper.first :]:
+            held = part.what
             if isinstance(held, Held) and not held.is_closed:
-                queue[index] = queue[index]._replace(
-                    what=held._replace(is_closed=True, format=format_in(held, wrapper))
-                )
+                held.is_closed, held.format = True, format_in(held, wrapper)
         turn.count += wrapper.outer_count
         return True
     turn.queue, turn.count, turn.state = [], 0, IN_PROSE
+    if len(turn.content.tool_calls) + len(queue) > turn.limits.max_calls and not fit(turn, queue):
+        return True
     for part in queue:
         held = part.what
         if isinstance(held, Held):
             make(turn, held, format_in(held, wrapper), part.text)
-    turn.fresh = window.offset
+    turn.fresh = window.base + window.pos
     turn.surplus = wrapper.closing
     return True
+
+
+def fit(turn: Turn, queue: list[Part]) -> bool:
+    """Return whether the turn may have so many more calls; if not, let all of the wrapper be text (rule 14)."""
+    held = [part.what for part in queue if isinstance(part.what, Held)]
+    names = [names_of(one.found) for one in held]
+    most = turn.limits.max_calls
+    if len(turn.content.tool_calls) + sum(map(len, names)) <= most:
+        return True
+    for one, called in zip(held, names, strict=True):
+        refusal = Refusal(RejectionReason.TOO_MANY, f"beyond the first {most} calls", next(iter(called), None))
+        reject(turn, one.start, one.end, refusal)
+    for part in queue:
+        put_text(turn, part.start, part.text)
+    return False
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
@@ -147,9 +126,9 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
     closing = queue[-1].text if wrapper.closing and len(queue) > index + 1 else ""
     if closing in MISSPELLED_CLOSINGS and isinstance(held.found, WrittenCall):
         deviation = f"the tag is closed by {closing}"
-        held = held._replace(found=held.found._replace(deviations=(*held.found.deviations, deviation)))
-    end = turn.window.offset if wrapper.closing else held.end
-    queue[wrapper.first :] = [Part(wrapper.start, text, held._replace(start=wrapper.start, end=end))]
+        held.found = held.found._replace(deviations=(*held.found.deviations, deviation))
+    held.start, held.end = wrapper.start, turn.window.offset if wrapper.closing else held.end
+    queue[wrapper.first :] = [Part(wrapper.start, text, held)]
 
 
 def break_wrappers(
@@ -175,7 +154,7 @@ def break_wrappers(
         if not held_any and not began:
             return begin_code(turn, outer, queue)
         turn.content.token(outer.opening)
-        turn.fresh, turn.token = outer.inside, outer.opening
+        turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
         queue = queue[1:]
     fence = next((one for one in wrappers if one.kind is FENCE), None)
     is_listing = (
@@ -190,7 +169,7 @@ def break_wrappers(
     )
     is_span = any(one.kind is SPAN for one in wrappers)
     if fence is not None and is_listing:
-        open_quotation(turn, end_of_fence(len(fence.closing)), fence.inside, "in a listing of code")
+        open_quotation(turn, end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code")
         turn.state = IN_QUOTATION
     elif fence is not None:
         turn.fence_is_open = True
@@ -256,7 +235,8 @@ def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut
     parsed = parse_whole(part.text)
     found = turn.calls.read(parsed) if parsed and not is_cut_off else None
     if found is not None and not isinstance(found, Refusal):
-        make_bare(turn, held._replace(found=found), part.text)
+        held.found = found
+        make_bare(turn, held, part.text)
         return
     reason = RejectionReason.TRUNCATED if is_cut_off else RejectionReason.MALFORMED
     refusal = Refusal(reason, f"expected {wrapper.closing or 'the end of the line'} at offset {held.end}", wrapper.name)
@@ -267,7 +247,7 @@ def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut
 def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
     """Take what follows <|python_tag|>, and is no call in another form, as code."""
     turn.content.token(wrapper.opening)
-    turn.candidate = Candidate(None, wrapper.inside, "", CODE_INTERPRETER)
+    turn.candidate = Candidate(None, wrapper.start + len(wrapper.opening), "", CODE_INTERPRETER)
     turn.candidate.kept = [part.text for part in queue[1:]]
     turn.state = IN_CODE
     return True
@@ -281,7 +261,7 @@ def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     name = match["tag_name"] or match["attribute_name"] or match["dotted_name"] or match["called_name"]
     deviation = None
     if not (match["tag_name"] or match["attribute_name"]):
-        if name not in (turn.calls.tools or ()) and not turn.calls.lenient:
+        if name not in (turn.calls.names) and not turn.calls.lenient:
             return False
         deviation = f"the tag is written {match[0].replace(name, 'NAME')}{{…}}"
     return open_wrapper(
