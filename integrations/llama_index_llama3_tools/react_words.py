@@ -13,8 +13,8 @@ __all__ = ["Masked", "mask_quoted"]
 
 _WORD = re.compile(r"(?:Action(?: Input)?|Answer):")
 _STEP = re.compile(r"(?:Action|Answer):")
-_OPENING = re.compile(r"(?P<fence>`{3,16}|~{3,16})(?P<language>[^\r\n]*)[\r\n]\s*(?=Thought:|Action:)")
-_CLOSING = re.compile(r"\s*(?P<fence>`{3,}|~{3,})")
+_OPENING = re.compile(r"(?P<fence>`{3,16})(?P<language>[^\r\n]*)[\r\n]\s*(?=Thought:|Action:)")
+_CLOSING = re.compile(r"\s*(?P<fence>`{3,})")
 _NOTHING = re.compile(r"(?:\s|`{3,}|<\|[a-z_]{1,32}\|>)*")
 _LONGEST_FENCE = 16
 _FIRST_PRIVATE, _LAST = 0xE000, 0x10FFFF
@@ -96,7 +96,7 @@ def _wrappers(extractor: Extractor, text: str, quotations: Iterable[Span]) -> li
 def _before_fence(text: str, end: int) -> int:
     """Return the index at which the fence begins that ends at an index."""
     start = max(end - _LONGEST_FENCE, 0)
-    return start + len(text[start:end].rstrip("`~"))
+    return start + len(text[start:end].rstrip("`"))
 
 
 def _wrapper(text: str, opening: re.Match[str], end: int, *, is_first: bool) -> list[Span]:

@@ -139,7 +139,7 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         f"The Action: line says get_page.\nAction: delete\nAction Input: {CALL}",
         f"{CALL}\nObservation: none\n{PAGE}",
         f"Action: delete\nAction Input: {CALL}\nObservation: none\nThought: next\n{PAGE}",
-        f"<!-- {PAGE} -->\nAction: delete\nAction Input: {CALL}",
+        f"<think>{PAGE}</think>\nAction: delete\nAction Input: {CALL}",
         f"```\n{PAGE}\nObservation: none\n```\nsays the page.\nAction: delete\nAction Input: {CALL}",
     ],
 )

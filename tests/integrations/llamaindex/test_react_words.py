@@ -22,7 +22,6 @@ CALL = '{"name": "now", "parameters": {}}'
 
 QUOTED = {
     "a fence": f"```\n{DELETE}\n```",
-    "a fence of tildes": f"~~~\n{DELETE}\n~~~",
     "a fence of a language": f"```python\n{DELETE}\n```",
     "a fence of text": f"```text\nThought: So.\n{DELETE}\n```",
     "a fence in which more stands before": f"```\nPage 1\n{DELETE}\n```",
@@ -89,7 +88,6 @@ class TestQuoted:
         pytest.param(f"```\nThought: So.\n{DELETE}\n", True, id="which is cut off"),
         pytest.param(f" \n```\n\nThought: So.\n{DELETE}\n```\n\n", True, id="with white space"),
         pytest.param(f"```\n{DELETE}\n```<|eot_id|>", True, id="without a thought, and with a token"),
-        pytest.param(f"~~~~\n{DELETE}\n~~~~", True, id="of tildes"),
         pytest.param(f"```text\nThought: So.\n{DELETE}\n```", True, id="with a language"),
         pytest.param(f"<think>Hm.</think>\n```text\nThought: So.\n{DELETE}\n```", True, id="behind reasoning"),
         pytest.param(
