@@ -124,9 +124,10 @@ def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, str
 
 
 def test_a_call_keeps_what_was_mended():
-    (lenient, repaired) = judged(TIME, f"{TAG} {BROKEN}", Reading(lenient=True, repair=True)).calls
+    broken = BROKEN.replace("clock", "timer")
+    (lenient, repaired) = judged(TIME, f"{TAG} {broken}", Reading(repair=True)).calls
     assert lenient == FoundCall("clock", {}, "{}", ("the tag is written <function(NAME)>{…}",))
-    assert repaired == FoundCall("clock", {}, "{}", (), BROKEN)
+    assert repaired == FoundCall("timer", {}, "{}", (), broken)
 
 
 def test_it_is_remarked_behind_the_reason_of_a_failure_too():
