@@ -1,5 +1,8 @@
 """Counts the code of the extractor: modules, lines, patterns, the longest function, and where options are spelled.
 
+The extractor is `llama3_tools/extractor.py` and what it imports, directly or not, wherever that lives. What reads
+no text is left out: the values, the errors, the declarations of tools, and the arguments' schemas.
+
 Run it on one tree, or on two to compare them:
 
     python tools/count_code.py
@@ -14,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_CORE = ("", "calls", "formats", "reading", "stream")
-"""The packages of `llama3_tools` that take a text apart; the first is the package itself."""
+_READS_NO_TEXT = {"arguments", "declared", "errors", "read_only", "schema_check", "schemas", "tools", "values"}
+"""The packages and modules that are left out, under their old and new names."""
 
 _OPTION = "starts_reasoning"
 """An option that every reader of text takes: where it stands, options are spelled."""
@@ -26,6 +29,7 @@ class Counts(NamedTuple):
 
     modules: int
     lines: int
+    statements: int
     patterns: int
     longest: int
     longest_name: str
@@ -47,6 +51,7 @@ def count(root: Path) -> Counts:
     return Counts(
         modules=len(trees),
         lines=sum(len(path.read_text("utf-8").splitlines()) for path, _ in trees),
+        statements=sum(isinstance(node, ast.stmt) for _, tree in trees for node in ast.walk(tree)),
         patterns=sum(_is_pattern(node) for _, tree in trees for node in ast.walk(tree)),
         longest=longest,
         longest_name=longest_name,
@@ -55,10 +60,28 @@ def count(root: Path) -> Counts:
     )
 
 
-def _modules(root: Path) -> Iterator[Path]:
-    package = root / "shared" / "llama3_tools"
-    for folder in _CORE:
-        yield from (path for path in (package / folder).glob("*.py") if path.name != "_version.py")
+def _modules(root: Path) -> set[Path]:
+    """Return the extractor's modules."""
+    shared = root / "shared"
+    found: set[Path] = set()
+    waiting = [shared / "llama3_tools" / "extractor.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(shared, ast.parse(path.read_text("utf-8")))
+    return {path for path in found if _READS_NO_TEXT.isdisjoint((path.stem, path.parent.name))}
+
+
+def _imported(shared: Path, tree: ast.Module) -> Iterator[Path]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "llama3_tools":
+            where = shared.joinpath(*(node.module or "").split("."))
+            named = [where / f"{alias.name}.py" for alias in node.names]
+            modules = [where.with_suffix(".py"), where / "__init__.py", *named]
+            yield from (
+                module for module in modules if module.exists() and module != shared / "llama3_tools/__init__.py"
+            )
 
 
 def _is_pattern(node: ast.AST) -> bool:
@@ -83,6 +106,7 @@ def main(roots: list[str]) -> None:
     rows = {
         "modules": [f"{one.modules}" for one in counted],
         "lines": [f"{one.lines:,}" for one in counted],
+        "statements": [f"{one.statements:,}" for one in counted],
         "compiled patterns": [f"{one.patterns}" for one in counted],
         "lines of the longest function": [f"{one.longest} (`{one.longest_name}`)" for one in counted],
         "generators": [f"{one.generators}" for one in counted],

@@ -37,20 +37,11 @@ def patched(text: str, diff: str) -> str:
 def test_the_worked_example_is_a_format(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "shared" / "llama3_tools", tmp_path / "llama3_tools")
     formats = tmp_path / "llama3_tools" / "formats"
-    (formats / "action.py").write_text(block("python", '"""'), "utf-8")
+    (formats / "answer.py").write_text(block("python", '"""'), "utf-8")
     listed = formats / "__init__.py"
     listed.write_text(patched(listed.read_text("utf-8"), block("diff", "+")), "utf-8")
-    (line,) = re.findall(r"`(ANSWER = .*)`", GUIDE)
-    tags = formats / "wrappers.py"
-    tags.write_text(f"{tags.read_text('utf-8')}\n{line}\n", "utf-8")
-    diff = (
-        "+from llama3_tools.formats.wrappers import ANSWER\n …\n+    where_read(ANSWER),\n     where_read(FUNCTION),\n"
-    )
-    listed.write_text(patched(listed.read_text("utf-8"), diff), "utf-8")
     cases = "from chunkings import extract_in_every_chunking\nimport llama3_tools\n"
     cases += "print(llama3_tools.__file__)\n" + block("python", "read =")
-    output = '<answer>{"name": "f", "arguments": {}}</answer>'
-    cases += f"assert llama3_tools.extract({output!r}).tool_calls[0].format == 'answer'\n"
     path = os.pathsep.join([str(tmp_path), str(ROOT / "tests")])
     measured = {name for name in os.environ if name.startswith("COV")}  # what is measured is the project, not its copy
     done = subprocess.run(
