@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_object import JsonObject, has_key_twice, parse_object, parse_whole
+from llama3_tools.reading.json_object import JsonObject, has_key_twice, parse_lone, parse_object, parse_whole
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
@@ -172,7 +172,9 @@ def _named_call(
     if type(arguments) is dict:
         written = parsed.written(given[0])
     else:
-        held = parse_whole(arguments) if isinstance(arguments, str) else None
+        held = parse_lone(arguments) if isinstance(arguments, str) else None
+        if held is not None and held.flaw:
+            return Refusal(RejectionReason.MALFORMED, f"{held.flaw}, in the arguments", name)
         if held is None:
             detail = f"{given[0]!r} is neither an object nor a string that holds one"
             return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)

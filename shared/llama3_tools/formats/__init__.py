@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import FENCE
 from llama3_tools.formats.function_tag import FUNCTION_TAG
-from llama3_tools.formats.json_calls import INNER_OBJECT, JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
+from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
 from llama3_tools.formats.quotations import RESPONSE, THOUGHT
@@ -210,9 +210,7 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.
     inside = [
-        INNER_OBJECT if format_ is OBJECT else format_
-        for format_ in formats
-        if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
+        format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
     ]
     firsts = "".join(dict.fromkeys("".join(format_.first for format_ in bare))) or "\0"
     return Grammar(

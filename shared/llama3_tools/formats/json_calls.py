@@ -6,16 +6,14 @@ import re
 
 from llama3_tools.formats.base import SPACE, Kind, WireFormat, beginnings
 
-__all__ = ["CALL_KEYS", "INNER_OBJECT", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT", "TOOL_CALLS"]
+__all__ = ["CALL_KEYS", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT", "TOOL_CALLS"]
 
 CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls?)"
 """The keys with which a call begins."""
 
-# A brace is a candidate if a key may follow. The quote of the key may be escaped, in JSON within a string.
-OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}\\{{0,2}}")', rf"\{{{SPACE}\\{{0,2}}", "{")
-
-# In a wrapper, arguments may be empty.
-INNER_OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{")
+# A brace is a candidate if a key may follow. The quote of the key may be escaped, in JSON within a
+# string; and an object may be empty, as arguments are.
+OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{")
 
 # With repair, a key may have other quotes or none, and a comment may stand before it.
 MALFORMED_OBJECT = WireFormat(

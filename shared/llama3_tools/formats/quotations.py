@@ -25,10 +25,9 @@ THOUGHT = WireFormat(
 RESPONSE = WireFormat(
     "tool_response",
     Kind.RESPONSE,
-    "<tool_response>",
-    beginnings("<tool_response>"),
+    r"<tool_response(?:[ \t][^<>\n]{0,128})?>",
+    rf"{beginnings('<tool_response')}|<tool_response(?:[ \t][^<>\n]{{0,128}})?",
     "<",
-    {"<tool_response>": "</tool_response>"},
     is_inside=False,
 )
 

@@ -16,7 +16,15 @@ from typing import Any, NoReturn
 from llama3_tools.reading.json_tokens import scan_json
 from llama3_tools.reading.python_scalars import is_unicode
 
-__all__ = ["JsonObject", "has_key_twice", "parse_elements", "parse_object", "parse_whole", "skip_json_space"]
+__all__ = [
+    "JsonObject",
+    "has_key_twice",
+    "parse_elements",
+    "parse_lone",
+    "parse_object",
+    "parse_whole",
+    "skip_json_space",
+]
 
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 
@@ -180,13 +188,19 @@ def parse_whole(text: str) -> JsonObject | None:
     {'a': 1}
     >>> parse_whole('{"a": 1} and more')
     """
+    parsed = parse_lone(text)
+    return parsed if parsed and not parsed.flaw else None
+
+
+def parse_lone(text: str) -> JsonObject | None:
+    """Parse text that is one JSON object and nothing else, strict or not; return `None` if it is not."""
     start = _skip(text, 0)
     if not text.startswith("{", start):
         return None
     parsed = parse_object(text, start)
     if parsed is None and scan_json(text, start).refusal is None:
         parsed = parse_object(text, start, checked=True)
-    return parsed if parsed and not parsed.flaw and _skip(text, parsed.end) == len(text) else None
+    return parsed if parsed and _skip(text, parsed.end) == len(text) else None
 
 
 def has_key_twice(members: dict[str, Any], written: str) -> bool:

@@ -69,7 +69,7 @@ class JsonTokens:
     (4, True)
     """
 
-    __slots__ = ("_closers", "_due", "_rest", "_then", "has_key", "last", "refusal", "resume")
+    __slots__ = ("_closers", "_due", "_rest", "_string_end", "_then", "has_key", "last", "refusal", "resume")
 
     def __init__(self, start: int) -> None:
         self._closers = bytearray()
@@ -77,6 +77,8 @@ class JsonTokens:
         self._due = _VALUE
         self._then = _VALUE
         """What comes after the string that is open."""
+        self._string_end = -1
+        """The offset after the string that was read last."""
         self._rest = ""
         """What is left of a literal; the state of a number."""
         self.last = start
@@ -110,6 +112,7 @@ class JsonTokens:
                     pos = match.end()
                     if match[1]:
                         due = self._then
+                        self._string_end = base + pos
                     continue
                 if pos < end and not _MAY_BE_ESCAPE(text, pos):
                     return self._broken(due, text, pos, base)
@@ -193,7 +196,8 @@ class JsonTokens:
 
     def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
         self._due = due
-        self.resume = self.last if due in _IN_TOKEN else base + pos
+        is_string = base + pos == self._string_end  # which was meant to go on: `"F-1; {"name"`
+        self.resume = self.last if due in _IN_TOKEN or is_string else base + pos
         detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"
         if due is _STRING:
             what = "an escape that JSON does not have" if text[pos] == "\\" else f"the character {text[pos]!r}"

@@ -315,7 +315,7 @@ class PythonTokens:
             self._end_value(_CONSTANTS[word])
             return pos
         is_at_argument = self._is_call and not self._containers and self._name is None
-        if char != "=" or not is_at_argument or not word.isidentifier():
+        if char != "=" or not is_at_argument or not word.isidentifier() or word in ("True", "False", "None"):
             raise self._unexpected(f"{'a call of' if char == '(' else 'the name'} {shortened(word)!r}")
         if word in self.keywords:
             raise _BrokenError(f"the argument {shortened(word)!r} stands twice, at offset {self.last}")

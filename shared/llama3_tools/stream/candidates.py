@@ -17,9 +17,9 @@ from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
-from llama3_tools.stream.turn import Turn, is_declared, make_bare, put_text, reject, tool_named
+from llama3_tools.stream.turn import Turn, is_declared, is_element_of_data, make_bare, put_text, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import LINE, NAMED, Held, Part, Wrapper, names_of
+from llama3_tools.stream.wrappers import CODE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of
 from llama3_tools.stream.wrapping import break_wrappers, close
 from llama3_tools.values import RejectionReason
 
@@ -199,7 +199,8 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     whole = "".join(candidate.kept)
     at = len(whole) if is_cut_off else max(tokens.resume, start + 1) - start
     resume_at(turn, candidate, whole, at)
-    if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_for_calls(turn):
+    is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
+    if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
         break_wrappers(turn)  # a brace in prose
         put_text(turn, start, whole[:at], is_prose=True)
         return True
@@ -230,6 +231,10 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
     else:
         found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
     if type(found) is Refusal:
+        if not parsed.members and wrapper is None and not turn.is_after_tag:  # `{}` in prose
+            put_text(turn, start, parsed.json, is_prose=True)
+            turn.state = IN_PROSE
+            return True
         return refuse(turn, found, start, parsed.json)
     format_ = "json" if type(found) is WrittenCall else "envelope"
     if type(found) is list and parsed.start:
@@ -340,22 +345,44 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     name = refusal.name
     if name is None and candidate is not None:
         name = wrapper.name if wrapper and wrapper.kind is NAMED else name_in(turn, candidate, whole)
+    if is_code(turn, name, whole, candidate):
+        break_wrappers(turn)
+        assert turn.candidate is not None  # noqa: S101  # it is code now
+        turn.candidate.kept.append(text)
+        return True
     in_tag = is_for_calls(turn)
     named = name is not None and is_declared(turn, name)
     if candidate is not None and candidate.name is not None:
         is_line = wrapper is not None and wrapper.kind is LINE
-        is_meant = in_tag or (named and (not is_line or "=" in text))
-        turn.list_is_open = not is_line
+        is_missing = refusal.reason is RejectionReason.MISSING_ARGUMENTS
+        is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
+        turn.list_is_open, turn.broken_depth = not is_line, 0
     else:
         is_meant = in_tag or named or has_call_keys(whole)
+    is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
     break_wrappers(turn, began=True)
+    if not is_meant and (is_element or is_element_of_data(turn, start)):
+        turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)
-    if why is not None and (name is not None or is_meant):
+    if why is not None and (name is not None or is_meant or text == "{"):
         turn.rejections.quoted(start, start + len(text), why, name)
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
     put_text(turn, start, text)
     return True
+
+
+def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | None) -> bool:
+    """Return whether a candidate after <|python_tag|> is code: neither a call nor an attempt at one (rule 11)."""
+    if (
+        not turn.wrappers
+        or turn.wrappers[0].kind is not CODE
+        or any(isinstance(part.what, Held) for part in turn.queue)
+    ):
+        return False
+    is_pythonic = candidate is not None and candidate.name is not None
+    is_named = name is not None and is_declared(turn, name)
+    return not is_named and (is_pythonic or not has_call_keys(whole))
 
 
 def is_for_calls(turn: Turn) -> bool:

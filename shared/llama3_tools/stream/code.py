@@ -18,6 +18,8 @@ def read_code(turn: Turn) -> bool:
     assert candidate is not None  # noqa: S101  # the state says so
     text, pos = window.text, window.pos
     match = (END_OF_CODE.ended if window.ended else END_OF_CODE.going).search(text, pos)
+    if match is None and window.ended and (partial := END_OF_CODE.going.search(text, pos)) and "<|" in partial[0]:
+        window.text = text = text[: partial.start()]  # the output ends within a token
     end = len(text) if match is None else match.start()
     piece = text[pos:end]
     window.pos = end

@@ -56,10 +56,18 @@ def read_wrapper(turn: Turn) -> bool:
     at = _GAP(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if at == len(text):
         patterns = match = None
+    elif (
+        wrapper.kind is FENCE and turn.count and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
+    ):
+        if text.startswith(wrapper.closing, at) or window.ended:
+            return close_at(turn, pos, text[pos : at + len(wrapper.closing)])
+        return False
     else:
         patterns = turn.grammar.inside.get(text[at], A_CALL)
         match = (patterns.ended if window.ended else patterns.going)(text, at)
         if match is None:
+            if is_cut_off(turn, wrapper, at) and window.ended and turn.is_complete:
+                return close_at(turn, pos, text[pos:])  # the output ends within the closing
             return break_unless_surplus(turn, wrapper, at if at == pos else pos)
         if match.lastgroup == "more":
             return False
@@ -73,11 +81,13 @@ def read_wrapper(turn: Turn) -> bool:
     return follow(turn, wrapper, match, at)
 
 
+def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
+    """Return whether the text ends, so far, within what closes the wrapper."""
+    closing, text = wrapper.closing, turn.window.text
+    return bool(turn.count) and len(text) - at < len(closing) and closing.startswith(text[at:])
+
+
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
-    window = turn.window
-    rest = window.text[pos:]
-    if window.ended and turn.is_complete and turn.count and rest and wrapper.closing.startswith(rest):
-        return close_at(turn, pos, rest)  # the output ends within the closing
     skipped = skip_surplus_inside(turn, wrapper, pos)
     return False if skipped is None else skipped or break_wrappers(turn)
 
@@ -220,7 +230,7 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     if wrapper.kind is FENCE and turn.count and ticks.startswith(wrapper.closing):
         return close_at(turn, at, ticks)
     info = (match["info"] or "").lower()
-    is_closing = wrapper.kind is FENCE or any(one.kind is FENCE for one in turn.wrappers)
+    is_closing = any(one.kind is FENCE and ticks.startswith(one.closing) for one in turn.wrappers) and not info
     if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
         return break_wrappers(turn, is_closed=is_closing)
     return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)

@@ -17,7 +17,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
-from llama3_tools.stream.turn import Turn, line_before, put_text, put_up_to, reject, tool_named
+from llama3_tools.stream.turn import Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
 from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper
@@ -35,6 +35,10 @@ _NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\Z")
 _LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
 _QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
 _HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
+_IS_FUNCTOOLS = re.compile(r"(?<!\w)functools").match
+_INDENTATIONS = ("", " ", "  ", "   ")
+"""What may stand before a call on its line: more is code, as in Markdown."""
+_BLOCKQUOTE = re.compile(r"[ \t]{0,3}>[ \t>]{0,8}").fullmatch
 _FUNCTOOLS = "functools"
 _NAME_ENDS = "_.:/- \t\r\n"
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]\s*\Z")
@@ -121,11 +125,17 @@ def skip_surplus(turn: Turn) -> bool:
             match = _SURPLUS(text, pos)
             if match is not None and match["more"] is not None and not window.ended:
                 return False
-            if match is not None and not (match["more"] or "").endswith("<"):
+            if match is not None and not (match["more"] or "").endswith("<") and not is_bracket_open(turn, text[pos]):
                 window.pos += 1
         turn.fresh = window.offset
     turn.surplus = None
     return True
+
+
+def is_bracket_open(turn: Turn, closer: str) -> bool:
+    """Return whether a bracket that stands on the line as text waits for its closing one."""
+    line = turn.line.text
+    return line.count("{" if closer == "}" else "[") > line.count(closer)
 
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -153,11 +163,12 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     tool = tool_named(turn, name)
     if tool is not None and opens_line_wrapper(turn, start):
         return True
-    if tool is None or start < window.pos or not may_stand_at(turn, start):
+    may_stand = start >= window.pos and may_stand_at(turn, start)
+    if tool is None or start < window.pos or not (may_stand or window.text[start - 1] == "`"):
         reject_quoted_name(turn, at)
         return False
     put_up_to(turn, start)
-    if quoted_name(turn, name, start):
+    if quoted_name(turn, name, start) or not may_stand:
         return False
     open_wrapper(turn, LINE, start, start, "", None)
     return begin_pythonic(turn, start, at, name)
@@ -166,10 +177,14 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 def may_stand_at(turn: Turn, start: int) -> bool:
     """Return whether a pythonic call may stand at an index: where a line begins, after a token, in a broken list."""
     window = turn.window
-    if turn.list_is_open and "\n" not in window.text[window.pos : start]:
-        return True
+    if turn.broken_depth >= 0:
+        before = window.text[window.pos : start]
+        if "\n" not in before:
+            line = f"{turn.line.text}{before}".rstrip()
+            return depth_after(before, turn.broken_depth) == 0 and turn.list_is_open and line.endswith((",", ";"))
     line_start = max(window.text.rfind("\n", 0, start) + 1, turn.fresh - window.base)
-    return line_start > 0 and not window.text[line_start:start].strip(" \t")
+    before = window.text[line_start:start]
+    return line_start > 0 and (before in _INDENTATIONS or _BLOCKQUOTE(before) is not None)
 
 
 def quoted_name(turn: Turn, name: str, start: int) -> bool:
@@ -193,28 +208,34 @@ def reject_quoted_name(turn: Turn, at: int) -> None:
 
 def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     at, text = match.start(), turn.window.text
-    if opens_line_wrapper(turn, at):
+    if text[at - 1] in "`*" and opens_line_wrapper(turn, at):
         return True
     start = at
-    if text.endswith(_FUNCTOOLS, 0, at) and at - len(_FUNCTOOLS) >= turn.window.pos:
-        start = at - len(_FUNCTOOLS)
     if (
-        format_.name == "pythonic_list"
-        and turn.window.base + at != turn.fresh
-        and is_part_of_code(line_before(turn, at))
+        text.endswith(_FUNCTOOLS, 0, at)
+        and at - len(_FUNCTOOLS) >= turn.window.pos
+        and _IS_FUNCTOOLS(text, at - len(_FUNCTOOLS))
     ):
-        return begin_code_list(turn, match)
+        start = at - len(_FUNCTOOLS)
+    if format_.name == "pythonic_list":
+        put_up_to(turn, start)
+        why = turn.line.quotation(turn.calls.names)
+        line = turn.line.text[-LOOK_BEHIND:]
+        is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(line)
+        if is_code or why is not None or turn.broken_depth > 0:
+            return pass_list(turn, match, why)
     is_for_calls = match[0].startswith(TOOL_CALLS)
     return open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
 
 
-def begin_code_list(turn: Turn, match: re.Match[str]) -> bool:
-    """Pass a list that is a part of code, and report the declared tool in it."""
-    at, text, window = match.start(), turn.window.text, turn.window
-    found = _LISTED_NAME(text, at)
+def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
+    """Pass a list that is a part of code, or quoted, and report the declared tool in it."""
+    at, window = match.start(), turn.window
+    found = _LISTED_NAME(window.text, at)
     name = tool_named(turn, found[1]) if found else None
     if found is not None and name is not None:
-        refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code, or quoted", name)
+        reason = RejectionReason.NOT_A_CALL if why is None else RejectionReason.QUOTED
+        refusal = Refusal(reason, why or "a list that is a part of code", name)
         reject(turn, window.base + at, window.base + found.end(), refusal)
     return False
 
@@ -246,12 +267,13 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.end())
         return True
     info = match["info"].lower()
-    if turn.fence_is_open and not info:
+    if turn.fence_is_open:
         turn.fence_is_open = False
         put_up_to(turn, match.end("ticks"))
         return True
     put_up_to(turn, match.start())
-    if turn.line.quotation(()) is not None:
+    goes_on = bool((match["rest"] or "").strip()) and not is_marker(turn.line.text)
+    if goes_on or turn.line.quotation(()) is not None:
         put_up_to(turn, match.end("ticks"))
         return True
     if info in WORDS:
@@ -311,9 +333,12 @@ def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool
     return open_quotation(turn, closing, window.offset, "in thoughts", is_split=turn.splits)
 
 
-def begin_response(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    put_up_to(turn, match.start())
+    if turn.line.quotation(()) is not None:
+        return False
     put_up_to(turn, match.end())
-    closing = end_of_tag(format_.closings[match[0]])
+    closing = end_of_tag("</tool_response>")
     return open_quotation(turn, closing, turn.window.offset, "in the repeated result of a tool")
 
 

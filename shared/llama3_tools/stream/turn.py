@@ -25,6 +25,8 @@ from llama3_tools.values import RejectionReason
 __all__ = [
     "Quotation",
     "Turn",
+    "depth_after",
+    "is_element_of_data",
     "is_data_at",
     "is_declared",
     "line_before",
@@ -37,6 +39,8 @@ __all__ = [
 ]
 
 _NO_NAMES: dict[str, Tool] = {}
+_BRACKETS = re.compile(r"[()\[\]{}]").findall
+_GAP = re.compile(r"\s*,\s*")
 _WORD = re.compile(r"\w").search
 _DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
 
@@ -75,6 +79,10 @@ class Turn:
     """Whether a fence is open that is text, so that the next one closes it."""
     list_is_open = False
     """Whether a pythonic list is open on this line whose brackets are text."""
+    broken_depth = -1
+    """How many brackets of a pythonic call are open on this line that broke, or of its list; -1 if none did."""
+    data_end = -1
+    """The offset after an element of an array of data."""
     fresh = 0
     """The offset after the last call, token or opening: a call may stand there."""
     token: str | None = None
@@ -121,8 +129,18 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
         turn.trace.append((start, start + len(text), turn.quotation is not None))
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
-    if turn.list_is_open and "\n" in text:
-        turn.list_is_open = False
+    if turn.broken_depth >= 0:
+        if "\n" in text:
+            turn.broken_depth, turn.list_is_open = -1, False
+        else:
+            turn.broken_depth = depth_after(text, turn.broken_depth)
+
+
+def depth_after(text: str, depth: int) -> int:
+    """Return how many brackets are open after a text, if so many are open before it; never below none."""
+    for bracket in _BRACKETS(text):
+        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
+    return depth
 
 
 def put_up_to(turn: Turn, at: int) -> None:
@@ -195,15 +213,28 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)
         put_text(turn, held.start, text)
-    elif turn.broken and is_data(turn, held):
-        refusal = Refusal(RejectionReason.MALFORMED, "the value of a member of a malformed object", name)
+    elif (turn.broken and is_data(turn, held)) or turn.broken_depth > 0:
+        refusal = Refusal(RejectionReason.MALFORMED, "a part of a malformed object or call", name)
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)
+    elif is_element_of_data(turn, held.start):
+        refusal = Refusal(RejectionReason.NOT_A_CALL, "an element of an array of data", name)
+        reject(turn, held.start, held.end, refusal)
+        put_text(turn, held.start, text)
+        turn.data_end = held.end
     elif not turn.grammar.json and held.format != "pythonic":
         put_text(turn, held.start, text)
     else:
         make(turn, held, held.format, text)
         turn.surplus = ""
+
+
+def is_element_of_data(turn: Turn, start: int) -> bool:
+    """Return whether an object follows the element of an array of data, after a comma."""
+    window = turn.window
+    return turn.data_end >= window.base and bool(
+        _GAP.fullmatch(window.text, turn.data_end - window.base, start - window.base)
+    )
 
 
 def is_data(turn: Turn, held: Held) -> bool:

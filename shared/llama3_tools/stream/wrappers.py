@@ -84,6 +84,8 @@ class Held:
     repaired_from: str | None = None
     is_closed: bool = False
     """Whether a wrapper around it has closed: it is a call, whatever becomes of those further out."""
+    is_delimited: bool = False
+    """Whether a delimiter follows, or another element, if the wrapper fails."""
 
 
 class Piece(Enum):

@@ -36,6 +36,9 @@ from llama3_tools.values import RejectionReason
 __all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "is_pythonic", "open_wrapper"]
 
 
+_GAP = re.compile(r"[\s;,]*").match
+
+
 def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
     turn: Turn,
     kind: WrapperKind,
@@ -151,7 +154,7 @@ def break_wrappers(
     held_any = any(isinstance(part.what, Held) for part in queue)
     outer, inner = wrappers[0], wrappers[-1]
     if outer.kind is CODE:
-        if not held_any and not began:
+        if not began and (not held_any or holds_pythonic(turn, queue)):
             return begin_code(turn, outer, queue)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
@@ -173,16 +176,26 @@ def break_wrappers(
         turn.state = IN_QUOTATION
     elif fence is not None:
         turn.fence_is_open = True
+    gap = _GAP(turn.window.text, turn.window.pos)
+    is_delimited = began or (gap is not None and any(char in gap[0] for char in ",;\n"))
+    for part in reversed(queue):
+        if isinstance(part.what, Held):
+            part.what.is_delimited = is_delimited or part.what.is_closed
+            is_delimited = False
+        is_delimited = is_delimited or any(char in part.text for char in ",;\n")
     for part in queue:
         held = part.what
         if isinstance(held, Held):
             unwrap(turn, held, part, inner, is_quoted=is_span or is_listing, is_code=is_code, is_cut_off=is_cut_off)
         elif held is Piece.TOKEN:
             turn.content.token(part.text)
+        elif part.text.startswith("<|"):  # Llama 4's
+            turn.content.token(part.text)
         else:
             put_wrapper(turn, part)
     if any(one.kind is LIST for one in wrappers) and turn.names:
         turn.list_is_open = True
+        turn.broken_depth = max(turn.broken_depth, 0)
     return True
 
 
@@ -208,7 +221,9 @@ def unwrap(
     elif is_quoted:
         turn.rejections.quoted(held.start, held.end, "in a code span", name)
         put_text(turn, part.start, part.text)
-    elif is_code or (inner.kind is LINE and not held.is_closed):
+    elif is_code or (
+        held.format == "pythonic" and (not held.is_delimited or (inner.kind is LINE and not held.is_closed))
+    ):
         detail = "a list that is a part of code" if is_code else "the line goes on after it, as prose or as code"
         reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, detail, name))
         put_text(turn, part.start, part.text)
