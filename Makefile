@@ -9,12 +9,13 @@ ARGS ?=
 TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model"
 SECONDS ?= 60
 TARGET ?=
+OUTPUTS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick docs clean
+.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,9 @@ bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour
 
 bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output, two minutes; fails if so
 	$(PY) benchmarks/speed.py --quick $(ARGS)
+
+evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models, minutes (OUTPUTS="outputs.jsonl more.jsonl.gz")
+	@$(PY) benchmarks/evidence.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict

@@ -1,107 +1,158 @@
-"""Outputs of every day, against the least that could be done with them.
+"""The targets: outputs in the shapes in which models write them, against the least that could be done with them.
 
-The floor of an output is one `json.loads` of each of its calls and one `str.find` over its text. That of a stream is a
-loop over its chunks that appends them and looks for a brace.
+The floor of an output is one `json.loads` of each of its calls and one `str.find` over its text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from figures import OutputRatio
+from evidence import Sample, read_file
+from figures import Target
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
-from workloads import CALL, LEAF, PROSE, TYPICAL
+from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 
-__all__ = ["ratios"]
+__all__ = ["Shape", "targets"]
 
-_MEGABYTE = 1_000_000
-_MARKDOWN = '# Title\n\n- **Bold** and `code`, a [link](https://example.org) [1]\n1. One <b>x</b> ("quoted")\n'
-_TOOLS = [{"name": name} for name in ("get_weather", "get_time", "search", "send_mail", "turn_on")]
-_DEEP = 60
-_STREAMING_TARGET = 66.0
-"""Which is 1.5 µs a character over 22.5 ns, about what the loop takes for one on the machine of the documentation."""
+_TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
+_FLOORS = {"`<tool_call>`": 10.0, "text and JSON": 10.0, "fences with JSON": 14.0, "ChatML": 14.0}
+"""The targets of the shapes, in floors."""
+_COERCE = {"tools": TOOLS, "coerce_arguments": True}
+_CORPUS = Path(__file__).parents[2] / "shared"
+_FILES = (_CORPUS / "corpus" / "real_outputs.jsonl", _CORPUS / "bfcl" / "rows.jsonl.gz")
+"""Published outputs, where they lie beside the repository."""
+_MOST_OUTPUTS = 200
 
 
-class _Output(NamedTuple):
-    """An output, who reads it, and the calls in it."""
+class Shape(NamedTuple):
+    """Outputs of one shape."""
 
     name: str
-    extractor: Extractor
-    text: str
+    texts: Sequence[str]
     calls: Sequence[str]
-    target: float | None
+    """The calls in them, in JSON."""
+
+    @property
+    def size(self) -> int:
+        """How many characters they have together."""
+        return sum(map(len, self.texts))
 
 
-def ratios(repeats: int) -> Iterator[OutputRatio]:
-    """Measure the outputs that have a target, and harder ones of their kinds."""
-    plain, declared = Extractor(), Extractor(tools=_TOOLS)
-    wide = _call(f"[{','.join([LEAF] * (_MEGABYTE // (len(LEAF) + 1)))}]")
-    nested = "[" * _DEEP + "1" + "]" * _DEEP
-    deep = _call(f"[{','.join([nested] * (_MEGABYTE // (len(nested) + 1)))}]")
-    outputs = (
-        _Output("a typical output", plain, TYPICAL, [CALL], 3.0),
-        _Output("a typical output, with tools", declared, TYPICAL, [CALL], 3.0),
-        _Output("a string of 100 KB", plain, *_alone(_string("x", 100_000)), 1.5),
-        _Output("a string of 100 KB, of code", plain, *_alone(_string("if (x) { y[0] = {}; }\n", 100_000)), 1.5),
-        _Output("a string of 100 KB, of escapes", plain, *_alone(_string("é", 100_000, escaped=True)), 1.5),
-        _Output("1 MB of structure", plain, *_alone(wide), 1.3),
-        _Output(f"1 MB of structure, {_DEEP} levels deep", plain, *_alone(deep), 1.3),
-        _Output("1 MB of prose", plain, _of(PROSE, _MEGABYTE), [], 2.0),
-        _Output("1 MB of prose, with tools", declared, _of(PROSE, _MEGABYTE), [], 2.0),
-        _Output("1 MB of Markdown, with tools", declared, _of(_MARKDOWN, _MEGABYTE), [], None),
-        _Output("1,000 calls", plain, "; ".join([CALL] * 1000), [CALL] * 1000, 3.0),
-    )
-    for output in outputs:
-        yield _whole(output, repeats)
-    yield _streamed(repeats)
+def targets(repeats: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:
+    """Measure all that has a target.
+
+    Args:
+        repeats: how many runs the best one is taken of.
+        files: outputs of real models; those that are not there are left out.
+    """
+    shapes = [Shape(name, [text], calls) for name, (text, calls) in REAL_SHAPES.items()]
+    for shape in (*shapes, *published_shapes(files)):
+        kind = shape.name.partition(",")[0]
+        yield _whole(shape, {}, _FLOORS[kind], repeats)
+        if kind == "`<tool_call>`" and len(shape.texts) == 1:
+            yield _whole(shape, _COERCE, 14.0, repeats, ", 5 tools, coercion")
+    for name, text, plain, declared in (("prose", PROSE, 3.0, 6.0), ("Markdown", MARKDOWN, 8.0, 12.0)):
+        shape = Shape(name, [text], [])
+        yield _timed(shape, {}, plain, repeats)
+        yield _timed(shape, {"tools": TOOLS}, declared, repeats, ", 5 tools")
+    for shape in (*shapes, Shape("prose", [PROSE], [])):
+        yield _in_chunks(shape, {}, repeats)
+    yield _in_chunks(shapes[0], _COERCE, repeats, ", 5 tools, coercion")
+    for number, target in ((100, 6.0), (1000, 60.0)):
+        seconds = best_of(partial(build, number), repeats)
+        yield Target(f"an extractor for {number:,} tools", 1e3 * seconds, _MILLISECONDS, target)
 
 
-def _call(argument: str) -> str:
-    return f'{{"name": "f", "parameters": {{"argument": {argument}}}}}'
+def published_shapes(files: Sequence[Path]) -> Iterator[Shape]:
+    """Return the outputs of real models by their shapes, with the calls that are found in them."""
+    samples = [sample for path in files if path.is_file() for sample in read_file(path)]
+    for name in _FLOORS:
+        chosen = [sample for sample in samples if _shape_of(sample.text) == name]
+        step = max(1, len(chosen) // _MOST_OUTPUTS)
+        found = [(sample, _calls_in(sample)) for sample in chosen[::step]]
+        having = [(sample.text, calls) for sample, calls in found if calls]
+        if having:
+            texts, calls = [text for text, _ in having], [call for _, calls in having for call in calls]
+            yield Shape(f"{name}, {len(texts)} real outputs", texts, calls)
 
 
-def _alone(call: str) -> tuple[str, list[str]]:
-    return call, [call]
+def build(number: int) -> Extractor:
+    """Make an extractor for so many tools, declarations that were never read before included."""
+    declared = [
+        {**tool, "function": {**tool["function"], "name": f"{tool['function']['name']}_{copy}"}}
+        for copy in range(-(-number // len(TOOLS)))
+        for tool in TOOLS
+    ]
+    return Extractor(tools=declared[:number])
 
 
-def _string(unit: str, size: int, *, escaped: bool = False) -> str:
-    written = json.dumps(unit, ensure_ascii=escaped)[1:-1]
-    return _call(f'"{_of(written, size)}"')
+def _shape_of(text: str) -> str | None:
+    if "<|im_" in text:
+        return "ChatML"
+    if "<tool_call>" in text:
+        return "`<tool_call>`"
+    if "```" in text:
+        return "fences with JSON"
+    return "text and JSON" if re.search(r'\w\W*\{\s*"(?:name|arguments)"', text) else None
 
 
-def _of(unit: str, size: int) -> str:
-    return unit * (size // len(unit))
+def _calls_in(sample: Sample) -> list[str]:
+    """Return the JSON of the calls in an output, or nothing if one of them is not JSON."""
+    written = [sample.text[slice(*call.span)] for call in Extractor().extract(sample.text).tool_calls]
+    try:
+        for call in written:
+            json.loads(call)
+    except ValueError:
+        return []
+    return written
 
 
-def _whole(output: _Output, repeats: int) -> OutputRatio:
-    name, extractor, text, calls, target = output
-    found = [call.arguments for call in extractor.extract(text).tool_calls]
-    if found != [json.loads(call)["parameters"] for call in calls]:
-        raise AssertionError(f"{name}: {len(found)} calls were found, which are not the {len(calls)} in it")
-    seconds = best_of(partial(extractor.extract, text), repeats)
-    return OutputRatio(name, seconds, best_of(partial(_read_floor, text, calls), repeats), target, size=len(text))
+def _extractor(options: Mapping[str, Any], shape: Shape) -> Extractor:
+    extractor = Extractor(**options)
+    found = sum(len(extractor.extract(text).tool_calls) for text in shape.texts)
+    if found != len(shape.calls):
+        raise AssertionError(f"{shape.name}: {found} calls were found, not the {len(shape.calls)} in it")
+    return extractor
 
 
-def _streamed(repeats: int) -> OutputRatio:
-    chunks = list(chunks_of(TYPICAL))
-    seconds = best_of(partial(streamed, Extractor(), chunks), repeats)
-    floor = best_of(partial(_append_and_search, chunks), repeats)
-    return OutputRatio("a typical output, by 4 characters", seconds, floor, _STREAMING_TARGET, size=len(TYPICAL))
+def _whole(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
+    extractor = _extractor(options, shape)
+    seconds = best_of(partial(_extract_all, extractor, shape.texts), repeats)
+    floor = best_of(partial(_read_floor, shape), repeats)
+    return Target(f"{shape.name}{how}", seconds / floor, _TIMES, target)
 
 
-def _read_floor(text: str, calls: Sequence[str]) -> None:
-    text.find("{")
-    for call in calls:
+def _timed(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
+    extractor = _extractor(options, shape)
+    seconds = best_of(partial(_extract_all, extractor, shape.texts), repeats)
+    return Target(f"500 characters of {shape.name}{how}", 1e6 * seconds, _MICROSECONDS, target)
+
+
+def _in_chunks(shape: Shape, options: Mapping[str, Any], repeats: int, how: str = "") -> Target:
+    extractor = _extractor(options, shape)
+    chunks = [list(chunks_of(text)) for text in shape.texts]
+    seconds = best_of(partial(_stream_all, extractor, chunks), repeats)
+    return Target(f"stream by 4 characters: {shape.name}{how}", 1e6 * seconds / shape.size, _EACH, 0.6)
+
+
+def _extract_all(extractor: Extractor, texts: Sequence[str]) -> None:
+    for text in texts:
+        extractor.extract(text)
+
+
+def _stream_all(extractor: Extractor, outputs: Sequence[Sequence[str]]) -> None:
+    for chunks in outputs:
+        streamed(extractor, chunks)
+
+
+def _read_floor(shape: Shape) -> None:
+    for text in shape.texts:
+        text.find("{")
+    for call in shape.calls:
         json.loads(call)
-
-
-def _append_and_search(chunks: Sequence[str]) -> str:
-    text = ""
-    for chunk in chunks:
-        text += chunk
-        chunk.find("{")
-    return text

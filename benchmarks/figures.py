@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,10 +12,10 @@ __all__ = [
     "WHOLE",
     "AdapterGrowth",
     "Growth",
-    "OutputRatio",
     "Overhead",
     "Ratio",
     "Row",
+    "Target",
     "growth_factor",
     "time_shown",
 ]
@@ -43,7 +43,7 @@ class Row(ABC):
 
     @abstractmethod
     def cells(self) -> Sequence[str]:
-        """Give what stands in the row, under the headings."""
+        """Return what stands in the row, under the headings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Ratio(Row):
         return {"ratio": self.ratio}
 
     def cells(self) -> Sequence[str]:
-        """Give the times and their ratio."""
+        """Return the times and their ratio."""
         target, missed = "", ""
         if self.target is not None:
             target = f"{self.target:.1f}"
@@ -77,17 +77,29 @@ class Ratio(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class OutputRatio(Ratio):
-    """The time that reading an output took, and the least that it could have taken."""
+class Target(Row):
+    """A measure that is to be at most so much."""
 
-    headings: ClassVar[Sequence[str]] = ("", "characters", *Ratio.headings[1:])
-    size: int = field(kw_only=True)
-    """In characters."""
+    headings: ClassVar[Sequence[str]] = ("", "measured", "target", "", "missed by")
+    measured: float
+    unit: str
+    """What both numbers count."""
+    target: float
+
+    @property
+    def share(self) -> float:
+        """How much of the target was used."""
+        return self.measured / self.target
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """What was measured."""
+        return {self.unit: self.measured}
 
     def cells(self) -> Sequence[str]:
-        """Give the length, the times and their ratio."""
-        name, *others = Ratio.cells(self)
-        return (name, f"{self.size:,}", *others)
+        """Return the two numbers, their unit, and by how much the target is missed."""
+        missed = f"{self.share - 1:.0%}" if self.share > 1 else ""
+        return (self.name, f"{self.measured:.3g}", f"{self.target:.3g}", self.unit, missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +135,7 @@ class Growth(Row):
         return {**times, "late": self.slowdown}
 
     def cells(self) -> Sequence[str]:
-        """Give the growth for each length of chunks, and what a character took."""
+        """Return the growth for each length of chunks, and what a character took."""
         factors = (f"{self.factor(chunk):.2f}" if chunk in self.seconds else "" for chunk in _COLUMNS)
         return (self.name, *factors, f"{self.slowdown:.2f}", *(self._each(chunk) for chunk in _SHOWN))
 
@@ -132,7 +144,7 @@ class Growth(Row):
 
 
 def growth_factor(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Give the growth of the time for twice the size, the worst one.
+    """Return the growth of the time for twice the size, the worst one.
 
     >>> growth_factor([10, 20, 40], [1.0, 2.0, 5.0])
     2.5
@@ -164,7 +176,7 @@ class Overhead(Row):
         return {"added": self.seconds - self.framework}
 
     def cells(self) -> Sequence[str]:
-        """Give the times."""
+        """Return the times."""
         times = (self.framework, self.extractor, self.seconds, self.own)
         return (self.name, *map(time_shown, times), self.per)
 
@@ -187,7 +199,7 @@ class AdapterGrowth(Row):
         return {"all": self.seconds[-1]}
 
     def cells(self) -> Sequence[str]:
-        """Give the times of the longest stream, and what they grew by."""
+        """Return the times of the longest stream, and what they grew by."""
         times = (self.framework, self.seconds)
         grown = [(time_shown(one[-1]), f"{growth_factor(self.chunks, one):.2f}") for one in times]
         return (self.name, f"{self.chunks[-1]:,}", *(cell for cells in grown for cell in cells))

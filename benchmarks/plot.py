@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from figures import WHOLE, Growth, Ratio
+from figures import WHOLE, Growth, Target
 
 __all__ = ["plot"]
 
@@ -18,7 +18,7 @@ _GREY = "#7d8590"
 _MET, _MISSED, _LINE = "#2f9e6e", "#d9822b", "#3b8eea"
 
 
-def plot(path: Path, ratios: Sequence[Ratio], grown: Sequence[Growth]) -> None:
+def plot(path: Path, targets: Sequence[Target], grown: Sequence[Growth]) -> None:
     """Draw what was measured, as SVG or whatever the name of the file says."""
     with mpl.rc_context():
         mpl.rcParams.update(
@@ -26,24 +26,23 @@ def plot(path: Path, ratios: Sequence[Ratio], grown: Sequence[Growth]) -> None:
         )
         mpl.rcParams.update({"axes.labelcolor": _GREY, "axes.edgecolor": _GREY})
         mpl.rcParams.update({"xtick.color": _GREY, "ytick.color": _GREY})
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure = Figure(figsize=(11, 5), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1, 1))
-        _draw_ratios(left, [one for one in ratios if one.target is not None])
+        _draw_targets(left, targets)
         _draw_growth(right, grown)
         metadata = {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, transparent=True, metadata=metadata)
 
 
-def _draw_ratios(axes: Axes, ratios: Sequence[Ratio]) -> None:
-    shares = [one.ratio / (one.target or 1) for one in ratios]
-    names = [one.name for one in ratios]
-    axes.barh(names, shares, color=[_MET if share <= 1 else _MISSED for share in shares], height=0.6)
-    for place, (one, share) in enumerate(zip(ratios, shares, strict=True)):
-        axes.text(max(share, 1.0), place, f"  {one.ratio:.1f}, target {one.target:.1f}", va="center")
+def _draw_targets(axes: Axes, targets: Sequence[Target]) -> None:
+    names = [one.name.replace("`", "") for one in targets]
+    axes.barh(names, [one.share for one in targets], color=[_MET if one.share <= 1 else _MISSED for one in targets])
+    for place, one in enumerate(targets):
+        axes.text(max(one.share, 1.0), place, f"  {one.measured:.2g} of {one.target:.2g} {one.unit}", va="center")
     axes.axvline(1, color=_GREY, linewidth=1, linestyle="--")
-    axes.set_xlim(0, max([1.0, *shares]) * 1.6)
+    axes.set_xlim(0, max([1.0, *(one.share for one in targets)]) * 1.6)
     axes.invert_yaxis()
-    axes.set_xlabel("ratio to the floor, by its target")
+    axes.set_xlabel("measured, by its target")
     axes.spines[["top", "right"]].set_visible(False)
 
 

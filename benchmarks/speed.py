@@ -23,8 +23,8 @@ from typing import NamedTuple, NoReturn
 
 from adapters import adapters, growth_of_adapters
 from comparing import changes, figures_in, figures_of
-from extraction import ratios
-from figures import WHOLE, Growth, Ratio, Row
+from extraction import targets
+from figures import WHOLE, Growth, Row, Target
 from growth import faster_than_linear, grown
 from imports import imports
 from measuring import machine
@@ -90,7 +90,7 @@ class _Section(NamedTuple):
 
 def _sections(effort: Effort, workloads: Sequence[Workload]) -> dict[str, _Section]:
     return {
-        "targets": _Section(ratios(effort.repeats)),
+        "targets": _Section(targets(effort.repeats)),
         "imports": _Section(imports(effort.repeats), ("pydantic", *_FRAMEWORKS)),
         "adapters": _Section(adapters(effort.repeats), _FRAMEWORKS),
         "adapters-growth": _Section(growth_of_adapters(effort.chunks), _FRAMEWORKS),
@@ -134,7 +134,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
 
 
 def _measured(section: _Section, kept: list[Row]) -> Iterator[str]:
-    """Give a table, with a line below that says when and on what it was measured."""
+    """Return a table, with a line below that says when and on what it was measured."""
     yield from table(_kept(section.rows, kept))
     today = datetime.now(timezone.utc).date()
     yield ""
@@ -162,7 +162,7 @@ def _plot(path: Path, measured: Mapping[str, Iterable[Row]]) -> None:
     from plot import plot  # noqa: PLC0415 - matplotlib, which nothing else needs
 
     rows = [row for rows in measured.values() for row in rows]
-    plot(path, [row for row in rows if isinstance(row, Ratio)], [row for row in rows if isinstance(row, Growth)])
+    plot(path, [row for row in rows if isinstance(row, Target)], [row for row in rows if isinstance(row, Growth)])
 
 
 def _options(command_line: Sequence[str] | None) -> argparse.Namespace:

@@ -20,7 +20,7 @@ TYPICAL = (
 )
 """An output of 200 characters with one call in it."""
 
-# What more than one output is made of, again and again.
+# What more than one output is made of.
 PROSE = "Prose without a brace in it. "
 PROSE_WITH_BRACES = "A set {x, y}, a list [1] and a (pair). "
 LEAF = '{"a": [1, 2, {"b": "ccccccc"}]}'
@@ -86,6 +86,7 @@ _TAGGED = f"<tool_call>{CALL}</tool_call>"
 _WITH_TOOLS = {"tools": _TOOLS}
 _ALL = {"formats": "all", **_WITH_TOOLS}
 _LENIENT = {"lenient": True}
+_PROGRESS = {"progress": True, **_WITH_TOOLS}
 _REPAIR = {"repair": True, **_WITH_TOOLS}
 _COERCE = {"coerce_arguments": True, **_WITH_TOOLS}
 _THINKING = {"split_reasoning": True}
@@ -121,8 +122,8 @@ GROWING: tuple[Workload, ...] = (
     Workload(
         "arguments in a string",
         r"\"key\": 1, ",
-        before='{"name": "f", "parameters": "{',
-        after=r'\"end\": 1}"}' + f"\n{CALL}",
+        before=r'{"name": "f", "parameters": "{\"inner\": {',
+        after=r'\"end\": 1}}"}' + f"\n{CALL}",
         calls_beside=2,
     ),
     Workload(
@@ -137,9 +138,16 @@ GROWING: tuple[Workload, ...] = (
     Workload("open objects", '{"a":', after=_BREAK),
     Workload("open objects up to the end", '{"a":', calls_beside=0),
     Workload("open arrays", "[", after=_BREAK),
-    Workload("open arrays up to the end", "[", calls_beside=0),
+    Workload("open arrays up to the end", "["),
     Workload("open arrays of objects", '[{"a":', after=_BREAK),
     Workload("open braces", "{"),
+    Workload("open arrays by the megabyte", "[", scale=8),
+    Workload("open arrays before prose", "[", after="A", calls_beside=0),
+    Workload("lists and tags in turn", "[<tool>["),
+    Workload("lists and tags in turn, with tools", "[<tool>[", options=_WITH_TOOLS),
+    Workload("open calls, one in another", '{"name": "f", "parameters": {'),
+    Workload("open spans", "`["),
+    Workload("open bold", '**{"'),
     Workload("closing braces", "}]"),
     Workload("quotes", '"'),
     Workload("quotes after a brace", '"', before='{"name": '),
@@ -192,21 +200,12 @@ GROWING: tuple[Workload, ...] = (
         options=_ALL,
     ),
     Workload("pieces of code", "<|python_tag|>print(1)<|eom_id|>\n", calls=1, options=_ALL),
-    # Fences, comments, thoughts.
+    # Fences, thoughts.
     Workload("fenced calls", f"```json\n{CALL}\n```\n", calls=1),
-    Workload("calls fenced by tildes", f"~~~json\n{CALL}\n~~~\n", calls=1),
     Workload("listings", "```python\nprint(1)\n```\n"),
     Workload("a fence that never closes", "print(1)\n", before="```python\n", calls_beside=0),
     Workload("fences that never close", "```json\n{"),
-    Workload("tildes that never close", "~~~json\n{"),
-    Workload("half fences of tildes", "\n~~"),
     Workload("backticks", "`"),
-    Workload("tildes", "~"),
-    Workload("comments", "<!-- x -->"),
-    Workload("open comments", "<!--", calls_beside=0),
-    Workload("half comments", "<!-"),
-    Workload("a long comment", "- ", before="<!--", after=f"-->\n{CALL}"),
-    Workload("open tags of code", f"<code {'x' * 1990}\n"),
     Workload("thoughts", "<think>x</think>", options=_THINKING),
     Workload("open thoughts", "<think>", calls_beside=0),
     Workload("half-closed thoughts", "</thin", before="<think>", calls_beside=0, options=_THINKING),
@@ -236,6 +235,9 @@ GROWING: tuple[Workload, ...] = (
         "nested pythonic lists", "[", before="[add(numbers=", closing="]", after=f")]\n{CALL}", options=_WITH_TOOLS
     ),
     Workload("open pythonic calls", "[get_weather(city=", options=_WITH_TOOLS),
+    Workload("open pythonic lists", "[get_weather(", options=_WITH_TOOLS),
+    Workload("open pythonic lists of calls", "get_weather([", options=_WITH_TOOLS),
+    Workload("names before JSON", f"get_weather\n{CALL}\n", calls=1, options=_PROGRESS),
     Workload("open pythonic lines", "get_weather(city=[\n", after=_BREAK, options=_WITH_TOOLS),
     Workload("open pythonic strings", f"{_PYTHONIC}", options=_WITH_TOOLS),
     Workload("names of tools", "get_weather ", options=_WITH_TOOLS),
@@ -247,11 +249,11 @@ GROWING: tuple[Workload, ...] = (
     Workload("names before a header, a line each", "clock(<|start_header_id|>\n", options=_WITH_TOOLS),
     # Lenient.
     Workload("calls under other keys", '{"tool": "f", "args": {"a": 1}}\n', calls=1, options=_LENIENT),
-    Workload("misspelled tags", '<function=f{"a": 1}<function>\n', calls=1, options=_LENIENT),
-    Workload("open misspelled tags", "<function(f){", options=_LENIENT),
+    Workload("misspelled tags", '<function=clock{"a": 1}<function>\n', calls=1, options=_WITH_TOOLS),
+    Workload("open misspelled tags", "<function(clock){", options=_WITH_TOOLS),
     Workload("malformed calls, lenient", '{"tool": "f", "args": {oops}} ', options=_LENIENT),
     # Repairs, coercion.
-    Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
+    Workload("malformed calls, repaired", f"{_BROKEN}\n", calls_beside=2, options=_REPAIR),
     Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
     Workload("open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', options=_REPAIR),
     Workload("open comments, to repair", "{/*", options=_REPAIR),

@@ -9,7 +9,7 @@ from llama3_tools import Extraction, Extractor, ReasoningDelta, TextDelta, ToolC
 
 __all__ = ["breaking_off_calls_nothing", "calls_come_when_they_are_complete"]
 
-_TAKEN_OUT = re.compile(r"<\||<\Z|</s>|[\"']tool_calls?[\"']")
+_TAKEN_OUT = re.compile(r"<\||<\Z|</s>|\[TOOL_CALLS\]|[\"']tool_calls?[\"']")
 """What may be taken out of an output without a call: tokens at its edges, and the JSON of an envelope."""
 
 

@@ -86,7 +86,7 @@ def _end_of_literal(text: str, start: int) -> int | None:
 
 def _repaired(text: str, tool: str) -> Input | None:
     calls = CallReader({tool: Tool(tool)}, repair=True)
-    mended = Mending(calls, 0, "", name=tool, is_after_call=False).read(text, ended=True)
+    mended = Mending(calls, 0, "", name=tool, is_after_call=False).read(text, 0, ended=True)
     if not isinstance(mended, Mended) or not isinstance(mended.found, WrittenCall):
         return None
     return Input(mended.found.arguments, mended.text)

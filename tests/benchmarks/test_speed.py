@@ -6,18 +6,21 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adapters import adapters, growth_of_adapters
+from chunkings import extract_in_every_chunking
 from comparing import figures_of
-from extraction import ratios
+from extraction import build, published_shapes
 from figures import WHOLE, Growth, Row, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
 from llama3_tools.stream.window import Window
 from measuring import chunks_of, streamed
 from memory import STREAMS, memory_of_streams
+from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from pages import table
 from peers import OUTPUTS, peers
 from speed import main
@@ -26,11 +29,36 @@ from workloads import GROWING, TYPICAL, Workload
 ROOT = Path(__file__).parents[2]
 SIZE = 4096
 MEMORY = [workload.name for workload, *_ in STREAMS]
+TARGETS = [
+    "`<tool_call>`",
+    "`<tool_call>`, 5 tools, coercion",
+    "text and JSON",
+    "fences with JSON",
+    "ChatML",
+    "500 characters of prose",
+    "500 characters of prose, 5 tools",
+    "500 characters of Markdown",
+    "500 characters of Markdown, 5 tools",
+    "stream by 4 characters: `<tool_call>`",
+    "stream by 4 characters: text and JSON",
+    "stream by 4 characters: fences with JSON",
+    "stream by 4 characters: ChatML",
+    "stream by 4 characters: prose",
+    "stream by 4 characters: `<tool_call>`, 5 tools, coercion",
+    "an extractor for 100 tools",
+    "an extractor for 1,000 tools",
+]
 
 
 def rows(lines: Iterator[str] | list[str]) -> list[list[str]]:
     """The cells of the rows of tables."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def arguments_of(call: str) -> dict[str, Any]:
+    """The arguments of a call in JSON, under either key."""
+    members = json.loads(call)
+    return members.get("arguments") or members["parameters"]
 
 
 def test_the_typical_output_is_as_long_as_it_says():
@@ -54,28 +82,13 @@ def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, c
     with pytest.raises(SystemExit) as stopped:
         main(["--quick", "--only", "targets", "memory", "--json", str(written)])
     assert stopped.value.code == 0
-    printed = capsys.readouterr().out
-    assert [row[0] for row in rows(printed.splitlines())] == [
-        "",
-        "a typical output",
-        "a typical output, with tools",
-        "a string of 100 KB",
-        "a string of 100 KB, of code",
-        "a string of 100 KB, of escapes",
-        "1 MB of structure",
-        "1 MB of structure, 60 levels deep",
-        "1 MB of prose",
-        "1 MB of prose, with tools",
-        "1 MB of Markdown, with tools",
-        "1,000 calls",
-        "a typical output, by 4 characters",
-        "memory of a stream",
-        *MEMORY,
-    ]
+    names = [row[0] for row in rows(capsys.readouterr().out.splitlines())]
+    measured = [name for name in names if "real outputs" not in name]
+    assert measured == ["", *TARGETS, "memory of a stream", *MEMORY]
     figures = json.loads(written.read_text(encoding="utf-8"))
     assert {"processor", "system", "Python", "llama3-tools"} <= figures["machine"].keys()
     assert [one["name"] for one in figures["memory"]] == MEMORY
-    assert len(figures["figures"]) == 12 + len(MEMORY)
+    assert len(figures["figures"]) == len(names) - 2
 
 
 def test_a_page_gets_each_table_with_a_line_that_says_what_it_is_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -130,14 +143,7 @@ def test_it_draws_the_plot(tmp_path: Path):
     drawn = tmp_path / "speed.svg"
     with pytest.raises(SystemExit):
         main(["--quick", "--only", "targets", "growth", "--named", "an array of calls", "--plot", str(drawn)])
-    assert "a typical output" in drawn.read_text(encoding="utf-8")
-
-
-def test_the_readme_says_of_the_typical_output_what_the_page_does():
-    times = {cells[0]: cells[2] for cells in rows((ROOT / "docs" / "speed.md").read_text("utf-8").splitlines())}
-    whole, streamed = (float(times[f"a typical output{how}"][: -len(" µs")]) for how in ("", ", by 4 characters"))
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    assert f"takes {whole:.0f} µs; as a stream, it takes {streamed / len(TYPICAL):.1f} µs a character." in readme
+    assert "text and JSON" in drawn.read_text(encoding="utf-8")
 
 
 def test_growth_is_measured_whole_and_in_chunks():
@@ -223,18 +229,30 @@ def test_this_package_reads_right_what_its_peers_are_measured_on():
     assert ours.reads["typical"].text == "all"
 
 
-def test_the_targets_are_measured_at_the_sizes_that_they_are_named_for():
-    assert {row.name: row.size for row in ratios(1)} == {
-        "a typical output": 200,
-        "a typical output, with tools": 200,
-        "a string of 100 KB": 100_045,
-        "a string of 100 KB, of code": 100_026,
-        "a string of 100 KB, of escapes": 100_041,
-        "1 MB of structure": 1_000_044,
-        "1 MB of structure, 60 levels deep": 999_956,
-        "1 MB of prose": 999_978,
-        "1 MB of prose, with tools": 999_978,
-        "1 MB of Markdown, with tools": 999_936,
-        "1,000 calls": 87_998,
-        "a typical output, by 4 characters": 200,
+def test_the_targets_are_measured_on_outputs_as_long_as_they_say():
+    assert (len(PROSE), len(MARKDOWN)) == (500, 500)
+    assert {name: len(text) // 100 for name, (text, _) in REAL_SHAPES.items()} == {
+        "`<tool_call>`": 3,
+        "text and JSON": 5,
+        "fences with JSON": 10,
+        "ChatML": 15,
     }
+
+
+@pytest.mark.parametrize("options", [{}, {"tools": TOOLS, "coerce_arguments": True}], ids=["plain", "tools"])
+@pytest.mark.parametrize(("text", "calls"), REAL_SHAPES.values(), ids=REAL_SHAPES)
+def test_the_calls_in_the_outputs_of_the_targets_are_found(text: str, calls: list[str], options: dict[str, Any]):
+    extraction = extract_in_every_chunking(text, **options)
+    assert [call.arguments for call in extraction.tool_calls] == [arguments_of(call) for call in calls]
+
+
+def test_published_outputs_are_measured_where_they_are(tmp_path: Path):
+    outputs = tmp_path / "outputs.jsonl"
+    lines = [{"raw_output": text} for text, _ in REAL_SHAPES.values()]
+    outputs.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    names = [shape.name for shape in published_shapes([outputs, tmp_path / "gone.jsonl"])]
+    assert names == [f"{name}, 1 real outputs" for name in REAL_SHAPES]
+
+
+def test_an_extractor_is_built_for_as_many_tools_as_it_says():
+    assert len(set(build(103).tools)) == 103

@@ -13,6 +13,7 @@ from llama3_acceptance import FoundCall, Suite, Verdict, assert_tool_call, judge
 from llama3_tools import (
     ArgumentChange,
     ArgumentProblem,
+    CallProgress,
     Coercion,
     Event,
     Extraction,
@@ -84,6 +85,8 @@ def shown(event: Event) -> str:
         return event.text
     if isinstance(event, ToolCallReady):
         return event.tool_call.name
+    if isinstance(event, CallProgress):
+        return event.status
     assert_never(event)
 
 

@@ -99,7 +99,7 @@ class CallReader:
             if envelope is not None:
                 return envelope
         found = read_call(parsed, self.tools, lenient=self.lenient, tool_name=tool_name)
-        return found if type(found) is Refusal else self.checked(found)
+        return found if isinstance(found, Refusal) else self.checked(found)
 
     def checked(self, written: WrittenCall) -> WrittenCall | Refusal:
         """Return a call, or why it is none: of a tool that was not declared, or with arguments nested too deep."""

@@ -17,6 +17,7 @@ class Candidate:
         self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None
     ) -> None:
         self.tokens = tokens
+        """What reads it; `None` for code, which has no grammar."""
         self.start = start
         self.before = before
         """The text before it, as far as anyone looks behind."""

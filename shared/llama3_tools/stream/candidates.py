@@ -84,6 +84,7 @@ def read_candidate(turn: Turn) -> bool:
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
     tokens, pos = candidate.tokens, window.pos
+    assert tokens is not None  # noqa: S101  # code is read elsewhere
     end = tokens.read(window.text, pos, window.base, ended=window.ended)
     piece = window.text[pos:end]
     window.pos = end
@@ -188,6 +189,7 @@ def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
 def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Go on after a candidate that broke: at the token that broke it (rule 6)."""
     window, tokens, start = turn.window, candidate.tokens, candidate.start
+    assert tokens is not None  # noqa: S101  # code is read elsewhere
     turn.broken = True
     if candidate.flows:
         turn.state = IN_PROSE

@@ -186,7 +186,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     names = 1 if type(found) is WrittenCall else len(names_of(found))
     if len(content.tool_calls) + names > turn.limits.max_calls:
         detail = f"beyond the first {turn.limits.max_calls} calls"
-        reject(turn, held.start, held.end, Refusal(RejectionReason.TOO_MANY, detail, (names_of(found) or [None])[0]))
+        reject(turn, held.start, held.end, Refusal(RejectionReason.TOO_MANY, detail, next(iter(names_of(found)), None)))
         put_text(turn, held.start, text)
         return
     if type(found) is WrittenCall:
@@ -199,6 +199,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
                 content.call(calls.make(part.written, span, format_, held.repaired_from))
             else:
                 content.message(part)  # type: ignore[arg-type]
+    turn.line.add("}")  # the line holds more than text
     turn.broken = turn.is_after_tag = False
     turn.fresh = held.end
     turn.token = None

@@ -215,7 +215,7 @@ def unwrap(
     turn: Turn, held: Held, part: Part, inner: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
 ) -> None:
     """Take a call out of wrappers that are text."""
-    name = (names_of(held.found) or [None])[0]
+    name = next(iter(names_of(held.found)), None)
     if turn.quotation is not None:
         put_wrapper(turn, part)
     elif is_quoted:

@@ -1,12 +1,13 @@
-"""What finetunes of Llama 3 write around calls: their tags (rule 9) and ChatML's markers (rule 10)."""
+"""Rule 9: tags go with the calls that they hold, and are text around anything else."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta, ToolCallReady, extract
-from llama3_tools.stream.segments import read_segments
 
 A, B = '{"arguments": {"x": 1}, "name": "a"}', '{"name": "b", "arguments": {}}'
 SCHEMA = '{"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {"x": {}}}}}'
@@ -47,7 +48,7 @@ def test_tags_follow_each_other_with_or_without_text_between(name: str, opening:
 
 
 @over_tags
-def test_a_tag_left_open_behind_complete_calls_vanishes_at_the_end(name: str, opening: str, closing: str):
+def test_a_tag_left_open_after_complete_calls_vanishes_at_the_end(name: str, opening: str, closing: str):
     for cut in range(len(closing)):
         extraction = extract_in_every_chunking(f"One {opening}{A}{closing[:cut]}")
         assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", name)]
@@ -66,11 +67,11 @@ def test_output_that_is_cut_off_inside_a_tagged_call_gives_none(name: str, openi
 
 @over_tags
 @pytest.mark.parametrize("token", ["<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|im_start|>assistant\n"])
-def test_a_protocol_token_behind_the_calls_closes_a_tag(name: str, opening: str, closing: str, token: str):
+def test_a_protocol_token_after_the_calls_closes_a_tag(name: str, opening: str, closing: str, token: str):
     for text, names, content in [
         (f"{opening} {A} {token}", "a", None),
         (f"{opening} {A} {token}\nIt is sunny.", "a", "It is sunny."),
-        (f"{opening} {A}{token} {closing} Done.", "a", "Done."),
+        (f"{opening} {A}{closing}{token} Done.", "a", "Done."),
         (f"{opening} {A}{token} {opening} {B}{token}", "ab", None),
         (f"{opening} {A}{token} {B} oops", "ab", "oops"),
     ]:
@@ -89,56 +90,61 @@ def test_a_tag_that_nothing_closes_is_closed_by_the_next_of_its_kind():
     assert extraction.content == "One"
 
 
+AROUND_ANYTHING_ELSE = {
+    "nothing": ("", []),
+    "prose": ("x", []),
+    "data": ('{"a": 1}', ["not_a_call"]),
+    "a malformed call": ('{"name": "a", "arguments": {oops}}', ["malformed"]),
+    "a dict of Python's": ("{'name': 'a', 'arguments': {}}", ["malformed"]),
+    "a schema": (SCHEMA, ["schema_echo"]),
+    "a list of schemas": (f"[{SCHEMA}, {SCHEMA}]", ["schema_echo"] * 2),
+    "schemas on lines of their own": (f"{SCHEMA}\n{SCHEMA}", ["schema_echo"] * 2),
+}
+
+
 @over_tags
-def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: str):
-    attempt = ["malformed"] if name != "tools" else []  # which holds schemas
-    for text, names, reasons in [
-        (f"{opening}{closing}", "", []),
-        (f"{opening}x{closing}", "", []),
-        (f"Write {opening} first.", "", []),
-        (f'{opening}{{"a": 1}}{closing}', "", ["not_a_call"]),
-        (f'{opening}{{"name": "a", "arguments": {{oops}}}}{closing}', "", ["malformed"]),
-        *((f"{opening}{{'{key}': {{}}}}{closing}", "", attempt) for key in ("arguments", "function", "type", "id")),
-        (f"{opening}{{'name': 'a', 'arguments': {{}}}}{closing}", "", ["malformed"]),
-        (f"{opening}{{'city': 'Paris'}}{closing}", "", []),
-        (f"{opening}{SCHEMA}{closing}", "", ["schema_echo"]),
-        (f"{opening}[{SCHEMA}, {SCHEMA}]{closing}", "", ["schema_echo"]),
-        (f"{opening}{SCHEMA}\n{SCHEMA}{closing}", "", ["schema_echo"] * 2),
-    ]:
-        extraction = extract_in_every_chunking(text)
-        assert extraction.content == text
-        assert "".join(call.name for call in extraction.tool_calls) == names
-        assert [str(rejection.reason) for rejection in extraction.rejections] == reasons, name
+@pytest.mark.parametrize(("inside", "reasons"), AROUND_ANYTHING_ELSE.values(), ids=AROUND_ANYTHING_ELSE)
+def test_a_tag_around_anything_else_is_text(name: str, opening: str, closing: str, inside: str, reasons: list[str]):
+    assert name
+    text = f"{opening}{inside}{closing}"
+    extraction = extract_in_every_chunking(text, is_sampled=True)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [str(rejection.reason) for rejection in extraction.rejections] == reasons
+
+
+@over_tags
+def test_a_tag_in_prose_is_prose(name: str, opening: str, closing: str):
+    assert name
+    text = f"Write {opening} first, and {closing} last."
+    extraction = extract_in_every_chunking(text)
+    assert (extraction.content, extraction.rejections) == (text, ())
+
+
+ATTEMPTS = {
+    "malformed arguments": ('{"arguments": {"x": oops}, "name": "a"}', "malformed"),
+    "malformed arguments of a dict": ("{'arguments': {'x': oops}, 'name': 'a'}", "malformed"),
+    "cut off": ('\n{"arguments": {"x": 1', "truncated"),
+    "malformed data": ('{"a": oops}', "malformed"),
+    "data": ('{"a": 1}', "not_a_call"),
+}
 
 
 @pytest.mark.parametrize(("name", "opening", "closing"), [tag for tag in TAGS if tag[0] != "tools"])
-@pytest.mark.parametrize("repair", [False, True])
-def test_whatever_is_malformed_in_a_tag_is_an_attempt(name: str, opening: str, closing: str, *, repair: bool):
+@pytest.mark.parametrize(("inside", "reason"), ATTEMPTS.values(), ids=ATTEMPTS)
+@pytest.mark.parametrize("options", [{}, {"tools": [{"name": "a"}], "repair": True}], ids=["default", "repair"])
+def test_whatever_is_wrong_in_a_tag_is_an_attempt(  # noqa: PLR0913, PLR0917 - a table each
+    name: str, opening: str, closing: str, inside: str, reason: str, options: dict[str, Any]
+):
     assert name
-    tools = {"tools": [{"name": "a"}], "repair": True} if repair else {}
-    for inside, reason in [
-        ('{"arguments": {"x": oops}, "name": "a"}', "malformed"),
-        ('\n{"arguments": {"x": 1', "truncated"),
-        ("{'arguments': {'x': oops}, 'name': 'a'}", "malformed"),
-        (" {'type': 'function', 'name': oops}", "malformed"),
-    ]:
-        text = f"{opening}{inside}{'' if reason == 'truncated' else closing}"
-        (rejection,) = extract_in_every_chunking(text, **tools).rejections
-        assert (str(rejection.reason), rejection.name, rejection.is_attempt) == (reason, None, True)
-    (rejection,) = extract_in_every_chunking(f'{opening}x {{"a": oops}}{closing}', **tools).rejections
-    assert not rejection.is_attempt
-    (rejection,) = extract_in_every_chunking(f'{opening}{{"a": 1}}{closing}', **tools).rejections
-    assert (rejection.is_in_tag, rejection.is_attempt) == (True, False)
-    (rejection,) = extract_in_every_chunking(f'`{opening}{{"a": oops}}{closing}`', **tools).rejections
-    assert (rejection.is_in_tag, rejection.is_attempt) == (False, False)
+    text = f"{opening}{inside}{'' if reason == 'truncated' else closing}"
+    extraction = extract_in_every_chunking(text, is_sampled=True, **options)
+    assert [str(attempt.reason) for attempt in extraction.attempts] == [reason]
+    assert extraction.attempts == extraction.rejections
 
 
-@pytest.mark.parametrize("text", ['<tools>{"type": "function", "function": {oops', '<tools>{"arguments": {"x": 1'])
-def test_what_models_repeat_of_their_prompt_s_tools_is_no_attempt(text: str):
-    (rejection,) = extract_in_every_chunking(text).rejections
-    assert (rejection.name, rejection.is_attempt) == (None, False)
-    dicts = "<tools>\n{'type': 'function', 'function': {'name': 'a', 'parameters': {}}}\n</tools>"
-    assert extract_in_every_chunking(dicts).rejections == ()
+def test_in_a_tag_that_holds_schemas_data_is_no_attempt():
+    for text in ('<tools>{"type": "function", "function": {oops', '<tools>{"a": 1}</tools>', "<tools>{'a': 1}</tools>"):
+        assert extract_in_every_chunking(text).attempts == ()
 
 
 @over_tags
@@ -164,15 +170,29 @@ def test_a_tag_names_a_declared_tool_or_stays_text(name: str, opening: str, clos
 
 
 @over_tags
-def test_tags_in_fences_vanish_with_them_and_other_languages_are_quotation(name: str, opening: str, closing: str):
+def test_a_tag_in_a_fence_vanishes_with_it(name: str, opening: str, closing: str):
     text = f"```json\n{opening}{A}{closing}\n```"
     outer = "tools" if name == "tool_call" else "tool_call"
     extraction = extract_in_every_chunking(f"{text} and <{outer}>{opening}{B}{closing}</{outer}>")
     assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", "fence"), ("b", outer)]
     assert extraction.content == "and"
-    quoted = f"```xml\n{opening}{A}{closing}\n```"
-    assert extract_in_every_chunking(quoted).content == quoted
-    assert extract_in_every_chunking(f"`{opening}{A}{closing}`").content == f"`{opening}{A}{closing}`"
+
+
+@over_tags
+@pytest.mark.parametrize("quotation", ["```xml\n%s\n```", "Write `%s` for it.", "> %s"])
+def test_a_tag_in_quotation_is_text(name: str, opening: str, closing: str, quotation: str):
+    assert name
+    text = quotation % f"{opening}{A}{closing}".replace("\n", " ")
+    extraction = extract_in_every_chunking(text, is_sampled=True)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
+
+
+@over_tags
+def test_a_tag_in_a_code_span_that_is_a_whole_line_vanishes_with_it(name: str, opening: str, closing: str):
+    extraction = extract_in_every_chunking(f"So:\n`{opening}{A}{closing}`\nDone.".replace("l\n", "l "))
+    assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", name)]
+    assert extraction.content == "So: Done."
 
 
 @over_tags
@@ -193,20 +213,22 @@ def test_a_tagged_call_is_out_when_its_tag_is_closed():
     assert isinstance(event, ToolCallReady)
 
 
+CLOSED_TWICE = {
+    "at the end": ("%s", None),
+    "at the end of a line": ("One %s\ntwo", "One two"),
+    "before a token": ("%s<|eot_id|>", None),
+    "in another tag": ("<tools>%s</tools>", None),
+    "before text": ("%s two", "</functioncall> two"),
+    "three times": ("%s</functioncall> two", "</functioncall></functioncall> two"),
+}
+
+
 @pytest.mark.parametrize("opening", ["<functioncall ", "<functioncall\n"])
-def test_a_tag_that_is_closed_twice_vanishes_whole(opening: str):
-    tag = f"{opening}{A}></functioncall>"
-    for text, content in [
-        (tag, None),
-        (f"One {tag} two", "One two"),
-        (f"{tag}{tag}", None),
-        (f"<tools>{tag}</tools>", None),
-        (f"{tag}</functioncall>", "</functioncall>"),
-        (f"{tag[:-1]}s>", "</functioncalls>"),
-    ]:
-        extraction = extract_in_every_chunking(text)
-        assert {call.name for call in extraction.tool_calls} == {"a"}
-        assert extraction.content == content
+@pytest.mark.parametrize(("around", "content"), CLOSED_TWICE.values(), ids=CLOSED_TWICE)
+def test_one_closing_tag_too_many_goes_at_the_end_of_a_line(opening: str, around: str, content: str | None):
+    extraction = extract_in_every_chunking(around % f"{opening}{A}></functioncall>")
+    assert {call.name for call in extraction.tool_calls} == {"a"}
+    assert extraction.content == content
 
 
 def test_a_tag_is_not_closed_by_the_next_inside_of_something_broken():
@@ -220,66 +242,3 @@ def test_a_tag_is_not_closed_by_the_next_inside_of_something_broken():
 def test_prose_about_a_tag_flows_as_soon_as_it_is_none(prose: str):
     stream = Extractor().stream()
     assert stream.feed(f"Use {prose}!") == [TextDelta(f"Use {prose}!")]
-
-
-CHATML = [
-    "<|im_start|>",
-    "<|im_start|>\n",
-    "<|im_start|>assistant\n",
-    "<|im_start|>assistant \r\n",
-    "<|im_start|>tool ",
-    "<|im_start|>assistant<|end_header_id|>\n\n",
-    "<|im_start|><|im_start|>assistant\n",
-    "<|im_end|>",
-    "<|im_end|>\n<|im_start|>assistant\n",
-    "<|endoftext|>",
-]
-
-
-@pytest.mark.parametrize("marker", CHATML)
-def test_chatml_markers_go_at_the_edges_and_next_to_calls(marker: str):
-    for text, content in [
-        (f"{marker}{A}{marker}", None),
-        (f"{marker}{A}{marker}{B}", None),
-        (f"One {marker}{A} {marker}{marker}two", "One two"),
-        (f"One {marker}two {A}", f"One {marker}two"),
-    ]:
-        extraction = extract_in_every_chunking(text)
-        assert extraction.content == content
-        segments = read_segments(Extractor(), text).segments
-        assert "".join(segment.text for segment in segments) == text
-    assert (extract_in_every_chunking(f"One{marker}").content or "").rstrip() == "One"
-
-
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("<|im_start|>assistant\nHello.<|im_end|>", "Hello."),
-        ("<|im_start|>assistant\n\nHello.", "\nHello."),
-        ("<|im_start|>assistant", ""),
-        ("<|im_start|>assistants are many", "assistants are many"),
-        ("<|im_start|>assist", "assist"),
-        ("<|im_start|>", ""),
-        ("<|im_start", "<|im_start"),
-        ("<|im_start|>narrator\nHello.", "narrator\nHello."),
-        ("A <|im_start|>user\nis what begins a turn.", "A <|im_start|>user\nis what begins a turn."),
-        ("<|im_start|>\nHello.", "Hello."),
-        ("A <|im_start|>user", "A "),
-    ],
-)
-def test_a_role_goes_with_its_marker(text: str, content: str):
-    extraction = extract_in_every_chunking(text)
-    assert extraction.content == content
-    assert not extraction.tools_called
-
-
-def test_chatml_markers_in_a_string_are_data():
-    text = '{"name": "say", "arguments": {"text": "<|im_start|>assistant\\n<|im_end|>"}}'
-    (call,) = extract_in_every_chunking(text).tool_calls
-    assert call.arguments == {"text": "<|im_start|>assistant\n<|im_end|>"}
-
-
-def test_only_what_may_be_a_role_is_held_back():
-    stream = Extractor().stream()
-    assert stream.feed("<|im_start|>assist") == []
-    assert stream.feed("ed living") == [TextDelta("assisted living")]

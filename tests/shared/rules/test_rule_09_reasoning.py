@@ -1,4 +1,4 @@
-"""Reasoning that is split off (rule 9), and output that begins inside it."""
+"""Rule 9: reasoning that is split off, and output that begins inside it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A = '{"name": "a", "parameters": {}}'
         (f"{A}, <think>Hm.</think> ; {A}", "Hm.", None, "aa"),
         (f"{A}, <think>Hm.</think> then", "Hm.", ", then", "a"),
         (f"{A}; <think>Hm.</think>; then", "Hm.", "; then", "a"),
-        (f"{A}, <think>Hm.</think>", "Hm.", ",", "a"),
+        (f"{A}, <think>Hm.</think>", "Hm.", None, "a"),
         ("One <|eot_id|> <think>Hm.</think> two", "Hm.", "One two", ""),
         ("One <think>Hm.</think> <|eot_id|> two", "Hm.", "One <|eot_id|> two", ""),
         ("First <think>Hm.</think> then.", "Hm.", "First then.", ""),
@@ -32,9 +32,9 @@ A = '{"name": "a", "parameters": {}}'
         ("<think> \n </think>\n", None, None, ""),
         ("<think>One.</think><think> </think><think>Two.</think>", "One.\n\nTwo.", None, ""),
         ("<think>Cut off in thoug", "Cut off in thoug", None, ""),
-        ("<think>Cut off in the tag.</thi", "Cut off in the tag.", None, ""),
-        ("<think>1 < 2, </b> and </think", "1 < 2, </b> and", None, ""),
-        ("<think>1 <", "1", None, ""),
+        ("<think>Cut off in the tag.</thi", "Cut off in the tag.</thi", None, ""),
+        ("<think>1 < 2, </b> and </think", "1 < 2, </b> and </think", None, ""),
+        ("<think>1 <", "1 <", None, ""),
         ("<think>1 <</think>Paris.", "1 <", "Paris.", ""),
         ("<think>a <think> b</think>c", "a <think> b", "c", ""),
         ("Say `<think>` to think.", None, "Say `<think>` to think.", ""),
@@ -70,7 +70,7 @@ def test_an_output_can_begin_inside_reasoning(text: str, reasoning: str | None, 
 @pytest.mark.parametrize("text", ["", "Hm, I could", "Hm, I could <", " \n ", "<thi"])
 def test_reasoning_that_never_ends_is_all_there_is(text: str):
     apart = extract_in_every_chunking(text, split_reasoning=True, starts_reasoning=True)
-    assert apart.reasoning == ({"Hm, I could <": "Hm, I could"}.get(text, text.replace("<thi", "").strip()) or None)
+    assert apart.reasoning == (text.strip() or None)
     assert apart.content is None
     assert extract_in_every_chunking(text, starts_reasoning=True).content == text
 

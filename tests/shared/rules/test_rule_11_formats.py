@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import pytest
-from tests.chunkings import extract_in_every_chunking
 
-from llama3_tools import Extractor, FormatName, extract
+from chunkings import extract_in_every_chunking
+from llama3_tools import Extractor, FormatName
 from llama3_tools.formats import require_formats
 
 CALL = '{"name": "f", "parameters": {"a": 1}}'
@@ -57,14 +57,14 @@ class TestNone:
         extraction = extract_in_every_chunking(f"Is it f?</think> {CALL}", **options)
         assert (extraction.content, extraction.reasoning) == (CALL, "Is it f?")
 
-    @pytest.mark.parametrize("quotation", ["```python\n{}\n```", "<!-- {} -->", "<tool_response>{}</tool_response>"])
+    @pytest.mark.parametrize("quotation", ["```python\n{}\n```", "<tool_response>{}</tool_response>"])
     def test_reasoning_that_is_quoted_stays(self, quotation: str):
         text = quotation.format("<think>x</think>")
         assert extract_in_every_chunking(text, formats="none", split_reasoning=True).content == text
 
 
 class TestJsonNotAskedFor:
-    """JSON in a fence or behind tokens is asked for as `json`; in the tags that hold JSON, as theirs."""
+    """JSON in a fence or after tokens is asked for as `json`; in the tags that hold JSON, as theirs."""
 
     @pytest.mark.parametrize("formats", [["pythonic"], ["tool_call"], ["function"], ["code"]])
     @pytest.mark.parametrize("json", [CALL, f"[{CALL}]", f'{{"tool_call": {CALL}}}'])
@@ -80,9 +80,9 @@ class TestJsonNotAskedFor:
             "Example:\n```json\n<|python_start|>{}<|python_end|>\n```",
         ],
     )
-    def test_is_not_read_bare_or_in_a_fence_or_behind_a_token(self, formats: Any, json: str, around: str):  # noqa: ANN401
+    def test_is_not_read_bare_or_in_a_fence_or_after_a_token(self, formats: Any, json: str, around: str):  # noqa: ANN401
         for options in ({}, {"tools": TOOLS}, {"tools": TOOLS, "repair": True, "lenient": True}):
-            extraction = extract_in_every_chunking(around.format(json), formats=formats, **options)
+            extraction = extract_in_every_chunking(around.format(json), is_sampled=True, formats=formats, **options)
             assert {call.format for call in extraction.tool_calls} <= {"code"}  # a list may be code
 
     @pytest.mark.parametrize("json", [f"[{CALL}]", CALL, f"```json\n{CALL}\n```", f'{{"tool_call": {CALL}}}'])
@@ -162,12 +162,3 @@ class TestTheOption:
             Extractor(formats=formats)
         names = ", ".join(get_args(FormatName))
         assert str(error.value) == f"formats is a name, or a list of names, out of {names}; not {formats!r}"
-
-
-@pytest.mark.parametrize("value", ["no", ["x"], 1, None])
-@pytest.mark.parametrize("option", ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"])
-def test_what_is_true_or_false_is_nothing_else(option: str, value: Any):  # noqa: ANN401 - on purpose
-    for make in (Extractor, lambda **options: extract("Hi", **options)):
-        with pytest.raises(TypeError) as raised:
-            make(tools=[], **{option: value})
-        assert str(raised.value) == f"{option} is True or False, not {value!r}"

@@ -26,7 +26,7 @@ WOLFRAM = 'wolfram_alpha.call(query="1+1")'
         (SEARCH, {"formats": None}, []),
         (SEARCH, {"formats": ["json"]}, []),
         (SEARCH, {"tools": [F]}, ["unknown_tool"]),
-        (SEARCH, {"tools": [F], "formats": None}, ["unknown_tool"]),
+        (SEARCH, {"tools": [F], "formats": None}, []),
         (SEARCH, {"tools": [F], "on_unknown_tool": "call"}, ["brave_search"]),
         (f"f(a=1), {SEARCH}", {"tools": [F]}, ["unknown_tool"]),
         ("brave_search.call()", {}, ["missing_arguments"]),

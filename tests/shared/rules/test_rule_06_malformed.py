@@ -1,0 +1,274 @@
+"""Rule 6: what is malformed is text, is reported, and hides no call around it. Nothing inside it is promoted."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from chunkings import extract_in_every_chunking
+from llama3_tools import extract
+
+CALL = '{"name": "ok", "parameters": {"q": "x"}}'
+INNER = '{"name": "inner", "parameters": {}}'
+
+MALFORMED = {
+    "no comma": '{"name": "f" "parameters": {}}',
+    "no colon": '{"name" "f", "parameters": {}}',
+    "no value": '{"name": "f", "parameters": }',
+    "a key that is no string": '{"name": "f", 1: 2, "parameters": {}}',
+    "a trailing comma": '{"name": "f", "parameters": {},}',
+    "a comment": '{"name": "f", /* why */ "parameters": {}}',
+    "a Python literal": '{"name": "f", "parameters": {"a": True}}',
+    "a placeholder": '{"name": "f", "parameters": {"a": <slope_value>}}',
+    "an expression": '{"name": "f", "parameters": {"p": 1/6}}',
+    "quotes inside quotes": '{"name": "f", "parameters": {"command": "echo "hi" > flag.txt"}}',
+    "an escape that JSON lacks": r'{"name": "f", "parameters": {"code": "open(\'x\')"}}',
+    "half an escape": r'{"name": "f", "parameters": {"a": "\u12"}}',
+    "a line break in a string": '{"name": "f", "parameters": {"text": "one\ntwo"}}',
+    "a tab in a string": '{"name": "f", "parameters": {"text": "one\ttwo"}}',
+    "a leading zero": '{"name": "f", "parameters": {"a": 01}}',
+    "a leading plus": '{"name": "f", "parameters": {"a": +1}}',
+    "a bare point": '{"name": "f", "parameters": {"a": .5}}',
+    "an open point": '{"name": "f", "parameters": {"a": 1.}}',
+    "an open exponent": '{"name": "f", "parameters": {"a": 1e}}',
+    "a full-width digit": '{"name": "f", "parameters": {"a": \uff11}}',
+    "a wrong bracket": '{"name": "f", "parameters": {"a": [1}}}',
+    "a literal cut short": '{"name": "f", "parameters": {"a": nul}}',
+    "a non-breaking space": '{"name": "f",\u00a0"parameters": {}}',
+}
+malformed = pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED.keys())
+
+
+@malformed
+def test_it_stays_in_the_content_and_hides_no_call_around_it(text: str):
+    extraction = extract_in_every_chunking(f"{CALL} then {text} and {CALL} end", is_sampled=True)
+    assert [call.name for call in extraction.tool_calls] == ["ok", "ok"]
+    assert extraction.content == f"then {text} and end"
+    assert str(extraction.rejections[0].reason) == "malformed"
+    assert extraction.rejections[0].span[0] == len(CALL) + len(" then ")
+
+
+@malformed
+@pytest.mark.parametrize("form", ["{}", "[{}]", "<tool_call>{}</tool_call>", "```json\n{}\n```"])
+def test_it_is_not_repaired_unasked(form: str, text: str):
+    output = form.replace("{}", text)
+    extraction = extract_in_every_chunking(output, is_sampled=True)
+    assert extraction.content == output
+    assert not extraction.tools_called
+
+
+@malformed
+def test_with_its_tool_declared_it_is_an_attempt_whatever_broke_it(text: str):
+    if text.startswith('{"name" "f"'):
+        pytest.skip("it broke before any name")
+    attempts = extract(text, tools=[{"name": "f"}]).attempts
+    assert [attempt.name for attempt in attempts][:1] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "content"),
+    [
+        pytest.param(
+            f'{{"name": "f", "parameters": {{"query": "F-0001; {CALL}; {CALL}',
+            "ok ok",
+            '{"name": "f", "parameters": {"query": "F-0001;',
+            id="a string left open before calls",  # the 8B's commonest broken shape
+        ),
+        pytest.param(
+            f'{{"name": "f", "parameters": {{"a": "x"; {CALL}',
+            "ok",
+            '{"name": "f", "parameters": {"a": "x";',
+            id="arguments left open",
+        ),
+        pytest.param(
+            f'{{"name": "f", "parameters": {{"a": "x"}}; {CALL}',
+            "ok",
+            '{"name": "f", "parameters": {"a": "x"};',
+            id="the call left open",
+        ),
+        pytest.param(f'{{"name": "f", {CALL}', "ok", '{"name": "f",', id="a call where a key was due"),
+        pytest.param(f'{{"name": {CALL[1:]}', "", f'{{"name": {CALL[1:]}', id="a call without its brace"),
+        pytest.param(f"{{{CALL}", "ok", "{", id="a second brace"),
+        pytest.param(f"{{ {CALL} }}", "ok", "{ }", id="braces around"),
+        pytest.param(f'["x {CALL}', "ok", '["x', id="an open string in a bracket"),
+        pytest.param(f'[1, " {CALL}"]', "ok", '[1, " "]', id="a string in a list of prose"),
+        pytest.param(f"{{x}} {CALL}", "ok", "{x}", id="braces of prose"),
+        pytest.param(f"[[{{ {CALL}", "ok", "[[{", id="open brackets of prose"),
+        pytest.param(f"[{INNER}, oops]", "inner", "[ , oops]", id="prose in a list"),
+    ],
+)
+def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str, content: str):
+    extraction = extract_in_every_chunking(text)
+    assert " ".join(call.name for call in extraction.tool_calls) == names
+    assert extraction.content == content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f'{{"name": "f", "parameters": {{"a": {INNER} oops}}}}', id="in the arguments"),
+        pytest.param(f'{{"a": {INNER}, oops', id="broken after it"),
+        pytest.param(f'{{"a": {INNER}', id="cut off after it"),
+        pytest.param(f'{{"query": {INNER}}}', id="in a whole object"),
+        pytest.param(f'{{"name": "f", "parameters": {{"a": "x"}}, "b": [{INNER}] "c"}}', id="in an array"),
+        pytest.param(f'{{"tags": ["a",], "example": {INNER}}}', id="a member after what broke"),  # F18
+        pytest.param(f'{{"tags": ["a",], "example":\n{INNER}}}', id="a member on the next line"),
+        pytest.param(f'{{"tags": ["a",], "examples": [{INNER}]}}', id="a list after what broke"),
+        pytest.param(f'{{"tags": ["a",], "examples": [[ [{INNER}]]]}}', id="a list of lists after what broke"),
+        pytest.param(f'{{"a": oops, "b": {"[" * 20}{INNER}{"]" * 20}}}', id="many brackets after what broke"),
+        pytest.param(f'{{"a": oops, "b":{" " * 200}{INNER}}}', id="much white space after what broke"),
+        pytest.param(f'{{"a": True, "b": {INNER}, "c": [{INNER}]}}', id="each member after what broke"),
+        pytest.param(f'{{"a": True, "b": {{"c": {INNER}}}}}', id="a member of a member"),
+        pytest.param(f'{{"result": {"[" * 200}{INNER}{"]" * 200}}}', id="nested too deep"),
+    ],
+)
+def test_an_object_inside_a_malformed_one_is_never_promoted(text: str):
+    extraction = extract_in_every_chunking(text, is_sampled=True)
+    assert not extraction.tools_called
+    assert extraction.content == text
+    assert extraction.rejections
+
+
+def test_a_call_after_a_broken_object_is_a_call_again():
+    extraction = extract_in_every_chunking(f'{{"tags": ["a",], "example": {INNER}}}\n{CALL}\nThe value is "x": {CALL}')
+    assert [call.name for call in extraction.tool_calls] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param('{"name": "f", "parameters": {"a": True}}', "f", id="the name first"),
+        pytest.param('{"type": "function", "function": "f", "parameters": {"a": oops}}', "f", id="under function"),
+        pytest.param('{"name": "f", "parameters": {"a": "cut o', "f", id="cut off"),
+        pytest.param('{"arguments": {"a": True}, "name": "f"}', None, id="broken before the name"),
+        pytest.param('{"a": True}', None, id="no name"),
+        pytest.param(r'{"name": "get\u005fw", "parameters": {"a": oops}}', "get_w", id="an escape"),
+        pytest.param(
+            r'{"name": "a\"\/\ud83d\ude00", "parameters": {"a": oops}}', 'a"/\U0001f600', id="escapes of all kinds"
+        ),
+        pytest.param('{"name": "%s", "parameters": {"a": oops}}' % (r"\u0066" * 128), "f" * 128, id="a long name"),
+        pytest.param(f'{{"name": "{"f" * 129}", "parameters": {{"a": oops}}}}', None, id="too long a name"),
+        pytest.param(r'{"name": "get\_weather", "parameters": {"x": 1, "a": oops}}', None, id="not JSON"),
+        pytest.param(r'{"name": "f\ud83d", "parameters": {"a": oops}}', None, id="half a surrogate pair"),
+    ],
+)
+def test_a_rejection_names_the_tool_that_is_meant(text: str, name: str | None):
+    assert extract_in_every_chunking(text).rejections[0].name == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"name": "f", "parameters": {"a": True}}', id="the name first"),
+        pytest.param('{"arguments": {"city": "Paris", "now": True}, "name": "f"}', id="the arguments first"),  # F3
+        pytest.param("{'name': 'f', 'arguments': {'city': 'Paris'}}", id="a dict of Python"),
+        pytest.param("{'arguments': {'city': 'Paris'}, 'name': 'f'}", id="a dict of Python, the arguments first"),
+    ],
+)
+@pytest.mark.parametrize("tools", [None, [{"name": "f"}], [{"name": "g"}]], ids=["any", "declared", "another"])
+def test_what_has_arguments_is_an_attempt_whichever_key_comes_first(text: str, tools: list[dict[str, str]] | None):
+    extraction = extract_in_every_chunking(f"Now: {text}", tools=tools)
+    assert (extraction.content, extraction.tool_calls) == (f"Now: {text}", ())
+    (attempt,) = extraction.attempts
+    assert str(attempt.reason) == "malformed"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "Alice", "age": unknown}', '{"a": True}', "Use {'name': 'Alice'} or {'x': 'f'}."]
+)
+def test_data_that_breaks_is_no_attempt(text: str):
+    assert extract_in_every_chunking(text, tools=[{"name": "f"}]).attempts == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["{x}", "{}", "[]", "[1]", "[x]", "{{}}", "a {b", "{ ", "[", "[ [", "[[1], [2]]", "f({})"]
+)
+def test_braces_and_brackets_without_a_key_are_prose_and_no_rejection(text: str):
+    assert extract_in_every_chunking(text).rejections == ()
+
+
+OPEN = '{"name": "f", "parameters": {"a": '  # 34 characters
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ('{"name": "f" "b"', "expected ',' or the closing bracket at offset 13, found '\"'"),
+        ('{"name" "f"', "expected ':' after the key at offset 8, found '\"'"),
+        ('{"name": "f", }', "expected a key at offset 14, found '}'"),
+        ('{"name": "f", [', "expected a key at offset 14, found '['"),
+        (f"{OPEN}X}}}}", "expected a value at offset 34, found 'X'"),
+        (f"{OPEN}[1}}}}", "expected ',' or the closing bracket at offset 36, found '}'"),
+        (f"{OPEN}[,", "expected a value or ']' at offset 35, found ','"),
+        (f"{OPEN}01}}}}", "expected ',' or the closing bracket at offset 35, found '1'"),
+        (f"{OPEN}-}}}}", "expected a digit at offset 35, found '}'"),
+        (f"{OPEN}1.}}}}", "expected a digit at offset 36, found '}'"),
+        (f"{OPEN}1e+}}}}", "expected a digit at offset 37, found '}'"),
+        (f"{OPEN}nul}}}}", "expected the rest of true, false or null at offset 37, found '}'"),
+        (f'{OPEN}"\\x"}}}}', "an escape that JSON does not have in a string, at offset 35"),
+        (f'{OPEN}"\t"}}}}', "the character '\\t' in a string, at offset 35"),
+    ],
+)
+def test_a_rejection_says_where_and_what(text: str, detail: str):
+    (rejection,) = extract_in_every_chunking(text).rejections
+    assert (str(rejection.reason), rejection.detail) == ("malformed", detail)
+    assert rejection.span[0] == 0
+
+
+def test_offsets_are_those_of_the_output():
+    (rejection,) = extract('Well, {"name": "f" "parameters"}').rejections
+    assert rejection.span[0] == 6
+    assert rejection.detail == "expected ',' or the closing bracket at offset 19, found '\"'"
+
+
+def test_rejections_do_not_overlap_each_other_or_the_calls():
+    text = f'{{"a": "b {{"c": "d {{"e" f {{"query": "g {CALL} {{"h": 1}}'
+    extraction = extract_in_every_chunking(text)
+    spans = sorted([value.span for value in (*extraction.rejections, *extraction.tool_calls)])
+    assert len(spans) > 4
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("between", ["[", "[ ", "```json\n", "<|python_tag|>", "<tool_call>"])
+def test_a_rejection_ends_before_what_vanishes(between: str):
+    text = f'{{"a{between}{CALL}'
+    extraction = extract_in_every_chunking(text + ("]" if "[" in between else ""))
+    assert extraction.tools_called
+    (rejection,) = extraction.rejections
+    assert '{"a'.startswith(text[slice(*rejection.span)].rstrip())
+    assert extraction.content == '{"a'
+
+
+TOOL = [{"name": "f", "parameters": {"type": "object", "properties": {"q": {}}}}]
+GOOD, BROKEN = '{"name": "f", "parameters": {"q": 1}}', "{'name': 'f', 'parameters': {'q': 1}}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{GOOD}\n{BROKEN}", id="bare"),
+        pytest.param(f"<tool_call>{GOOD}</tool_call>\nThat is: {BROKEN}", id="in a tag"),
+        pytest.param(f"[f(q=1)]\n{BROKEN}", id="pythonic"),
+        pytest.param(f"{GOOD}\n{BROKEN}\n{BROKEN}", id="twice"),
+        pytest.param(f"{GOOD} {GOOD[:-1]},}}", id="a trailing comma"),
+        pytest.param(f'[{GOOD}, {{"name": "f", "parameters": {{"q": 1,}}}}]', id="in one list"),
+    ],
+)
+def test_a_repair_runs_no_call_twice(text: str):  # F6
+    extraction = extract_in_every_chunking(text, tools=TOOL, repair=True)
+    assert len(extraction.tool_calls) == 1
+
+
+def test_another_call_is_repaired_next_to_a_good_one():
+    extraction = extract_in_every_chunking(f"{GOOD}\n{BROKEN.replace('1', '2')}", tools=TOOL, repair=True)
+    assert [call.arguments for call in extraction.tool_calls] == [{"q": 1}, {"q": 2}]
+
+
+@pytest.mark.parametrize(
+    "text", ["[f(q=['a' 'b'])]", "f(q='a' 'b')", "[f(q='a' 'b', q2=1)]", "{'name': 'f', 'parameters': {'q': 'a' 'b'}}"]
+)
+def test_strings_that_merely_stand_side_by_side_are_not_glued(text: str):  # F9
+    extraction = extract_in_every_chunking(text, tools=TOOL, repair=True)
+    assert extraction.content == text
+    assert [(str(attempt.reason), attempt.name) for attempt in extraction.attempts] == [("malformed", "f")]
