@@ -139,7 +139,8 @@ def test_nothing_becomes_deeper_than_the_limit(written: dict[str, Any], fitting:
     """Neither text that is read, text in such text, nor what is put into a list."""
     for limit in {depth, depth - 1, 2, 127}:
         options = {"tools": [DEEP], "coerce_arguments": True, "limits": Limits(max_depth=limit)}
-        (call,) = extract_in_every_chunking(f"<function=deep>{json.dumps(written)}</function>", **options).tool_calls
+        text = f"<function=deep>{json.dumps(written)}</function>"
+        (call,) = extract_in_every_chunking(text, is_sampled=True, **options).tool_calls
         assert (call.arguments == fitting) is (limit >= depth)
         assert bool(call.problems) is (limit < depth)
 

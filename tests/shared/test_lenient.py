@@ -239,11 +239,3 @@ def test_a_misspelt_tag_of_an_undeclared_tool_is_read(text: str):
         == f"the tag is written {text.split('{')[0].replace('f', 'NAME').replace('NAMEunction', 'function')}{{…}}"
     )
     assert not extract_in_every_chunking(text).tools_called
-
-
-def test_a_call_under_other_keys_in_the_tag_of_its_name_is_called():
-    (call,) = extract_in_every_chunking(
-        '<function=f>{"name": "f", "args": {"a": 1}}</function>', lenient=True
-    ).tool_calls
-    assert call.arguments == {"a": 1}
-    assert call.deviations == ("a whole call stands in the tag", "the arguments stand under 'args'")

@@ -95,19 +95,11 @@ def test_a_tagged_call_waits_for_its_closing_tag():
     assert stream.feed(" Done") == [TextDelta("Done")]
 
 
-@pytest.mark.parametrize(
-    ("chunks", "released"),
-    [
-        (["1 <", " 2"], ["1", " < 2"]),
-        (["a <", "b", ">c"], ["a", " <b", ">c"]),
-        (["a <", "/", "b>"], ["a", " </", "b>"]),
-        (["<to", "ad>"], ["<toad>"]),
-        (["<", "|", "x"], ["<|x"]),
-    ],
-)
-def test_less_than_in_prose_is_released_as_soon_as_it_can_be_no_tag(chunks: list[str], released: list[str]):
+@pytest.mark.parametrize("prose", ["1 < 2", "a <b>c", "a </b>", "<toad> ", "<|x", "a <- b"])
+def test_less_than_in_prose_is_released_as_soon_as_it_can_be_no_tag(prose: str):
     stream = Extractor().stream()
-    assert [event.text for chunk in chunks for event in stream.feed(chunk)] == released
+    released = "".join(event.text for character in f"{prose}." for event in stream.feed(character))
+    assert released == f"{prose}."
 
 
 def test_a_tag_that_never_closes_gives_its_complete_call_at_the_end_only():

@@ -1,0 +1,303 @@
+"""Rule 15: what has the shape of a call is a call or a rejection, and a rejection says whether it was an attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chunkings import extract_in_every_chunking
+from llama3_tools import Extraction, Limits
+
+WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}, "required": ["city"]}}
+TOOLS = [WEATHER, {"name": "now"}]
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+NOW = '{"name": "now", "parameters": {}}'
+
+
+def rejected(extraction: Extraction) -> list[tuple[str, str | None]]:
+    return [(str(one.reason), one.name) for one in extraction.rejections]
+
+
+ATTEMPTS = {
+    "a malformed argument": (
+        '{"name": "get_weather", "parameters": {"city": oops}}',
+        [("malformed", "get_weather")],
+    ),
+    "a malformed argument, the arguments first": (
+        '{"arguments": {"city": "Paris", "now": True}, "name": "get_weather"}',
+        [("malformed", None)],
+    ),
+    "a trailing comma": ('{"name": "get_weather", "parameters": {"city": "Paris",}}', [("malformed", "get_weather")]),
+    "a dict of Python's": ("{'name': 'now', 'arguments': {}}", [("malformed", "now")]),
+    "a dict of Python's, the arguments first": ("{'arguments': {'x': 1}, 'name': 'now'}", [("malformed", "now")]),
+    "a dict of an undeclared tool": ("{'name': 'rm', 'arguments': {}}", [("malformed", "rm")]),
+    "a list of dicts of Python's": (
+        "[{'name': 'now', 'arguments': {}}, {'name': 'now', 'arguments': {}}]",
+        [("malformed", "now"), ("malformed", "now")],
+    ),
+    "cut off": ('{"name": "get_weather", "parameters": {"city": "Pa', [("truncated", "get_weather")]),
+    "cut off, the arguments first": ('{"parameters": {"city": "Pa', [("truncated", None)]),
+    "cut off before the arguments": ('{"name": "get_weather"', [("truncated", "get_weather")]),
+    "missing arguments": ('{"name": "get_weather"}', [("missing_arguments", "get_weather")]),
+    "arguments beside the name": ('{"name": "get_weather", "city": "Paris"}', [("missing_arguments", "get_weather")]),
+    "arguments that are text": ('{"name": "now", "arguments": "today"}', [("invalid_arguments", "now")]),
+    "an empty name": ('{"name": "", "parameters": {}}', [("invalid_name", None)]),
+    "no name": ('{"parameters": {"city": "Paris"}}', [("not_a_call", None)]),
+    "two values": (
+        '{"name": "now", "parameters": {"a": 1}, "arguments": {"a": 2}}',
+        [("conflicting_arguments", "now")],
+    ),
+    "an undeclared tool": ('{"name": "rm", "parameters": {}}', [("unknown_tool", "rm")]),
+    "an undeclared tool in a tag": (
+        "<tool_call>{}</tool_call>".format('{"name": "rm"}'),
+        [("missing_arguments", "rm")],
+    ),
+    "data in a tag": ('<tool_call>{"city": "Paris"}</tool_call>', [("not_a_call", None)]),
+    "malformed data in a tag": ('<tool_call>{"city": Paris}</tool_call>', [("malformed", None)]),
+    "data after a token": ('<|python_tag|>{"city": "Paris"}<|eom_id|>', [("not_a_call", None)]),
+    "a tag that is cut off": ('<tool_call>{"ci', [("truncated", None)]),
+    "a custom tag with malformed arguments": (
+        '<function=get_weather>{"city": }</function>',
+        [("malformed", "get_weather")],
+    ),
+    "a custom tag that is cut off": ('<function=get_weather>{"city": "Pa', [("truncated", "get_weather")]),
+    "an envelope with data": ('{"tool_calls": [{"a": 1}]}', [("not_a_call", None)]),
+    "an envelope of another's": (f'{{"tool_call": {NOW}, "role": "user"}}', [("not_a_call", "now")]),
+    "a malformed envelope": ('{"tool_calls": [{"name": "now", "parameters": oops}]}', [("malformed", "now")]),
+    "a pythonic call with a name for a value": ("get_weather(city=paris)", [("malformed", "get_weather")]),
+    "a pythonic list with a name for a value": ("[get_weather(city=paris)]", [("malformed", "get_weather")]),
+    "a pythonic call that is cut off": ("get_weather(city=", [("truncated", "get_weather")]),
+    "a pythonic call without arguments": ("get_weather()", [("missing_arguments", "get_weather")]),
+    "in Functionary's form, malformed": ('get_weather\n{"city": oops}', [("malformed", "get_weather")]),
+}
+
+
+@pytest.mark.parametrize(("text", "rejections"), ATTEMPTS.values(), ids=ATTEMPTS)
+def test_by_an_attempt_the_model_meant_to_call(text: str, rejections: list[tuple[str, str | None]]):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert not extraction.tools_called
+    assert rejected(extraction) == rejections
+    assert extraction.attempts == extraction.rejections
+
+
+def test_the_name_of_a_list_that_is_written_as_one_is_an_attempt():
+    for text in ('["get_weather", {"city": "Paris"}]', "['get_weather', {'city': 'Paris'}]"):
+        (attempt,) = extract_in_every_chunking(text, tools=TOOLS).attempts
+        assert (str(attempt.reason), attempt.name) == ("malformed", "get_weather")
+
+
+NO_ATTEMPTS = {
+    "data": ('{"city": "Paris"}', [("not_a_call", None)]),
+    "malformed data": ('{"city": Paris}', [("malformed", None)]),
+    "data in a fence": ('```json\n{"city": "Paris"}\n```', [("not_a_call", None)]),
+    "data in a list": ('[{"city": "Paris"}]', [("not_a_call", None)]),
+    "a person": ('{"name": "Alice"}', [("missing_arguments", "Alice")]),
+    "a person, cut off": ('{"name": "Alice", "age": 3', [("truncated", "Alice")]),
+    "a schema": (
+        '{"name": "now", "description": "d", "parameters": {"type": "object", "properties": {}}}',
+        [("schema_echo", "now")],
+    ),
+    "a schema in <tools>": (
+        '<tools>{"name": "now", "description": "d", "parameters": {"type": "object"}}</tools>',
+        [("schema_echo", "now")],
+    ),
+    "a schema in <tool_call>": (
+        '<tool_call>{"name": "now", "description": "d", "parameters": {"type": "object"}}</tool_call>',
+        [("schema_echo", "now")],
+    ),
+    "quoted in a sentence": (f"Write `{CALL}` for it.", [("quoted", "get_weather")]),
+    "quoted on a line": (f"> {CALL}", [("quoted", "get_weather")]),
+    "quoted in a fence": (f"So:\n```xml\n{CALL}\n```", [("quoted", "get_weather")]),
+    "a pythonic line that goes on": ("get_weather(city='Paris') is what I call.", [("not_a_call", "get_weather")]),
+}
+
+
+@pytest.mark.parametrize(("text", "rejections"), NO_ATTEMPTS.values(), ids=NO_ATTEMPTS)
+def test_any_other_rejection_is_no_attempt(text: str, rejections: list[tuple[str, str | None]]):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert rejected(extraction) == rejections
+    assert extraction.attempts == ()
+
+
+def test_a_call_too_many_is_no_attempt():
+    extraction = extract_in_every_chunking(f"{NOW}\n{NOW}", limits=Limits(max_calls=1))
+    assert (rejected(extraction), extraction.attempts) == ([("too_many", "now")], ())
+
+
+ALL_THAT_THE_OUTPUT_HOLDS = {
+    "a string": f'"{CALL}"',
+    "a string in single quotes": f"'{CALL}'",
+    "thoughts": f"<think>I call {CALL}</think>",
+}
+
+
+@pytest.mark.parametrize("text", ALL_THAT_THE_OUTPUT_HOLDS.values(), ids=ALL_THAT_THE_OUTPUT_HOLDS)
+def test_a_quoted_call_is_an_attempt_if_the_output_holds_nothing_else(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert [(str(one.reason), one.name) for one in extraction.attempts] == [("quoted", "get_weather")]
+    for beside in (f"So: {text}", f"{text}\nDone."):
+        assert extract_in_every_chunking(beside, tools=TOOLS).attempts == ()
+
+
+def test_thoughts_that_never_close_are_all_that_the_output_holds():
+    (attempt,) = extract_in_every_chunking(f"<think>I call {CALL}", tools=TOOLS).attempts
+    assert (str(attempt.reason), attempt.name) == ("quoted", "get_weather")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"parameters": {"a": oops}, "name": "f"}', '{"name": "f", "parameters": {"a": oops}}']
+)
+def test_whichever_key_comes_first_it_is_an_attempt_of_any_tool(text: str):
+    (attempt,) = extract_in_every_chunking(text).attempts
+    assert attempt.reason == "malformed"
+
+
+HIDDEN_BEFORE = {
+    "<code> in prose": ("Use the <code> tag.\n%s", "Use the <code> tag."),
+    "<pre>": ("<pre>\n%s", "<pre>"),
+    "a comment": ("<!-- %s", "<!--"),
+    "<response> around it": ("<response>%s</response>", "<response> </response>"),
+    "other quotation marks": ("«%s»", "« »"),
+    "a comma after it": ("%s,", None),
+    "a closing fence after it": ("%s\n```", "```"),
+    "a closing tag after it": ("%s</tool_call>", "</tool_call>"),
+}
+
+
+@pytest.mark.parametrize(("text", "content"), HIDDEN_BEFORE.values(), ids=HIDDEN_BEFORE)
+def test_what_is_no_quotation_hides_no_call(text: str, content: str | None):
+    extraction = extract_in_every_chunking(text % CALL, tools=TOOLS)
+    assert [call.name for call in extraction.tool_calls] == ["get_weather"]
+    assert extraction.content == content
+
+
+QUOTED = {
+    "thoughts that never close": f"<think>Well.\n{CALL}",
+    "a listing that never closes": f"```python\nx = 1\n{CALL}",
+    "a fence of another language": f"```xml\n<a/>\n{CALL}\n```\nSo.",
+    "a repeated result": f"<tool_response>{CALL}</tool_response>",
+    "another's turn": f"<|start_header_id|>user<|end_header_id|>\n\n{CALL}",
+    "a malformed one": f"```xml\n{CALL[:-2]},}}}}\n```\nSo.",
+    "one that is cut off": f"<think>{CALL[:-2]}",
+}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_what_is_quoted_is_reported(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert extraction.tool_calls == ()
+    assert rejected(extraction) == [("quoted", "get_weather")]
+
+
+def test_a_list_of_strings_that_hold_calls_is_reported():
+    assert extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS).rejections
+
+
+NEVER_PROMOTED = {
+    "the value of a member": (f'{{"tags": ["a",], "example": {CALL}}}', ["malformed", "malformed"]),
+    "an element of a member": (f'{{"tags": ["a",], "examples": [{CALL}]}}', ["malformed", "malformed"]),
+    "completed before the break": (f'{{"example": {CALL}, "tags": oops}}', ["malformed"]),
+}
+
+
+@pytest.mark.parametrize(("text", "reasons"), NEVER_PROMOTED.values(), ids=NEVER_PROMOTED)
+def test_a_call_in_a_malformed_object_is_no_call_and_is_reported(text: str, reasons: list[str]):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [reason for reason, _ in rejected(extraction)] == reasons
+
+
+READ_NOW = {
+    "Functionary's": ('get_weather\n{"city": "Paris"}', None, "functionary"),
+    "Functionary's with a message": ('all\nHi>>>get_weather\n{"city": "Paris"}', "all\nHi", "functionary"),
+    "a tag with the name as an attribute": (
+        '<function name="get_weather">{"city": "Paris"}</function>',
+        None,
+        "function",
+    ),
+    "a stray > before the closing tag": (f"<tool_call>{CALL}></tool_call>", None, "tool_call"),
+    "a brace too many": (f"<tool_call>{CALL}}}</tool_call>", None, "tool_call"),
+    "a closing tag too many": (f"<tool_call>{CALL}</tool_call></tool_call>", None, "tool_call"),
+    "functools": (f"functools[{CALL}]", None, "json"),
+    "[TOOL_CALLS]": (f"[TOOL_CALLS][{CALL}]", None, "json"),
+    "[TOOL_CALLS] and a blank": (f"[TOOL_CALLS] [{CALL}]", None, "json"),
+    "Groq's misspelling": ('<function=get_weather{"city": "Paris"}</function>', None, "function"),
+}
+
+
+@pytest.mark.parametrize(("text", "content", "format_"), READ_NOW.values(), ids=READ_NOW)
+def test_other_projects_forms_are_read_without_residue(text: str, content: str | None, format_: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert [(call.name, call.arguments, call.format) for call in extraction.tool_calls] == [
+        ("get_weather", {"city": "Paris"}, format_)
+    ]
+    assert (extraction.content, extraction.rejections) == (content, ())
+
+
+CLOCK = {"name": "clock", "parameters": {"required": ["zone"], "properties": {"zone": {}}}}
+NINE = '"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "g": 7, "h": 8, "i": 9, "j": 10'
+NEITHER = "has neither 'parameters' nor 'arguments'"
+NO_OBJECT = "is neither an object nor a string that holds one"
+QUOTES = "keys and strings have to stand in double quotes, as in JSON, at offset"
+
+DETAILS: dict[str, tuple[str, str | None, str]] = {
+    "many keys": (f"{{{NINE}}}", None, "an object with the keys a, b, c, d, e, g, h, i, but no name"),
+    "a name alone": ('{"name": "rm"}', "rm", f"'rm' {NEITHER}, and is no declared tool"),
+    "required arguments": ('{"name": "clock"}', "clock", f"'clock' {NEITHER}, and is a tool that requires some"),
+    "keys beside the name": (
+        f'{{"name": "now", "id": 1, {NINE}}}',
+        "now",
+        f"'now' {NEITHER}, but a, b, c, d, e, g, h, i",
+    ),
+    "a schema": ('{"name": "now", "description": "d"}', "now", "the schema of 'now', not a call of it"),
+    "an empty name": ('{"name": "", "parameters": {}}', None, "the name is empty"),
+    "a number for a name": ('{"name": 5}', None, "the name is not a string"),
+    "a list": ('{"name": "f", "parameters": [1]}', "f", f"'parameters' {NO_OBJECT}"),
+    "a number beside arguments": ('{"name": "f", "arguments": {}, "parameters": 7}', "f", f"'parameters' {NO_OBJECT}"),
+    "a number beside parameters": ('{"name": "f", "parameters": {}, "arguments": 7}', "f", f"'arguments' {NO_OBJECT}"),
+    "two values": (
+        '{"name": "f", "arguments": {"a": 2}, "parameters": {"a": 1}}',
+        "f",
+        "'parameters' and 'arguments' have different values",
+    ),
+    "beside the function": (
+        '{"function": {"name": "f"}, "parameters": {}}',
+        "f",
+        "the arguments stand beside the function, not in it",
+    ),
+    "no name": ('{"type": "function", "function": {"arguments": {}}}', None, "a function without a name"),
+    "a key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "f", "the key 'id' stands twice"),
+    "an undeclared tool": (
+        '{"name": "rm", "parameters": {}}',
+        "rm",
+        "'rm' is not a declared tool; declared: f, now, clock",
+    ),
+    "data in an envelope": (
+        '{"tool_calls": [{"name": "f", "parameters": {}}, {"a": 1}]}',
+        None,
+        "an object with the keys a, but no name",
+    ),
+    "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
+    "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
+    "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
+    "single quotes in a tag": ("<tool>{'id': 1}</tool>", None, f"{QUOTES} 7"),
+    "a code span": ('So `{"name": "f", "parameters": {}}` it', "f", "in a code span"),
+    "a string": ('"{"name": "f", "parameters": {}}"', "f", "directly between quotation marks"),
+    "a blockquote": ('> {"name": "f", "parameters": {}}', "f", "after the > of a blockquote"),
+}
+
+
+@pytest.mark.parametrize(("text", "name", "detail"), DETAILS.values(), ids=DETAILS)
+def test_a_rejection_says_what_to_mend(text: str, name: str | None, detail: str):
+    (rejection,) = extract_in_every_chunking(text, tools=[{"name": "f"}, {"name": "now"}, CLOCK]).rejections
+    assert (rejection.name, rejection.detail) == (name, detail)
+
+
+@pytest.mark.parametrize("options", [{}, {"tools": TOOLS}, {"tools": TOOLS, "lenient": True}, {"formats": "all"}])
+def test_attempts_are_the_rejections_that_say_so(options: dict[str, Any]):
+    text = f'{{"a": 1}} {{"parameters": oops {CALL} `{CALL}` ok <tool_call>{{"b": 1}}</tool_call>'
+    extraction = extract_in_every_chunking(text, **options)
+    assert extraction.attempts == tuple(one for one in extraction.rejections if one.is_attempt)
+    assert 0 < len(extraction.attempts) < len(extraction.rejections)

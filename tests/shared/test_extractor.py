@@ -1,0 +1,270 @@
+"""The extractor itself: its options, how it is copied, pickled and shared, and the errors of wrong use."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import FrozenInstanceError, fields, replace
+from typing import Any, get_type_hints
+
+import pytest
+
+from chunkings import read
+from fragments import READINGS, TOOLS
+from llama3_tools import (
+    CallProgress,
+    Extraction,
+    Extractor,
+    Limits,
+    ReadOption,
+    ReadOptions,
+    StreamStateError,
+    Tool,
+    ToolCallReady,
+    ToolDefinitionError,
+    extract,
+)
+from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
+
+CALL = '{"name": "f", "parameters": {"a": "1"}}'
+F = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+
+
+def streamed(extractor: Extractor, output: str) -> Extraction:
+    return read(pieces(output), extractor)[1]
+
+
+class TestOptions:
+    def test_are_one_frozen_value(self):
+        options = ReadOptions()
+        with pytest.raises(FrozenInstanceError):
+            options.lenient = True  # type: ignore[misc]  # on purpose
+        assert options == ReadOptions() == Extractor().options
+
+    def test_are_keywords_only(self):
+        with pytest.raises(TypeError):
+            ReadOptions("text")  # type: ignore[misc]  # on purpose
+
+    def test_have_the_same_names_and_types_as_the_keywords(self):
+        assert [field.name for field in fields(ReadOptions)] == list(get_type_hints(ReadOption))
+
+    def test_are_kept_as_they_were_given(self):
+        options = ReadOptions(lenient=True, limits=Limits(max_calls=3))
+        assert Extractor(options=options).options is options
+
+    def test_single_ones_go_before_the_value(self):
+        options = ReadOptions(lenient=True, on_unknown_tool="call")
+        extractor = Extractor([F], options=options, lenient=False)
+        assert extractor.options == replace(options, lenient=False)
+        assert options.lenient
+
+    def test_are_taken_by_the_function_too(self):
+        text = '{"name": "g", "parameters": {}}'
+        options = ReadOptions(on_unknown_tool="call")
+        assert extract(text, tools=[F], options=options).tools_called
+        assert not extract(text, tools=[F], options=options, on_unknown_tool="text").tools_called
+        assert not extract(text, tools=[F]).tools_called
+
+    def test_formats_become_a_tuple_of_their_names(self):
+        assert ReadOptions(formats="json").formats == ("json",)
+        assert ReadOptions(formats=["json", "tool_call"]).formats == ("json", "tool_call")
+
+    def test_a_value_of_another_kind_is_refused(self):
+        with pytest.raises(TypeError, match="options is a ReadOptions"):
+            Extractor(options={"lenient": True})  # type: ignore[arg-type]  # on purpose
+
+    @pytest.mark.parametrize("make", [Extractor, ReadOptions, lambda **options: extract("Hi", **options)])
+    def test_there_are_no_others(self, make: Any):  # noqa: ANN401 - what takes options
+        with pytest.raises(TypeError, match="leninet"):
+            make(leninet=True)
+
+    @pytest.mark.parametrize("value", ["no", ["x"], 1, None])
+    @pytest.mark.parametrize(
+        "option", ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", "progress"]
+    )
+    def test_what_is_true_or_false_is_nothing_else(self, option: str, value: Any):  # noqa: ANN401 - on purpose
+        for make in (Extractor, lambda **options: extract("Hi", **options)):
+            with pytest.raises(TypeError) as raised:
+                make(tools=[], **{option: value})
+            assert str(raised.value) == f"{option} is True or False, not {value!r}"
+
+    @pytest.mark.parametrize("value", ["raise", "", None, True])
+    def test_an_unknown_tool_is_text_or_called(self, value: Any):  # noqa: ANN401 - on purpose
+        with pytest.raises(ValueError, match=r'on_unknown_tool is "text" or "call"'):
+            ReadOptions(on_unknown_tool=value)
+
+    def test_an_id_factory_can_be_called(self):
+        with pytest.raises(TypeError, match="id_factory"):
+            ReadOptions(id_factory="call_1")  # type: ignore[arg-type]  # on purpose
+
+    @pytest.mark.parametrize("option", ["coerce_arguments", "repair"])
+    def test_some_need_declared_tools(self, option: str):
+        with pytest.raises(ValueError, match="tools"):
+            Extractor(**{option: True})
+
+    def test_limits_are_limits(self):
+        with pytest.raises(TypeError, match="limits are Limits"):
+            ReadOptions(limits=(1, 2))  # type: ignore[arg-type]  # on purpose
+        with pytest.raises(ValueError, match="max_calls is at least 1"):
+            ReadOptions(limits=Limits(max_calls=0))
+
+
+class TestTools:
+    def test_are_shown_by_name(self):
+        assert Extractor([F]).tools == {"f": Tool("f", parameters=F["parameters"])}
+        assert Extractor().tools is None
+        assert Extractor([]).tools == {}
+
+    def test_that_are_handed_out_are_a_copy(self):
+        extractor = Extractor([F])
+        tools = extractor.tools
+        assert tools is not None
+        tools.clear()
+        assert extractor.extract(CALL).tools_called
+
+    def test_that_cannot_be_read_are_an_error(self):
+        with pytest.raises(ToolDefinitionError):
+            Extractor([{"parameters": {}}])
+
+    @pytest.mark.parametrize("tools", ["f", 5, {"name": "f"}])
+    def test_are_a_list(self, tools: Any):  # noqa: ANN401 - on purpose
+        with pytest.raises((TypeError, ToolDefinitionError)):
+            Extractor(tools)
+
+
+class TestErrors:
+    @pytest.mark.parametrize("text", [None, b"Hi", 5, ["Hi"]])
+    def test_an_output_is_a_str(self, text: Any):  # noqa: ANN401 - on purpose
+        with pytest.raises(TypeError, match="str"):
+            Extractor().extract(text)
+        with pytest.raises(TypeError, match="str"):
+            Extractor().stream().feed(text)
+
+    def test_complete_is_true_or_false(self):
+        with pytest.raises(TypeError, match="complete is True or False"):
+            Extractor().extract("Hi", complete="length")  # type: ignore[arg-type]  # on purpose
+
+    @pytest.mark.parametrize("end", ["flush", "abort"])
+    def test_a_turn_that_is_over_takes_nothing_more(self, end: str):
+        stream = Extractor().stream()
+        stream.feed("Hi")
+        getattr(stream, end)()
+        for use in (lambda: stream.feed("!"), stream.flush, stream.abort):
+            with pytest.raises(StreamStateError):
+                use()
+        assert stream.extraction.content == "Hi"
+
+    def test_the_extraction_is_there_once_the_turn_is_over(self):
+        with pytest.raises(StreamStateError, match="before flush"):
+            _ = Extractor().stream().extraction
+
+    def test_a_stream_that_an_id_factory_broke_takes_nothing_more(self):
+        def fail() -> str:
+            raise KeyError("id")
+
+        stream = Extractor(id_factory=fail).stream()
+        with pytest.raises(KeyError):
+            stream.feed(CALL)
+        with pytest.raises(StreamStateError, match="id_factory"):
+            stream.feed("!")
+
+
+class TestProgress:
+    def test_says_how_far_a_call_has_come_until_it_is_ready(self):
+        stream = Extractor(progress=True).stream()
+        first = stream.feed(CALL[:20])
+        second = stream.feed(CALL[20:30])
+        last = stream.feed(CALL[30:])
+        assert first == [CallProgress("f", 20, "writing")]
+        assert second == [CallProgress("f", 30, "writing")]
+        assert [type(event) for event in last] == [ToolCallReady, CallProgress]
+        assert last[-1].status == "ready"
+
+    def test_says_that_there_is_no_call_after_all(self):
+        stream = Extractor(progress=True).stream()
+        stream.feed('{"name": "f", "parameters": {"a": ')
+        events = stream.feed("oops}}")
+        assert [event.status for event in events if isinstance(event, CallProgress)] == ["withdrawn"]
+
+    def test_is_asked_for(self):
+        stream = Extractor().stream()
+        assert stream.feed(CALL[:-1]) == []
+
+    @pytest.mark.parametrize("output", [CALL, f"<tool_call>{CALL}</tool_call>", f"[{CALL}, oops]", "Prose {x}."])
+    def test_changes_nothing_else(self, output: str):
+        extraction = extract(output)
+        for chunks in (list(output), pieces(output), [output]):
+            assert read(chunks, Extractor(progress=True)) == read(chunks, Extractor())
+        assert extract(output, progress=True) == extraction
+
+
+class TestSharing:
+    """One extractor for all: threads, tasks, processes and copies give what one gives alone."""
+
+    @pytest.mark.parametrize("extractor", READINGS.values(), ids=READINGS)
+    def test_threads_share_an_extractor(self, extractor: Extractor):
+        expected = [extractor.extract(output) for output in OUTPUTS]
+
+        def run(number: int) -> list[bool]:
+            rotated = [(index + number) % len(OUTPUTS) for index in range(len(OUTPUTS))][:12]
+            return [
+                (streamed if number % 2 else Extractor.extract)(extractor, OUTPUTS[index]) == expected[index]
+                for index in rotated
+            ]
+
+        assert all(all(result) for result in in_threads(run))
+
+    def test_threads_make_extractors_and_call_the_function_at_once(self):
+        expected = [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+
+        def run(_: int) -> list[Extraction]:
+            return [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+
+        assert in_threads(run) == [expected] * THREADS
+
+    async def test_tasks_share_an_extractor(self):
+        extractor = READINGS["all"]
+        expected = [extractor.extract(output) for output in OUTPUTS]
+
+        async def run(number: int) -> bool:
+            stream, output = extractor.stream(), OUTPUTS[number % len(OUTPUTS)]
+            for piece in pieces(output):
+                stream.feed(piece)
+                await asyncio.sleep(0)  # all the others go on
+            stream.flush()
+            return stream.extraction == expected[number % len(OUTPUTS)]
+
+        assert all(await in_tasks(run))
+
+    async def test_ids_are_unique_across_threads_and_tasks(self):
+        output = '{"name": "f", "parameters": {}}' * 4
+
+        async def run() -> list[str]:
+            found = await asyncio.to_thread(extract, output)
+            return [call.id for call in (*found.tool_calls, *extract(output).tool_calls)]
+
+        ids = [one for found in await asyncio.gather(*(run() for _ in range(100))) for one in found]
+        assert len(set(ids)) == len(ids) == 800
+
+    @pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
+    @pytest.mark.parametrize("extractor", READINGS.values(), ids=READINGS)
+    def test_a_copy_reads_the_same_whatever_the_options(self, extractor: Extractor, protocol: int):
+        pickled = pickle.loads(pickle.dumps(extractor, protocol))  # noqa: S301 - our own bytes
+        for other in (pickled, copy.copy(extractor), copy.deepcopy(extractor)):
+            assert (other.options, other.tools) == (extractor.options, extractor.tools)
+            for output in OUTPUTS[:6]:
+                assert other.extract(output) == extractor.extract(output)
+                assert streamed(other, output) == extractor.extract(output)
+
+    def test_options_are_pickled(self):
+        options = ReadOptions(lenient=True, formats=["json"], limits=Limits(max_calls=2))
+        assert pickle.loads(pickle.dumps(options)) == options  # noqa: S301 - our own bytes
+
+    def test_processes_take_an_extractor_and_give_extractions_back(self):
+        extractor = Extractor(tools=TOOLS, coerce_arguments=True, formats="all", lenient=True, split_reasoning=True)
+        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+            found = list(pool.map(extractor.extract, OUTPUTS, chunksize=12))
+        assert found == [extractor.extract(output) for output in OUTPUTS]
