@@ -120,4 +120,3 @@ class ReadOptions:
         )
         object.__setattr__(self, "formats", require_formats(self.formats))
         require_limits(self.limits)
-

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.formats.base import Kind, WireFormat
-from llama3_tools.formats.fences import FENCE
+from llama3_tools.formats.fences import FENCE, TILDES
 from llama3_tools.formats.function_tag import FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
@@ -53,6 +53,7 @@ _FORMATS: tuple[WireFormat, ...] = (
     NAMED_LIST,
     FUNCTION_TAG,
     FENCE,
+    TILDES,
     THOUGHT,
     RESPONSE,
     PYTHONIC_CALL,
@@ -139,8 +140,6 @@ class Grammar(NamedTuple):
     """Whether bare JSON is called."""
     pythonic: bool
     """Whether pythonic calls are read."""
-    any_pythonic: bool
-    """Whether pythonic lists are calls whatever they name."""
     code: bool
     """Whether code after `<|python_tag|>` is a call."""
     off: frozenset[str]
@@ -226,7 +225,6 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
         {format_.name: format_ for format_ in formats},
         json=enabled.reads("json"),
         pythonic=enabled.reads("pythonic") and "pythonic" not in off,
-        any_pythonic="pythonic" in (enabled.asked_for or ()),
         code=enabled.reads("code") and "code" not in off,
         off=off,
     )

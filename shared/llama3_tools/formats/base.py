@@ -24,6 +24,7 @@ class Kind(Enum):
     TAG = "opens a tag around calls"
     NAMED_TAG = "opens a tag that names the tool"
     FENCE = "opens a code fence: a wrapper, or quotation"
+    TILDES = "opens a fence of tildes, which is quotation"
     TOKEN = "takes a protocol token"
     TURN = "opens another's turn, which is quotation"
     THOUGHT = "opens reasoning, which is quotation"

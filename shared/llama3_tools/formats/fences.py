@@ -6,7 +6,7 @@ from functools import cache
 
 from llama3_tools.formats.base import Closing, Kind, WireFormat
 
-__all__ = ["FENCE", "LISTINGS", "WORDS", "end_of_fence"]
+__all__ = ["FENCE", "LISTINGS", "TILDES", "WORDS", "end_of_fence"]
 
 _INFO = r"[ \t]{0,4}[\w+-]{0,24}[^\n`]{0,32}"
 
@@ -17,6 +17,11 @@ FENCE = WireFormat(
     r"|(?<!`)`{3,16}(?!`)",
     rf"(?<!`)`{{3,16}}{_INFO}|(?<!`)`{{1,2}}",
     "`",
+)
+
+# Nobody writes calls in these; but Markdown has them, and an example that stands in one is none.
+TILDES = WireFormat(
+    "tildes", Kind.TILDES, r"(?<=\n)~{3,16}[^\n~]{0,64}\n", r"(?<=\n)~{1,16}[^\n~]{0,64}", "~", is_inside=False
 )
 
 LISTINGS = ("", "python", "py", "python3")
@@ -30,9 +35,10 @@ WORDS = frozenset(
 
 
 @cache
-def end_of_fence(ticks: int) -> Closing:
+def end_of_fence(ticks: int, char: str = "`") -> Closing:
     """Return what closes a fence that was opened with so many backticks: a line that ends with as many or more."""
-    line = rf"(?:(?<=\n)[ \t>]{{0,8}}|(?<=[^\s`]))`{{{ticks},16}}[ \t]{{0,8}}"
+    line = rf"(?:(?<=\n)[ \t>]{{0,8}}|(?<=[^\s{char}])){char}{{{ticks},16}}[ \t]{{0,8}}"
     return Closing.of(
-        rf"{line}(?=[\r\n]|\Z)", r"(?:(?<=\n)[ \t>]{0,8}|(?<=[^\s`]))`{1,16}[ \t]{0,8}|(?<=\n)[ \t>]{1,8}"
+        rf"{line}(?=[\r\n]|\Z)",
+        rf"(?:(?<=\n)[ \t>]{{0,8}}|(?<=[^\s{char}])){char}{{1,16}}[ \t]{{0,8}}|(?<=\n)[ \t>]{{1,8}}",
     )

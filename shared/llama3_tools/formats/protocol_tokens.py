@@ -16,11 +16,18 @@ PYTHON_TAG = "<|python_tag|>"
 # meta-llama/llama-models: prompt_format.md of llama3_1, llama3_2, llama3_3 and llama4. Hermes finetunes of Llama 3
 # write ChatML, and <|end_header_id|> after it: HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B.
 _ENDS = ("<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>", "<|im_end|>", "<|endoftext|>")
-_PLAIN = ("<|begin_of_text|>", "<|finetune_right_pad_id|>", "<|python_end|>", "<|end_header_id|>", *_ENDS)
+_PLAIN = (
+    "<|python_start|>",
+    "<|begin_of_text|>",
+    "<|finetune_right_pad_id|>",
+    "<|python_end|>",
+    "<|end_header_id|>",
+    *_ENDS,
+)
 _STARTS = ("<|im_start|>", "<|start_header_id|>", "<|header_start|>")
 _OTHERS = r"(?i:user|system|tool|ipython|function)"
 _ROLE = r"[A-Za-z]{0,16}[ \t]{0,4}"
-_OTHERS_ROLE = rf"{_OTHERS}[ \t]{{0,4}}(?:\r?\n|<\|end_header_id\|>)"
+_OTHERS_ROLE = rf"{_OTHERS}[ \t]{{0,4}}(?:\r?\n|<\|end_header_id\|>|\Z)"
 _HEADER = r"<\|(?:start_header_id|header_start)\|>"
 _HEADER_END = r"<\|(?:end_header_id|header_end)\|>"
 _NAME = r"[^<>|]{0,32}"
@@ -40,7 +47,7 @@ TOKEN = WireFormat(
     Kind.TOKEN,
     # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row. What stands between two ¤ holds for text that
     # may go on.
-    rf"{re.escape(PYTHON_TAG)}|(?:{literals(_PLAIN)}"
+    rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
     rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
     beginnings(PYTHON_TAG, *_PLAIN),

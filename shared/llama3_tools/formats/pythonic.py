@@ -27,7 +27,7 @@ METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
 decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 
-NAME = r"[^\W\d][\w.:/-]{0,63}"
+NAME = r"[^\W\d][\w.:/-]{0,68}"
 
 PYTHONIC_LIST = WireFormat(
     "pythonic_list",

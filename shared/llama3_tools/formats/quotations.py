@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from llama3_tools.formats.base import Closing, Kind, WireFormat, beginnings, literals
 
-__all__ = ["RESPONSE", "THOUGHT", "end_of_tag"]
+__all__ = ["RESPONSE", "THOUGHT", "end_of_quote", "end_of_tag"]
 
 # <think> is DeepSeek-R1-Distill-Llama's; the others are those of finetunes: Hermes 3's <scratch_pad>, <thinking> and
 # <reasoning> of DeepHermes and Reflection Llama.
@@ -30,6 +31,12 @@ RESPONSE = WireFormat(
     "<",
     is_inside=False,
 )
+
+
+@cache
+def end_of_quote(closing: str, quote: str) -> Closing:
+    """Return the end of a wrapper between quotation marks: its closing before the mark, or the end of the line."""
+    return Closing.of(rf"{re.escape(closing)}(?={quote})|(?=\n)", beginnings(f"{closing}{quote}"))
 
 
 @cache

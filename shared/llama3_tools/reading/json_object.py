@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_tokens import scan_json
 from llama3_tools.reading.python_scalars import is_unicode
 
@@ -35,6 +36,7 @@ _SPACE = re.compile(_W).match
 _COLON = re.compile(rf"{_W}:{_W}").match
 _COMMA_OR_BRACE = re.compile(rf"{_W}([,}}])").match
 _COMMA_OR_BRACKET = re.compile(rf"{_W}([,\]]){_W}").match
+_LONG_DIGITS = re.compile(rf"[0-9]{{{_SAFE_DIGITS},}}")
 _MAY_BE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]").search
 
 
@@ -156,6 +158,9 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
                 break
     except (StopIteration, ValueError, RecursionError, IndexError):
         return None
+    is_wide = not checked and text.count("{", start, pos) + text.count("[", start, pos) > MAX_DEPTH
+    if is_wide and not depth_is_within(text, start, pos, MAX_DEPTH):
+        return None
     if not text.isascii() or text.find("\\u", start, pos) >= 0:
         flaw = flaw or _surrogate(text, start, pos)
     return JsonObject(text, start, pos, members, spans, flaw)
@@ -228,7 +233,7 @@ def _skip(text: str, pos: int) -> int:
 
 def _surrogate(text: str, start: int, end: int) -> str:
     """Return what is wrong if half a surrogate pair stands there, raw or as an escape; nothing if none does."""
-    written = text[start:end]
+    written = _LONG_DIGITS.sub("0", text[start:end])  # which Python does not write
     if not _MAY_BE_SURROGATE(written):
         return ""
     decoded = json.dumps(_decode_checked(written, 0)[0], ensure_ascii=False) if is_unicode(written) else "\ud800"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
-from llama3_tools.calls.reader import Found, Placed
+from llama3_tools.calls.reader import Found
 from llama3_tools.calls.repair import Mended, Mending, is_inside
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
@@ -17,9 +17,18 @@ from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
-from llama3_tools.stream.turn import Turn, is_declared, is_element_of_data, make_bare, put_text, reject, tool_named
+from llama3_tools.stream.turn import (
+    Turn,
+    is_data_at,
+    is_declared,
+    is_element_of_data,
+    make_bare,
+    put_text,
+    reject,
+    tool_named,
+)
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import CODE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of
+from llama3_tools.stream.wrappers import CODE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
 from llama3_tools.stream.wrapping import break_wrappers, close
 from llama3_tools.values import RejectionReason
 
@@ -29,14 +38,18 @@ _FAILURES = 16
 """After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""
 
 _FAR_AFTER_TOKEN = 64
+_MOST_COMPARED = 256
+"""With how many calls before it a mended one is compared."""
 
 
 def note_place(turn: Turn, at: int) -> None:
-    """Note whether a candidate at an index stands directly after a token whose only use is calls."""
+    """Note what stands before a candidate: it may be text no more when the candidate ends."""
     window = turn.window
-    after = turn.fresh - window.base
-    turn.is_after_tag = (
-        turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN and not window.text[max(after, 0) : at].strip()
+    text, after = window.text, turn.fresh - window.base
+    is_near = turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
+    turn.is_after_tag = is_near and not text[max(after, 0) : at].strip()
+    turn.is_data = not turn.wrappers and (
+        (turn.broken and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
     )
 
 
@@ -45,7 +58,7 @@ def begin_json(turn: Turn, at: int) -> bool:
     window = turn.window
     text = window.text
     window.pos = at
-    if turn.token is not None:
+    if turn.token is not None or turn.broken or turn.data_end >= 0:
         note_place(turn, at)
     if turn.failures < _FAILURES and text.find("}", at) > 0:
         parsed = parse_object(text, at)
@@ -71,7 +84,7 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
 
 def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
     window = turn.window
-    if turn.token is not None:
+    if turn.token is not None or turn.broken or turn.data_end >= 0:
         note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
     turn.candidate = Candidate(tokens, window.base + at, before, name)
@@ -156,30 +169,30 @@ def read_repair(turn: Turn) -> bool:
 
 
 def is_made(turn: Turn, found: Found) -> bool:
-    """Return whether the same call stood well-formed before: then it is repeated, not meant once more."""
-    written = (
-        [found] if isinstance(found, WrittenCall) else [part.written for part in found if isinstance(part, Placed)]
-    )
-    made = [(call.name, call.arguments_json) for call in turn.content.tool_calls]
+    """Return whether the same call stands well-formed before: then it is repeated, not meant once more (rule 6)."""
+    made = [(call.name, call.arguments_json) for call in turn.content.tool_calls if call.repaired_from is None]
+    held = [part.what for part in turn.queue if isinstance(part.what, Held) and part.what.repaired_from is None]
+    made += [(one.name, one.arguments_json) for other in held for one in written_in(other.found)]
     return any(
         one.name == name and same_json(one.arguments, json.loads(arguments))
-        for one in written
-        for name, arguments in made
+        for one in written_in(found)
+        for name, arguments in made[-_MOST_COMPARED:]
     )
 
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
     """Release the text of a candidate that is too long for a call (rule 14)."""
-    written = "".join(candidate.kept)
+    kept = "".join(candidate.kept)
     limit = turn.limits.max_call_length
+    written = kept[:limit]
     refusal = Refusal(RejectionReason.TOO_LONG, f"longer than {limit} characters", name_in(turn, candidate, written))
     is_meant = has_call_keys(written) or candidate.name is not None
     break_wrappers(turn, began=True)
     turn.state = IN_CANDIDATE
     reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
-    put_text(turn, candidate.start, written)
+    put_text(turn, candidate.start, kept)
     candidate.flows = True
-    candidate.kept = [written[-LOOK_BEHIND:]]
+    candidate.kept = [kept[-LOOK_BEHIND:]]
 
 
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
@@ -263,6 +276,8 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
+    elif isinstance(held, Refusal) and held.reason is RejectionReason.CONFLICTING_ARGUMENTS:
+        return held
     return turn.calls.checked(written)
 
 
@@ -353,17 +368,18 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         turn.candidate.kept.append(text)
         return True
     in_tag = is_for_calls(turn)
+    is_line = wrapper is not None and wrapper.kind is LINE
     named = name is not None and is_declared(turn, name)
     if candidate is not None and candidate.name is not None:
-        is_line = wrapper is not None and wrapper.kind is LINE
         is_missing = refusal.reason is RejectionReason.MISSING_ARGUMENTS
         is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
-        turn.list_is_open, turn.broken_depth = not is_line, 0
     else:
         is_meant = in_tag or named or has_call_keys(whole)
     is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
     break_wrappers(turn, began=True)
-    if not is_meant and (is_element or is_element_of_data(turn, start)):
+    if candidate is not None and candidate.name is not None:
+        turn.list_is_open, turn.broken_depth = not is_line, 0
+    if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)
     if why is not None and (name is not None or is_meant or text == "{"):

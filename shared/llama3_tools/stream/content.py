@@ -73,10 +73,10 @@ class Content:
 
     def text(self, piece: str) -> None:
         """Take text that is no part of a call."""
+        if self._is_stripped:
+            piece = piece.lstrip()
         if self._place is not _PROSE:
             piece = self._begin_segment(piece)
-        elif self._is_stripped:
-            piece = piece.lstrip()
         body = piece.rstrip()
         if not body:
             if piece:
@@ -131,9 +131,9 @@ class Content:
         self._reasoning.begin()
         if self._place is _START:
             self._held = []
-        elif self._place is _PROSE:
+        elif self._held or self._place is _PROSE:
             self._held = [*_stripped(self._held), " "]
-            self._is_stripped = True
+        self._is_stripped = True
 
     def reasoning(self, piece: str) -> None:
         """Take the next piece of a thought."""
@@ -181,6 +181,7 @@ class Content:
         if self._pieces is None:
             return None
         text = self._pieces.joined()
+        self._pieces = GrowingText(text)  # so that there is one copy
         return (text.lstrip() or None) if self._is_cut else text
 
     @property

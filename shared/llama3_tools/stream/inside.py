@@ -103,7 +103,9 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
     if format_.kind is OBJECT:
         if turn.broken and wrapper.kind is LIST and not turn.count and is_data_at(turn, wrapper.start):
             return break_wrappers(turn)
-        return break_wrappers(turn) if wrapper.kind is NAMED and turn.count else begin_json(turn, at)
+        if (wrapper.kind is NAMED and turn.count) or not (turn.grammar.json or is_in_tag(turn)):
+            return break_wrappers(turn)
+        return begin_json(turn, at)
     if format_.kind is LITERAL and wrapper.kind is not NAMED:
         begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
         return True
@@ -118,6 +120,11 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
     if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and turn.count):
         return break_wrappers(turn)
     return open_inside(turn, format_, match, at)
+
+
+def is_in_tag(turn: Turn) -> bool:
+    """Return whether a tag that holds JSON is open, in which JSON is read whatever was asked for."""
+    return any(one.kind in (TAG, NAMED) and one.format != "python_start" for one in turn.wrappers)
 
 
 def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) -> bool:
@@ -236,11 +243,21 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
 
 
+def has_comma(turn: Turn) -> bool:
+    """Return whether a comma stands after the last call."""
+    for part in reversed(turn.queue):
+        if part.what is not TEXT:
+            break
+        if "," in part.text:
+            return True
+    return False
+
+
 def read_line_end(turn: Turn) -> bool | None:
     """Read what ends a line of pythonic calls; return `None` if something else follows."""
     window = turn.window
     match = _LINE_END(window.text, window.pos)
-    if match is None or not turn.count or (turn.queue[-1].what is TEXT and "," in turn.queue[-1].text):
+    if match is None or not turn.count or has_comma(turn):
         return None  # after a comma, another call has to follow
     if match["more"] is not None and not window.ended:
         return False

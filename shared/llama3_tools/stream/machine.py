@@ -67,7 +67,8 @@ class ExtractionStream:
         """Whether the machine is at work. Between two calls it is not, unless an exception ended it."""
         self._extraction: Extraction | None = None
         if options.starts_reasoning:
-            open_quotation(turn, end_of_tag("</think>"), 0, "in thoughts", is_split=turn.splits)
+            opening = "<think>" if turn.splits else ""
+            open_quotation(turn, end_of_tag("</think>"), 0, "in thoughts", is_split=turn.splits, opening=opening)
 
     @property
     def trace(self) -> list[tuple[int, int, bool]] | None:
@@ -226,7 +227,4 @@ class ExtractionStream:
         events = self._turn.content.take_events()
         if self._progress is None:
             return events
-        turn = self._turn
-        held = [part.what for part in turn.queue if isinstance(part.what, Held)]
-        spans = [(*call.span, True) for call in turn.content.tool_calls] + [(one.start, one.end, False) for one in held]
-        return events + self._progress.events(turn.candidate, spans)
+        return events + self._progress.events(self._turn)

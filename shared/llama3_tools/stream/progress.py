@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from llama3_tools.calls.attempts import attempted_name
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.turn import Turn
+from llama3_tools.stream.wrappers import Held
 from llama3_tools.values import CallProgress, Event
 
 __all__ = ["Progress"]
@@ -20,18 +21,14 @@ class Progress:
         self._name = ""
         self._length = 0
 
-    def events(self, candidate: Candidate | None, calls: list[tuple[int, int, bool]]) -> list[Event]:
-        """Return what is new.
-
-        Args:
-            candidate: what is being read, if anything is.
-            calls: where calls stand: start, end, and whether each was made, rather than held back by a wrapper.
-        """
+    def events(self, turn: Turn) -> list[Event]:
+        """Return what is new, after a chunk or at the end of the turn."""
         events: list[Event] = []
+        candidate = turn.candidate
         if self._start >= 0 and (candidate is None or candidate.start != self._start):
-            made = [is_made for start, end, is_made in calls if start <= self._start < end]
-            if not made or made[0]:
-                events.append(CallProgress(self._name, self._length, "ready" if made else "withdrawn"))
+            is_ready = _is_made(turn, self._start)
+            if is_ready or not _is_held(turn, self._start):
+                events.append(CallProgress(self._name, self._length, "ready" if is_ready else "withdrawn"))
                 self._start = -1
         if candidate is None or candidate.flows or (self._start >= 0 and self._start != candidate.start):
             return events
@@ -45,3 +42,18 @@ class Progress:
             self._length = length
             events.append(CallProgress(self._name, length, "writing"))
         return events
+
+
+def _is_made(turn: Turn, start: int) -> bool:
+    """Return whether the call that was begun at an offset, or its tag there, was made."""
+    for call in reversed(turn.content.tool_calls):
+        if call.span[1] <= start:
+            return False
+        if call.span[0] <= start:
+            return True
+    return False
+
+
+def _is_held(turn: Turn, start: int) -> bool:
+    held = (part.what for part in turn.queue if isinstance(part.what, Held))
+    return any(one.start <= start < one.end for one in held)

@@ -28,10 +28,10 @@ __all__ = ["read_prose"]
 _FAR = 512
 """Longer than anything is that may be the beginning of a format at the end of the text."""
 
-_LONGEST_LINE_NAME = 72
+_LONGEST_LINE_NAME = 76
 _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
 _HEADER_LINE = re.compile(r"(?:(?<=\n)|>>>)([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\r?\n[ \t\r\n]{0,8}\Z")
-_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\Z")
+_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,68})[ \t]{0,4}\Z")
 _LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
 _QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
 _HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
@@ -283,6 +283,12 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     return open_quotation(turn, end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}")
 
 
+def begin_tildes(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    put_up_to(turn, match.end())
+    tildes = len(match[0]) - len(match[0].lstrip("~"))
+    return open_quotation(turn, end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes")
+
+
 def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
     put_up_to(turn, at)
@@ -369,6 +375,7 @@ _BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
     Kind.TAG: begin_tag,
     Kind.NAMED_TAG: begin_named_tag,
     Kind.FENCE: begin_fence,
+    Kind.TILDES: begin_tildes,
     Kind.TOKEN: begin_token,
     Kind.TURN: begin_turn,
     Kind.THOUGHT: begin_thought,

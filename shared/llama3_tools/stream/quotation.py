@@ -12,10 +12,28 @@ __all__ = ["end_quotation", "open_quotation", "read_quotation"]
 _MOST_QUOTED = 65536
 
 
-def open_quotation(
-    turn: Turn, closing: Closing, start: int, why: str, *, keeps_end: bool = True, is_split: bool = False
+def open_quotation(  # noqa: PLR0913 (what quotation is)
+    turn: Turn,
+    closing: Closing,
+    start: int,
+    why: str,
+    *,
+    keeps_end: bool = True,
+    is_split: bool = False,
+    opening: str = "",
 ) -> bool:
-    turn.quotation = Quotation(closing, start, why, keeps_end=keeps_end, is_split=is_split)
+    """Open quotation.
+
+    Args:
+        turn: the turn.
+        closing: what closes it.
+        start: its offset.
+        why: what the rejections in it say.
+        keeps_end: whether what closes it is a part of it.
+        is_split: whether it is reasoning to be split off.
+        opening: what vanishes if the quotation begins with it once more.
+    """
+    turn.quotation = Quotation(closing, start, why, keeps_end=keeps_end, is_split=is_split, opening=opening)
     if is_split:
         turn.content.begin_thought()
     turn.state = IN_QUOTATION
@@ -26,6 +44,8 @@ def read_quotation(turn: Turn) -> bool:
     """Let text flow up to what closes the quotation."""
     window, quotation = turn.window, turn.quotation
     assert quotation is not None  # noqa: S101  # the state says so
+    if quotation.opening and not skip_opening(turn, quotation):
+        return False
     text, pos = window.text, window.pos
     match = (quotation.closing.ended if window.ended else quotation.closing.going).search(text, pos)
     end = len(text) if match is None else match.start()
@@ -75,3 +95,15 @@ def end_quotation(turn: Turn) -> None:
     quotation, turn.quotation = turn.quotation, None
     if quotation is not None:
         search_quoted(turn, quotation, "".join(quotation.pieces))
+
+
+def skip_opening(turn: Turn, quotation: Quotation) -> bool:
+    """Skip the opening tag that the model writes although the prompt ended with it; return whether that is known."""
+    window = turn.window
+    rest = window.text[window.pos :].lstrip()
+    if not window.ended and len(rest) < len(quotation.opening) and quotation.opening.startswith(rest):
+        return False
+    if rest.startswith(quotation.opening):
+        window.pos = len(window.text) - len(rest) + len(quotation.opening)
+    quotation.opening = ""
+    return True

@@ -48,10 +48,17 @@ _DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
 class Quotation:
     """Quotation that is open."""
 
-    __slots__ = ("closing", "is_split", "keeps_end", "length", "pieces", "start", "why")
+    __slots__ = ("closing", "is_split", "keeps_end", "length", "opening", "pieces", "start", "why")
 
     def __init__(
-        self, closing: Closing, start: int, why: str, *, keeps_end: bool = True, is_split: bool = False
+        self,
+        closing: Closing,
+        start: int,
+        why: str,
+        *,
+        keeps_end: bool = True,
+        is_split: bool = False,
+        opening: str = "",
     ) -> None:
         self.closing = closing
         self.start = start
@@ -64,6 +71,8 @@ class Quotation:
         self.pieces: list[str] = []
         """What was not searched yet."""
         self.length = 0
+        self.opening = opening
+        """What vanishes if the quotation begins with it once more."""
 
 
 class Turn:
@@ -91,6 +100,8 @@ class Turn:
     """What closed the wrapper that ends there, if one does; empty after a bare call."""
     is_after_tag = False
     """Whether the candidate stands directly after a token whose only use is calls."""
+    is_data = False
+    """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
     broken = False
     """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
     failures = 0
@@ -214,15 +225,11 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)
         put_text(turn, held.start, text)
-    elif (turn.broken and is_data(turn, held)) or turn.broken_depth > 0:
-        refusal = Refusal(RejectionReason.MALFORMED, "a part of a malformed object or call", name)
+    elif turn.is_data or turn.broken_depth > 0:
+        refusal = Refusal(RejectionReason.NOT_A_CALL, "a part of data, or of a malformed object or call", name)
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)
-    elif is_element_of_data(turn, held.start):
-        refusal = Refusal(RejectionReason.NOT_A_CALL, "an element of an array of data", name)
-        reject(turn, held.start, held.end, refusal)
-        put_text(turn, held.start, text)
-        turn.data_end = held.end
+        turn.data_end = held.end if turn.data_end >= 0 else -1
     elif not turn.grammar.json and held.format != "pythonic":
         put_text(turn, held.start, text)
     else:
@@ -230,24 +237,17 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         turn.surplus = ""
 
 
-def is_element_of_data(turn: Turn, start: int) -> bool:
-    """Return whether an object follows the element of an array of data, after a comma."""
+def is_element_of_data(turn: Turn, at: int) -> bool:
+    """Return whether an index of the window follows the element of an array of data, after a comma."""
     window = turn.window
-    return turn.data_end >= window.base and bool(
-        _GAP.fullmatch(window.text, turn.data_end - window.base, start - window.base)
-    )
-
-
-def is_data(turn: Turn, held: Held) -> bool:
-    window = turn.window
-    at = held.start - window.base
-    return (
-        at > 0
-        and "broken_data" not in turn.grammar.off
-        and _DATA(window.text, max(at - LOOK_BEHIND, 0), at) is not None
-    )
+    after = turn.data_end - window.base
+    return after >= 0 and _GAP.fullmatch(window.text, after, at) is not None
 
 
 def is_data_at(turn: Turn, offset: int) -> bool:
     at = offset - turn.window.base
-    return at > 0 and _DATA(turn.window.text, max(at - LOOK_BEHIND, 0), at) is not None
+    return (
+        at > 0
+        and "broken_data" not in turn.grammar.off
+        and _DATA(turn.window.text, max(at - LOOK_BEHIND, 0), at) is not None
+    )

@@ -30,6 +30,7 @@ __all__ = [
     "WrapperKind",
     "format_in",
     "names_of",
+    "written_in",
 ]
 
 
@@ -107,11 +108,14 @@ class Part:
 TEXT, TOKEN = Piece
 
 
+def written_in(found: Found) -> list[WrittenCall]:
+    """Return the calls."""
+    return [found] if isinstance(found, WrittenCall) else [part.written for part in found if isinstance(part, Placed)]
+
+
 def names_of(found: Found) -> list[str]:
     """Return the names of the tools that are called."""
-    if isinstance(found, WrittenCall):
-        return [found.name]
-    return [part.written.name for part in found if isinstance(part, Placed)]
+    return [written.name for written in written_in(found)]
 
 
 def format_in(held: Held, wrapper: Wrapper) -> str:

@@ -9,6 +9,7 @@ from llama3_tools.formats.base import WireFormat
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
 from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
+from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
@@ -55,9 +56,9 @@ def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        if kind is not CODE and turn.line.quotation(turn.calls.names) is not None:
-            put_up_to(turn, end)
-            return True
+        why = None if kind is CODE else turn.line.quotation(turn.calls.names)
+        if why is not None:
+            return pass_quoted(turn, end, closing, why)
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
         Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls)
@@ -68,6 +69,16 @@ def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
     window.pos = end
     turn.state = IN_WRAPPER
     return True
+
+
+def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
+    """Pass the opening of a wrapper that is quoted; what stands in one between quotation marks is quoted, too."""
+    window = turn.window
+    quote = turn.line.text[-1:]
+    put_up_to(turn, end)
+    if quote not in ("'", '"'):
+        return True
+    return open_quotation(turn, end_of_quote(closing, quote), window.offset, why, keeps_end=False)
 
 
 def close_at(turn: Turn, at: int, closing: str) -> bool:
@@ -100,7 +111,7 @@ def close(turn: Turn) -> bool:
         if isinstance(held, Held):
             make(turn, held, format_in(held, wrapper), part.text)
     turn.fresh = window.base + window.pos
-    turn.surplus = wrapper.closing
+    turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
     return True
 
 
@@ -195,7 +206,7 @@ def break_wrappers(
             put_wrapper(turn, part)
     if any(one.kind is LIST for one in wrappers) and turn.names:
         turn.list_is_open = True
-        turn.broken_depth = max(turn.broken_depth, 0)
+        turn.broken_depth = 0
     return True
 
 
@@ -221,6 +232,10 @@ def unwrap(
     elif is_quoted:
         turn.rejections.quoted(held.start, held.end, "in a code span", name)
         put_text(turn, part.start, part.text)
+    elif is_cut_off and held.format == "pythonic" and inner.kind is not LINE:
+        refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
+        reject(turn, held.start, held.end, refusal, is_meant=True)
+        put_text(turn, part.start, part.text)
     elif is_code or (
         held.format == "pythonic" and (not held.is_delimited or (inner.kind is LINE and not held.is_closed))
     ):
@@ -229,15 +244,6 @@ def unwrap(
         put_text(turn, part.start, part.text)
     elif inner.kind is NAMED and not held.is_closed:
         unwrap_named(turn, held, part, inner, is_cut_off=is_cut_off)
-    elif is_cut_off and held.format == "pythonic":
-        reject(
-            turn,
-            held.start,
-            held.end,
-            Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name),
-            is_meant=True,
-        )
-        put_text(turn, part.start, part.text)
     elif held.format == "json" and not held.is_closed:
         make_bare(turn, held, part.text)
         turn.surplus = None
@@ -273,12 +279,15 @@ def is_pythonic(turn: Turn) -> bool:
 
 
 def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
-    name = match["tag_name"] or match["attribute_name"] or match["dotted_name"] or match["called_name"]
-    deviation = None
-    if not (match["tag_name"] or match["attribute_name"]):
-        if name not in (turn.calls.names) and not turn.calls.lenient:
+    group = next(group for group in ("tag_name", "attribute_name", "dotted_name", "called_name") if match[group])
+    name, deviation = match[group], None
+    if group in ("dotted_name", "called_name"):
+        if turn.calls.tools is None and not turn.calls.lenient:
             return False
-        deviation = f"the tag is written {match[0].replace(name, 'NAME')}{{…}}"
+        written = (
+            f"{match.string[match.start() : match.start(group)]}NAME{match.string[match.end(group) : match.end()]}"
+        )
+        deviation = f"the tag is written {written}{{…}}"
     return open_wrapper(
         turn, NAMED, match.start(), match.end(), CLOSING, "function", name=name, deviation=deviation, is_for_calls=True
     )
