@@ -169,7 +169,7 @@ def test_what_became_of_arguments_is_told_in_values_of_json():
     stringified = '{"name": "f", "parameters": {"id": "12", "labels": "[]"}}'
     mistyped = '{"name": "f", "parameters": {"days": "3", "more": 5}}'
     renamed = '{"name": "f", "args": {"id": "12"}}'
-    broken = "{'name': 'f', 'parameters': {'id': '12'}}"
+    broken = "{'name': 'f', 'parameters': {'id': '13'}}"
     text = f"{fitting}\n{mistyped}\n{renamed}\n{broken}\n{stringified}"
     calls = extract(text, tools=TOOLS, coerce_arguments=True, lenient=True, repair=True).tool_calls
     told = coerced_arguments(calls)
@@ -199,7 +199,7 @@ def test_what_became_of_arguments_is_told_in_values_of_json():
             ],
         },
         {**nothing, "id": calls[2].id, "deviations": ["the arguments stand under 'args'"]},
-        {**nothing, "id": calls[3].id, "written": '{"id":"12"}', "repaired_from": broken},
+        {**nothing, "id": calls[3].id, "written": '{"id": "13"}', "repaired_from": broken},
         {
             **nothing,
             "id": calls[4].id,

@@ -1,20 +1,35 @@
-"""When a stream hands out what: text at once unless it may still be part of a call, calls when they are complete."""
+"""Streaming: text comes at once unless it may still be part of a call, calls come whole, and chunks do not matter."""
 
 from __future__ import annotations
 
 import pickle
+import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from chunkings import read
-from llama3_tools import Extractor, ReasoningDelta, StreamStateError, TextDelta, ToolCallReady, extract
+from fragments import FRAGMENTS, READINGS, SITUATIONS
+from llama3_tools import (
+    CallProgress,
+    Extractor,
+    ReasoningDelta,
+    StreamStateError,
+    TextDelta,
+    ToolCallReady,
+    extract,
+)
+from llama3_tools.stream import machine
+from llama3_tools.stream.states import TRANSITIONS, State
+from llama3_tools.stream.turn import Turn
 
 CALL = '{"name": "f", "parameters": {"city": "Paris"}}'
 
 
 def released(*chunks: str) -> list[str]:
-    """Give the text that is out after the chunks, without a flush."""
+    """Return the text that is out after the chunks, without a flush."""
     stream = Extractor().stream()
     return [event.text for chunk in chunks for event in stream.feed(chunk) if isinstance(event, TextDelta)]
 
@@ -42,28 +57,28 @@ def released(*chunks: str) -> list[str]:
         (['{"a": 1.', "x"], ['{"a": 1.x']),
         (['{"a": "\\', "x"], ['{"a": "\\x']),
         (['{"a": "\\u00', "z"], ['{"a": "\\u00z']),
-        (['{"a": "\\ud83d', "z"], ['{"a": "\\ud83dz']),
+        (['{"a": "\\ud83d', "z"], []),
         (["["], []),
-        (["[n"], ["["]),
+        (["[n"], ["[n"]),
         (["[no"], ["[no"]),
-        (["[1"], ["["]),
-        (["[1,", " 2]"], ["[1", ", 2]"]),
+        (["[1"], ["[1"]),
+        (["[1,", " 2]"], ["[1,", " 2]"]),
         (["[1]"], ["[1]"]),
         (["[1] and"], ["[1] and"]),
-        (['["open string'], ["["]),
-        ([f'[{{"a": {"7" * 5000}}}', ", "], [f'[{{"a": {"7" * 5000}', "}"]),
-        (['[{"a": 1}', ', {"b": [2'], ['[{"a": 1', '}, {"b": [']),
-        (['[{"name": "Ann"}, {"name": "Bo"}', ", "], ['[{"name": "Ann"}, {"name": "Bo"', "}"]),
+        (['["open string'], ['["open string']),
+        ([f'[{{"a": {"7" * 5000}}}', ", "], [f'[{{"a": {"7" * 5000}}}', ","]),
+        (['[{"a": 1}', ', {"b": [2'], ['[{"a": 1}', ","]),
+        (['[{"name": "Ann"}, {"name": "Bo"}', ", "], ['[{"name": "Ann"}, {"name": "Bo"}', ","]),
         ([f"[{CALL}", ", {"], []),
         (["<"], []),
         (["<b"], ["<b"]),
         (["<tool"], []),
         (["<tools>"], []),
-        (["<toolbox>"], ["<toolbox>"]),
-        (["<tool>", "x"], ["<tool>x"]),
+        (["<toolbox"], ["<toolbox"]),
+        (["<tool>", "x y"], ["<tool>x y"]),
         (["<tool_call>", " \n"], []),
         (["<function=f", ">"], []),
-        (["<function=f>", "x"], ["<function=f>x"]),
+        (["<function=f>", "x y"], ["<function=f>x y"]),
         (["<|eot_", "id|>"], []),
         (["a<|eot_id|>", "b"], ["a", "<|eot_id|>b"]),
         (["<|x"], ["<|x"]),
@@ -72,7 +87,7 @@ def released(*chunks: str) -> list[str]:
         (["``", "x"], ["``x"]),
         (["```"], []),
         (["```json"], []),
-        (["```json\n", "x"], ["```json\nx"]),
+        (["```json\n", "x y"], ["```json\nx y"]),
         (["```js", "\n"], ["```js"]),
         ([CALL, ";"], []),
         ([CALL, "; "], []),
@@ -97,7 +112,7 @@ def test_a_call_is_out_whole_with_its_last_character(before: str):
     assert ready.tool_call.arguments_json == '{"city": "Paris"}'
 
 
-def test_text_that_arrives_behind_a_call_in_the_same_chunk_comes_behind_it():
+def test_text_that_arrives_after_a_call_in_the_same_chunk_comes_behind_it():
     stream = Extractor().stream()
     first, ready, last = stream.feed(f"One {CALL} two")
     assert (first, last) == (TextDelta("One"), TextDelta(" two"))
@@ -112,10 +127,11 @@ def test_white_space_before_the_first_text_has_been_sent_when_a_call_strips_it()
     assert stream.extraction.content == "One"
 
 
-def test_delimiters_behind_the_last_call_are_out_in_the_end_as_they_are():
+@pytest.mark.parametrize(("delimiters", "text"), [(", ", []), (";", []), (";;", [TextDelta(";")]), (" ,\n;", [TextDelta(";")])])
+def test_delimiters_after_the_last_call_wait_for_the_end(delimiters: str, text: list[TextDelta]):
     stream = Extractor().stream()
-    stream.feed(f"{CALL}, ")
-    assert stream.flush() == [TextDelta(",")]
+    stream.feed(f"{CALL}{delimiters}")
+    assert stream.flush() == text
 
 
 def test_a_stream_may_leave_text_and_reasoning_to_its_events():
@@ -150,10 +166,10 @@ def test_a_stream_is_over_after_its_flush():
     with pytest.raises(StreamStateError, match=r"extraction before flush\(\): call flush\(\)"):
         _ = stream.extraction
     stream.flush()
-    behind = r"the turn is over; call Extractor\.stream\(\) for the next one$"
-    with pytest.raises(StreamStateError, match=rf"^feed\(\) after flush\(\): {behind}"):
+    after = r"the turn is over; call Extractor\.stream\(\) for the next one$"
+    with pytest.raises(StreamStateError, match=rf"^feed\(\) after flush\(\): {after}"):
         stream.feed("x")
-    with pytest.raises(StreamStateError, match=rf"^flush\(\) twice: {behind}"):
+    with pytest.raises(StreamStateError, match=rf"^flush\(\) after flush\(\): {after}"):
         stream.flush()
 
 
@@ -199,3 +215,112 @@ def test_an_extractor_can_be_pickled():
     assert copied.tools == extractor.tools
     assert copied.extract(f"One {CALL}") == extractor.extract(f"One {CALL}")
     assert repr(copied) == "Extractor(tools=['f'], on_unknown_tool='call')"
+
+
+TOOLS = [{"name": "f"}, {"name": "g"}, {"name": "code_interpreter"}]
+
+
+def progress(chunks: list[str], **options: Any) -> list[CallProgress]:  # noqa: ANN401 - as Extractor takes them
+    """Return the progress that a stream tells of."""
+    stream = Extractor(progress=True, **options).stream()
+    events = [event for chunk in chunks for event in stream.feed(chunk)] + stream.flush()
+    return [event for event in events if isinstance(event, CallProgress)]
+
+
+def test_progress_says_how_far_a_call_has_come():
+    told = progress(["Hi ", CALL[:20], CALL[20:30], CALL[30:]])
+    assert told == [
+        CallProgress("f", 20, "writing"),
+        CallProgress("f", 30, "writing"),
+        CallProgress("f", 30, "ready"),
+    ]
+
+
+@pytest.mark.parametrize("form", ["{}", "<tool_call>{}</tool_call>", "[{}]", "```json\n{}\n```"])
+def test_progress_of_a_call_ends_as_it_is_ready(form: str):
+    told = progress(list(form.replace("{}", CALL)))
+    assert [event.name for event in told] == ["f"] * len(told)
+    assert [event.status for event in told][-1:] == ["ready"]
+    assert all(event.status == "writing" for event in told[:-1])
+    assert sorted(event.characters for event in told) == [event.characters for event in told]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"name": "f", "parameters": {"city": oops}}', id="malformed"),
+        pytest.param('{"name": "f", "parameters": {"city": "Pa', id="cut off"),
+        pytest.param('{"name": "f", "parameters": 5}', id="no call"),
+        pytest.param('<tool_call>{"name": "f", "parameters": {"city": oops}}</tool_call>', id="in a tag"),
+    ],
+)
+def test_progress_of_what_becomes_no_call_is_withdrawn(text: str):
+    told = progress(list(text))
+    assert [event.status for event in told][-1:] == ["withdrawn"]
+    assert all(event.status == "writing" for event in told[:-1])
+
+
+def test_progress_is_told_of_pythonic_calls_too():
+    told = progress(list("[f(a='Paris'), g()]"), tools=TOOLS)
+    assert {(event.name, event.status) for event in told} >= {("f", "writing"), ("f", "ready")}
+
+
+def test_progress_is_told_of_each_call_in_turn():
+    told = progress(list(f"{CALL}\n{CALL.replace('f', 'g', 1)}"))
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [("f", "ready"), ("g", "ready")]
+
+
+@pytest.mark.parametrize("text", ["Hello {you} and [1].", '{"a": 1}', "f(x) is a function", "<tool_call>Hi</tool_call>"])
+def test_of_prose_and_data_there_is_no_progress(text: str):
+    assert progress(list(text)) == []
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_progress_changes_nothing_else(reading: str):
+    tools, options = READINGS[reading].__getstate__()
+    extractor = Extractor(tools and tools.values(), options=options, progress=True)
+    for text in SITUATIONS[::7]:
+        assert read(list(text), extractor) == read(list(text), READINGS[reading])
+
+
+def test_without_the_option_there_is_no_progress():
+    stream = Extractor().stream()
+    assert not any(isinstance(event, CallProgress) for char in CALL for event in stream.feed(char))
+
+
+class Watched:
+    """The steps of the machine, noting which state follows which."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seen: set[tuple[State, State]] = set()
+        for state, step in dict(machine._STEPS).items():  # noqa: SLF001 - the table that is watched
+            monkeypatch.setitem(machine._STEPS, state, self._watching(state, step))  # noqa: SLF001
+
+    def _watching(self, state: State, step: Callable[[Turn], bool]) -> Callable[[Turn], bool]:
+        def watched(turn: Turn) -> bool:
+            goes_on = step(turn)
+            if turn.state is not state:
+                self.seen.add((state, turn.state))
+            return goes_on
+
+        return watched
+
+
+def test_every_change_of_state_is_in_the_table(monkeypatch: pytest.MonkeyPatch):
+    watched = Watched(monkeypatch)
+    seeded = random.Random(1)  # noqa: S311 - the same outputs every time
+    for reading, extractor in READINGS.items():
+        texts = [*SITUATIONS, *("".join(seeded.choices(FRAGMENTS, k=8)) for _ in range(60))]
+        for text in texts[:: 1 if reading in {"default", "all"} else 4]:
+            read(list(text), extractor)
+            extractor.extract(text, complete=False)
+    unknown = {(before, after) for before, after in watched.seen if after not in TRANSITIONS[before]}
+    assert unknown == set()
+    assert len(watched.seen) > len(State)
+
+
+def test_the_table_of_states_is_complete():
+    assert TRANSITIONS.keys() == set(State)
+    assert TRANSITIONS[State.OVER] == frozenset()
+    assert all(state not in after for state, after in TRANSITIONS.items())
+    assert all(any(state in after for after in TRANSITIONS.values()) for state in State)

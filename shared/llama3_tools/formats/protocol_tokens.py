@@ -17,7 +17,6 @@ PYTHON_TAG = "<|python_tag|>"
 # write ChatML, and <|end_header_id|> after it: HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B.
 _ENDS = ("<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>", "<|im_end|>", "<|endoftext|>")
 _PLAIN = (
-    "<|python_start|>",
     "<|begin_of_text|>",
     "<|finetune_right_pad_id|>",
     "<|python_end|>",

@@ -89,7 +89,6 @@ BESIDE_BAD_ONES = {
     "on lines of their own": (f"[{A}\n{BROKEN}\n{B}]", "ab", ["malformed"]),
     "several": (f"[{BAD}, {A}, {BROKEN}, {B}]", "ab", ["invalid_arguments", "malformed"]),
     "data": (f'[{A}, {{"a": 1}}, {B}]', "ab", ["not_a_call"]),
-    "data before a call": (f'[{{"a": 1}}, {A}]', "a", ["not_a_call"]),
     "an undeclared tool": (f'[{A}, {{"name": "rm", "parameters": {{}}}}, {B}]', "ab", ["unknown_tool"]),
     "a dict of Python's": (f"[{A}, {{'name': 'x', 'parameters': {{}}}}, {B}]", "ab", ["malformed"]),
     "a pythonic one, before a call": ("[x(q=oops), a()]", "a", ["malformed"]),
@@ -104,6 +103,13 @@ def test_a_bad_element_is_a_rejection_and_hides_no_call_beside_it(text: str, cal
     extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert names(extraction) == called
     assert [str(one.reason) for one in extraction.rejections] == reasons
+
+
+def test_an_array_of_data_is_no_list_and_its_elements_are_no_calls():
+    text = f'[{{"a": 1}}, {A}]'
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [(str(one.reason), one.name) for one in extraction.rejections] == [("not_a_call", None), ("not_a_call", "a")]
 
 
 def test_a_list_that_holds_anything_else_is_text():

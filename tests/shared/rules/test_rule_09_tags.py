@@ -31,7 +31,7 @@ over_tags = pytest.mark.parametrize(("name", "opening", "closing"), TAGS)
 @over_tags
 def test_a_tag_vanishes_with_its_calls(name: str, opening: str, closing: str):
     for inside, names in [(A, "a"), (f"\n{A}\n", "a"), (f"{A}; {B}", "ab"), (f"{A}\n{B}", "ab"), (f"[{A}, {B}]", "ab")]:
-        extraction = extract_in_every_chunking(f"One {opening}{inside}{closing} two")
+        extraction = extract_in_every_chunking(f"One {opening}{inside}{closing} two", is_sampled=True)
         assert "".join(call.name for call in extraction.tool_calls) == names
         assert extraction.content == "One two"
         assert {call.format for call in extraction.tool_calls} == {name}
@@ -50,7 +50,7 @@ def test_tags_follow_each_other_with_or_without_text_between(name: str, opening:
 @over_tags
 def test_a_tag_left_open_after_complete_calls_vanishes_at_the_end(name: str, opening: str, closing: str):
     for cut in range(len(closing)):
-        extraction = extract_in_every_chunking(f"One {opening}{A}{closing[:cut]}")
+        extraction = extract_in_every_chunking(f"One {opening}{A}{closing[:cut]}", is_sampled=True)
         assert [(call.name, call.format) for call in extraction.tool_calls] == [("a", name)]
         assert extraction.content == "One"
 
@@ -75,7 +75,7 @@ def test_a_protocol_token_after_the_calls_closes_a_tag(name: str, opening: str, 
         (f"{opening} {A}{token} {opening} {B}{token}", "ab", None),
         (f"{opening} {A}{token} {B} oops", "ab", "oops"),
     ]:
-        extraction = extract_in_every_chunking(text)
+        extraction = extract_in_every_chunking(text, is_sampled=True)
         assert "".join(call.name for call in extraction.tool_calls) == names
         assert extraction.tool_calls[0].format == name
         assert extraction.content == content

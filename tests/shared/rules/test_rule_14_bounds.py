@@ -259,11 +259,11 @@ def test_a_stream_never_holds_back_more_than_a_call_may_have(head: str, piece: s
     for end in (250, 300, 1000, 2999):
         chunks = [text[start : min(start + size, end)] for start in range(0, end, size)]
         assert len(held_back(extractor, chunks).strip()) <= 256
-    stream, released = extractor.stream(), 0
-    for char in text:
-        released += sum(len(event.text) for event in stream.feed(char) if isinstance(event, TextDelta))
-    after = stream.feed("\nx\n\nx")  # whatever is still held back now can only be what may vanish
-    assert sum(len(event.text) for event in after if isinstance(event, TextDelta)) <= 256 + len("\nx\n\nx")
+    stream = extractor.stream()
+    for start in range(0, len(text), size):
+        stream.feed(text[start : start + size])
+    after = [event.text for event in stream.feed("\nx\n\nx") if isinstance(event, TextDelta)]
+    assert len("".join("".join(after).split())) <= 256 + len("xx")
 
 
 def test_a_call_after_a_declared_name_in_prose_comes_at_once():  # F2
@@ -362,7 +362,7 @@ def test_without_its_content_a_stream_takes_no_memory():
     [("", "[", 2), ("x", "<|eot_id|>", 4), ("", "<|eot_id|>", 0.1), ("x", " ", 2)],
 )
 def test_of_what_may_still_vanish_a_stream_keeps_a_byte_or_two_a_character(before: str, piece: str, most: float):
-    stream, many = Extractor().stream(keep_content=False), 50_000
+    stream, many = Extractor().stream(keep_content=False), 20_000
     stream.feed(before)
     tracemalloc.start()
     try:
