@@ -1,4 +1,4 @@
-"""Whatever is written in a form reads back: hundreds of generated calls a form, alone and several, with prose around."""
+"""Whatever is written in a form reads back: generated calls, alone and several, with prose around."""
 
 from __future__ import annotations
 

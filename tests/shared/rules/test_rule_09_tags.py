@@ -218,14 +218,14 @@ CLOSED_TWICE = {
     "at the end of a line": ("One %s\ntwo", "One two"),
     "before a token": ("%s<|eot_id|>", None),
     "in another tag": ("<tools>%s</tools>", None),
-    "before text": ("%s two", "</functioncall> two"),
-    "three times": ("%s</functioncall> two", "</functioncall></functioncall> two"),
+    "before text": ("%s two", "two"),
+    "three times": ("%s</functioncall> two", "</functioncall> two"),
 }
 
 
 @pytest.mark.parametrize("opening", ["<functioncall ", "<functioncall\n"])
 @pytest.mark.parametrize(("around", "content"), CLOSED_TWICE.values(), ids=CLOSED_TWICE)
-def test_one_closing_tag_too_many_goes_at_the_end_of_a_line(opening: str, around: str, content: str | None):
+def test_a_tag_that_is_closed_twice_vanishes_whole(opening: str, around: str, content: str | None):
     extraction = extract_in_every_chunking(around % f"{opening}{A}></functioncall>")
     assert {call.name for call in extraction.tool_calls} == {"a"}
     assert extraction.content == content

@@ -196,8 +196,8 @@ def test_a_list_of_strings_that_hold_calls_is_reported():
 
 
 NEVER_PROMOTED = {
-    "the value of a member": (f'{{"tags": ["a",], "example": {CALL}}}', ["malformed", "malformed"]),
-    "an element of a member": (f'{{"tags": ["a",], "examples": [{CALL}]}}', ["malformed", "malformed"]),
+    "the value of a member": (f'{{"tags": ["a",], "example": {CALL}}}', ["malformed", "not_a_call"]),
+    "an element of a member": (f'{{"tags": ["a",], "examples": [{CALL}]}}', ["malformed", "not_a_call"]),
     "completed before the break": (f'{{"example": {CALL}, "tags": oops}}', ["malformed"]),
 }
 
