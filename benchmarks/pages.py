@@ -23,7 +23,8 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = zip(cells, widths, strict=True)
+    escaped = [cell.replace("|", r"\|") for cell in cells]
+    first, *others = zip(escaped, widths, strict=True)
     return "| " + " | ".join([f"{first[0]:{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]) + " |"
 
 

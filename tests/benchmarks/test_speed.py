@@ -178,13 +178,13 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     class Copying(Window):
-        arrived = ""
+        copied = ""
 
         def feed(self, chunk: str) -> None:
-            self.arrived = f"{self.arrived}{chunk}"  # copies it
+            self.copied = f"{self.copied}{chunk}"  # copies it
             super().feed(chunk)
 
-    monkeypatch.setattr("llama3_tools.stream.machine.Window", Copying)
+    monkeypatch.setattr("llama3_tools.stream.turn.Window", Copying)
     with pytest.raises(SystemExit) as stopped:
         main(["--quick", "--named", "prose with braces"])
     assert stopped.value.code == 1

@@ -1,0 +1,350 @@
+"""What each rule is good for: what of real outputs changes if it is switched off.
+
+    python benchmarks/evidence.py outputs.jsonl more.jsonl.gz
+    python benchmarks/evidence.py outputs.jsonl --page docs/evidence.md
+
+Each line of a file is an output as a JSON object: the text under `raw_output` or `raw`, and the functions that the
+model was shown, if they are known, under `functions` or `tools`. Without files, it runs on the outputs that are written
+in `benchmarks/outputs.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from figures import Row, time_shown
+from llama3_tools import Extraction, Extractor
+from llama3_tools.formats import switched_off
+from measuring import machine
+from outputs import INJECTIONS, OUTPUTS, TOOLS
+from pages import filled, table
+from rules import OPTIONS, RULES, SHAPES, SPELLINGS, Rule
+
+__all__ = ["Evidence", "Sample", "evidence", "main", "read_file", "written_non_calls"]
+
+_EXPECTED = 'an output such as {"raw_output": "It is sunny.", "functions": [{"name": "get_weather", "parameters": {}}]}'
+_NO_OUTPUTS = """\
+No outputs of real models are named: this runs on the few that are written in benchmarks/outputs.py.
+To get real ones: save what your model writes, one JSON object a line, with the text under "raw_output" and the tools
+under "functions"; or take published results, such as those of github.com/HuanzhiMao/BFCL-Result. Then:
+make evidence OUTPUTS="outputs.jsonl more.jsonl.gz"
+"""
+_NON_CALLS = Path(__file__).parents[1] / "tests" / "shared" / "non_calls"
+_HEADING = re.compile(r"^=== \S+\n", re.MULTILINE)
+_MENTIONED = [*TOOLS, *({"name": name} for name in ("search", "print", "clock"))]
+"""The tools that the written non-calls name."""
+_TYPES = {
+    **dict.fromkeys(("dict", "HashMap"), "object"),
+    **dict.fromkeys(("float", "double"), "number"),
+    **dict.fromkeys(("tuple", "list", "Array", "ArrayList"), "array"),
+    **dict.fromkeys(("String", "char"), "string"),
+    **dict.fromkeys(("any", "Any"), ""),
+    "long": "integer",
+    "bool": "boolean",
+}
+"""The Berkeley leaderboard's names of types, as JSON Schema has them; `any` is no type there."""
+_PROCESSES = 2
+_FOR_TOOLS = ("repair", "coerce_arguments")
+"""The options that need declared tools."""
+
+
+class Sample(NamedTuple):
+    """An output and the tools that are declared for it."""
+
+    text: str
+    tools: str
+    """In JSON, so that equal tools are read once."""
+
+
+class _Read(NamedTuple):
+    """An output that was read."""
+
+    extraction: Extraction
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Row):
+    """What a rule does."""
+
+    headings: ClassVar[Sequence[str]] = (
+        *("rule or option", "kind", "outputs with it", "changed", "calls lost", "calls gained"),
+        *("attempts lost", "attempts gained", "non-calls called", "time of each"),
+    )
+    kind: str
+    held: int
+    """How many outputs hold what it is about."""
+    changed: int
+    """How many outputs are read in another way without it; an option: with it."""
+    lost: int
+    gained: int
+    attempts_lost: int
+    attempts_gained: int
+    unsafe: int
+    """How many of the written non-calls are called."""
+    seconds: float
+    """What an output that holds it takes to read."""
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """How many outputs change."""
+        return {"changed": self.changed}
+
+    def cells(self) -> Sequence[str]:
+        """Return what stands in the row."""
+        counts = (self.changed, self.lost, self.gained, self.attempts_lost, self.attempts_gained, self.unsafe)
+        return (self.name, self.kind, f"{self.held:,}", *(f"{one:,}" if one else "" for one in counts), self._time)
+
+    @property
+    def _time(self) -> str:
+        return time_shown(self.seconds) if self.held else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Row):
+    """How often a shape or a spelling stands in the outputs."""
+
+    headings: ClassVar[Sequence[str]] = ("", "outputs", "calls")
+    outputs: int
+    calls: int | None
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """How many outputs have it."""
+        return {"outputs": self.outputs}
+
+    def cells(self) -> Sequence[str]:
+        """Return what stands in the row."""
+        return (self.name, f"{self.outputs:,}", "" if self.calls is None else f"{self.calls:,}")
+
+
+def main(command_line: Sequence[str] | None = None) -> None:
+    """Print the tables for the files that the command line names."""
+    parser = argparse.ArgumentParser(description="What of real outputs changes if a rule is switched off.")
+    parser.add_argument("outputs", nargs="*", type=Path, help="JSON Lines, plain or .gz: `raw_output` or `raw` a line")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")
+    options = parser.parse_args(command_line)
+    if not options.outputs:
+        print(_NO_OUTPUTS, file=sys.stderr)
+    try:
+        samples = [sample for path in options.outputs for sample in read_file(path)] or written_samples()
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    tables: dict[str, list[str]] = {}
+    for name, rows in evidence(samples).items():
+        tables[name] = []
+        for line in table(rows):
+            print(line, flush=True)
+            tables[name].append(line)
+        print()
+    measured = _measured(samples)
+    print(measured)
+    if options.page:
+        tables["outputs"] = [measured]
+        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+def read_file(path: Path) -> Iterator[Sample]:
+    """Read a file of outputs.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: a line of it is no output.
+    """
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield _sample(json.loads(line))
+                except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                    raise ValueError(f"{path}, line {number}: expected {_EXPECTED}") from error
+
+
+def written_samples() -> list[Sample]:
+    """Return the outputs that are written in the repository."""
+    return [_sample({"raw": text, "tools": tools}) for text, tools in OUTPUTS]
+
+
+def written_non_calls() -> list[str]:
+    """Return texts that look like calls, and are none: those of the tests, and calls that others wrote."""
+    paths = sorted(_NON_CALLS.glob("*.txt"))
+    parts = [text for path in paths for text in _HEADING.split(path.read_text(encoding="utf-8"))[1:]]
+    return [*(text.removesuffix("\n") for text in parts), *INJECTIONS]
+
+
+def evidence(samples: Sequence[Sample]) -> dict[str, Iterator[Row]]:
+    """Return the tables by their names; each row is measured as it is asked for."""
+    return {
+        "rules": _evidence(samples),
+        "shapes": _shapes(samples),
+        "spellings": _spellings(samples),
+    }
+
+
+def _evidence(samples: Sequence[Sample]) -> Iterator[Row]:
+    with ProcessPoolExecutor(_PROCESSES, initializer=_begin, initargs=(samples,)) as pool:
+        yield from pool.map(_evidence_of, [*RULES, *OPTIONS])
+
+
+def _shapes(samples: Sequence[Sample]) -> Iterator[Row]:
+    read = _read_all(samples)
+    written = [
+        [sample.text[slice(*call.span)] for call in one.extraction.tool_calls if call.format != "pythonic"]
+        for sample, one in zip(samples, read, strict=True)
+    ]
+    for name, pattern in SHAPES.items():
+        found = [sum(re.search(pattern, call) is not None for call in calls) for calls in written]
+        yield Count(name, sum(map(bool, found)), sum(found))
+    deviations = [sum(bool(call.deviations) for call in one.extraction.tool_calls) for one in read]
+    yield Count("with a deviation", sum(map(bool, deviations)), sum(deviations))
+    formats = Counter(call.format for one in read for call in one.extraction.tool_calls)
+    outputs = Counter(name for one in read for name in {call.format for call in one.extraction.tool_calls})
+    for name, calls in formats.most_common():
+        yield Count(f"calls of format `{name}`", outputs[name], calls)
+    reasons = Counter(found.reason.value for one in read for found in one.extraction.rejections)
+    for reason, calls in reasons.most_common():
+        having = sum(any(found.reason.value == reason for found in one.extraction.rejections) for one in read)
+        yield Count(f"rejections: `{reason}`", having, calls)
+
+
+def _spellings(samples: Sequence[Sample]) -> Iterator[Row]:
+    for name, pattern in SPELLINGS.items():
+        yield Count(name, sum(re.search(pattern, sample.text) is not None for sample in samples), None)
+
+
+def _measured(samples: Sequence[Sample]) -> str:
+    today = datetime.now(timezone.utc).date()
+    characters = sum(len(sample.text) for sample in samples)
+    on = ", ".join(f"{name} {version}" for name, version in machine().items())
+    beside = len(written_non_calls())
+    return f"{len(samples):,} outputs, {characters:,} characters; {beside} written non-calls. Measured on {today}: {on}"
+
+
+def _sample(row: Mapping[str, Any]) -> Sample:
+    text = row["raw_output"] if "raw_output" in row else row["raw"]
+    if not isinstance(text, str):
+        raise TypeError("the text of an output is a string")
+    functions = row.get("functions") or row.get("tools") or []
+    declared = [functions] if isinstance(functions, dict) else functions
+    return Sample(text, json.dumps([_tool(one, text) for one in declared] or _named(text)))
+
+
+def _tool(declaration: Mapping[str, Any], text: str) -> dict[str, Any]:
+    function = declaration.get("function", declaration)
+    name = function["name"]
+    plain = name.replace(".", "_")  # as the leaderboard shows it to some models
+    return {
+        "name": plain if name not in text and plain in text else name,
+        "description": function.get("description", ""),
+        "parameters": _schema(function.get("parameters") or {"type": "object"}),
+    }
+
+
+def _schema(schema: Any) -> Any:  # noqa: ANN401 - a part of a schema is any JSON
+    if isinstance(schema, list):
+        return [_schema(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    read: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "type" and isinstance(value, str):
+            read |= {key: known} if (known := _TYPES.get(value, value)) else {}
+        elif key == "properties" and isinstance(value, dict):
+            read[key] = {name: _schema(one) for name, one in value.items()}
+        else:
+            read[key] = _schema(value) if key in ("items", "additionalProperties") else value
+    return read
+
+
+def _named(text: str) -> list[dict[str, str]]:
+    """Declare what an output calls, if it is not known what the model was shown."""
+    extraction = _ANY.extract(text)
+    names = [call.name for call in extraction.tool_calls] + [one.name for one in extraction.rejections if one.name]
+    return [{"name": name} for name in dict.fromkeys(names)]
+
+
+_ANY = Extractor(formats="all")
+_AS_EVER = Rule("", "")
+_samples: Sequence[Sample] = ()
+_base: Sequence[_Read] = ()
+_base_of_non_calls: Sequence[int] = ()
+
+
+def _begin(samples: Sequence[Sample]) -> None:
+    """Read all as ever, in a process that then reads them without one rule after another."""
+    global _samples, _base, _base_of_non_calls
+    _samples, _base, _base_of_non_calls = samples, _read_all(samples), _calls_in_non_calls(_AS_EVER)
+
+
+def _evidence_of(rule: Rule) -> Evidence:
+    read = _read_all(_samples, rule)
+    holds = re.compile(rule.pattern).search
+    held = [one.seconds for one, sample in zip(_base, _samples, strict=True) if holds(sample.text)]
+    pairs = [(before.extraction, after.extraction) for before, after in zip(_base, read, strict=True)]
+    lost, gained = _differences((_calls(before), _calls(after)) for before, after in pairs)
+    attempts = _differences((_attempts(before), _attempts(after)) for before, after in pairs)
+    changed = sum(before != after for before, after in pairs)
+    now = _calls_in_non_calls(rule)
+    unsafe = sum(after > before for before, after in zip(_base_of_non_calls, now, strict=True))
+    each = sum(held) / len(held) if held else 0
+    return Evidence(rule.name, rule.kind, len(held), changed, lost, gained, *attempts, unsafe, each)
+
+
+def _read_all(samples: Iterable[Sample], rule: Rule = _AS_EVER) -> list[_Read]:
+    read = []
+    extractors: dict[str, Extractor] = {}
+    for sample in samples:
+        tools = sample.tools if rule.has_tools else "[]"
+        extractor = extractors.get(tools) or extractors.setdefault(tools, _extractor(rule, json.loads(tools)))
+        started = time.process_time()
+        extraction = extractor.extract(sample.text)
+        read.append(_Read(extraction, time.process_time() - started))
+    return read
+
+
+def _extractor(rule: Rule, tools: Sequence[Mapping[str, Any]], **options: Any) -> Extractor:  # noqa: ANN401 - as Extractor takes them
+    options.update(rule.options)
+    if not tools:
+        options = {name: value for name, value in options.items() if name not in _FOR_TOOLS}
+    with switched_off(*rule.off):
+        return Extractor(tools=tools or None, **options)
+
+
+def _calls_in_non_calls(rule: Rule) -> list[int]:
+    """Return how many calls are found in each written non-call: without tools, in any format, and with tools."""
+    texts = written_non_calls()
+    extractors = [_extractor(rule, []), _extractor(rule, [], formats="all"), _extractor(rule, _MENTIONED)]
+    return [sum(len(extractor.extract(text).tool_calls) for extractor in extractors) for text in texts]
+
+
+def _calls(extraction: Extraction) -> Counter[tuple[str, ...]]:
+    return Counter((call.name, call.arguments_json) for call in extraction.tool_calls)
+
+
+def _attempts(extraction: Extraction) -> Counter[tuple[str, ...]]:
+    return Counter((str(one.span[0]),) for one in extraction.attempts)
+
+
+def _differences(pairs: Iterable[tuple[Counter[tuple[str, ...]], Counter[tuple[str, ...]]]]) -> tuple[int, int]:
+    """Return how many are in the first and not in the second, and the other way round."""
+    lost = gained = 0
+    for before, after in pairs:
+        lost += (before - after).total()
+        gained += (after - before).total()
+    return lost, gained
+
+
+if __name__ == "__main__":
+    main()
