@@ -16,7 +16,7 @@ PROMPT = "Tools: …"
 USER: list[tuple[str, Conversation, Conversation]] = [
     ("the only message", [("user", ["Hi"])], [("user", [f"{PROMPT}\n\nHi"])]),
     (
-        "behind a system message",
+        "after a system message",
         [("system", ["S"]), ("user", ["Hi"])],
         [("system", ["S"]), ("user", [f"{PROMPT}\n\nHi"])],
     ),
@@ -26,7 +26,7 @@ USER: list[tuple[str, Conversation, Conversation]] = [
         [("user", [f"{PROMPT}\n\nHi"]), ("assistant", ["A"]), ("user", ["Again"])],
     ),
     ("an image alone", [("user", [None])], [("user", [PROMPT, None])]),
-    ("behind an image", [("user", [None, "What?", "Quick!"])], [("user", [None, f"{PROMPT}\n\nWhat?", "Quick!"])]),
+    ("after an image", [("user", [None, "What?", "Quick!"])], [("user", [None, f"{PROMPT}\n\nWhat?", "Quick!"])]),
     ("an empty message", [("user", [""])], [("user", [PROMPT])]),
     ("no message", [], [("user", [PROMPT])]),
     ("a system message alone", [("system", ["S"])], [("system", ["S"]), ("user", [PROMPT])]),

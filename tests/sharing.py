@@ -1,4 +1,4 @@
-"""Many threads and many tasks that do one thing at once, and outputs that are easily taken for each other."""
+"""Many threads and many tasks that do one thing at once, and outputs that are easily mistaken for each other."""
 
 from __future__ import annotations
 
