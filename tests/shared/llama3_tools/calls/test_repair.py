@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking, read
 from llama3_tools import Extractor, Limits, MissingExtraError, TextDelta, ToolCall, extract
+from llama3_tools.calls.repair import load_repair
 from llama3_tools.calls.repair_tokens import MAX_LENGTH
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from steps import steps_of
@@ -602,6 +603,7 @@ def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     missing = r"^repair=True needs json-repair 0\.64\.3 or newer: pip install 'llama3-tools\[repair\]'$"
+    load_repair.cache_clear()
     monkeypatch.setitem(sys.modules, "json_repair", None)
     with pytest.raises(MissingExtraError, match=missing):
         Extractor(tools=TOOLS, repair=True)
