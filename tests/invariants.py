@@ -32,7 +32,7 @@ _QUOTES = re.compile(
     r"|<\|(?:start_header|header_start|im_start|python_tag)|^[ \t]*>|\r[ \t]*>|(?:Result|Error) of |Observation:",
     re.MULTILINE,
 )
-"""What may make quotation of all that stands behind, or of a line."""
+"""What may make quotation of all that follows, or of a line."""
 _TAKEN_OUT = re.compile(rf"<\|(?:start_header_id|header_start|im_start)\|>|think>|{_ENVELOPE.pattern}")
 
 
@@ -90,9 +90,9 @@ def calls_stand_where_they_say(text: str, extractor: Extractor) -> None:
         assert written in source  # of a call in a list, the list
         assert json.loads(call.arguments_json) == call.arguments or call.changes
         alone = [[_meaning(one) for one in extractor.extract(form).tool_calls] for form in _standing(source)]
-        if call.format == "code":  # what stands behind may tell that it is no attempt at a call
-            behind = extractor.extract(f"<|python_tag|>\n{text[start:]}").tool_calls
-            alone.append([_meaning(one) for one in behind[:1]])
+        if call.format == "code":  # what follows may tell that it is no attempt at a call
+            after = extractor.extract(f"<|python_tag|>\n{text[start:]}").tool_calls
+            alone.append([_meaning(one) for one in after[:1]])
         assert any(_meaning(call) in found and (source != written or len(found) == 1) for found in alone), call
 
 

@@ -45,6 +45,7 @@ HIDDEN = {
     "a chat log of a shell": f"The log says:\n\n> {CALL}\n\nShall I go on?",
     "a listing": f"```python\nrun({CALL})\n```",
     "a listing of another language": f"```js\n{CALL}\n```",
+    "a listing of tildes": f"~~~yaml\n{CALL}\n~~~",
     "a listing that is never closed": f"```html\n<b>{CALL}</b>\n{TAGGED}",
     "a listing in a list": f"1. Do this:\n   ```bash\n   curl -d '{CALL}'\n   ```\n2. Done.",
     "a listing within Markdown": f"````markdown\n```json\n{CALL}\n```\n````",
@@ -93,10 +94,11 @@ def test_our_own_line_of_a_result_is_quotation(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", [f"<!-- {CALL} -->", f"<code>{CALL}</code>", f"\u300c{CALL}\u300d", f"Observation: {CALL}", f"~~~\n{CALL}\n~~~"]
+    "text",
+    [f"<!-- {CALL} -->", f"<code>{CALL}</code>", f"\u300c{CALL}\u300d", f"Observation: {CALL}"],
 )
 def test_nothing_else_is_quotation(text: str):
-    """Whoever puts strangers' text into a prompt marks it by what rule 9 lists; no other mark keeps a call from running."""
+    """Text of strangers in a prompt is marked by what rule 9 lists: no other mark keeps a call from running."""
     assert [call.name for call in extract_in_every_chunking(text).tool_calls] == ["delete"]
 
 

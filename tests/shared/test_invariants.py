@@ -3,30 +3,27 @@
 `invariants.py` says what holds, a function each, and the fuzzers hold other outputs to the same. Beside that:
 
 - Nothing raises.
-- Without a call, nothing goes but protocol tokens.
 - Any call that JSON can write is read back.
-- The two JSON readers agree: what the fast one accepts, the exact one accepts, with the same end.
+- The two JSON readers agree: what the scanner in C accepts, the token reader accepts, with the same end.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import re
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import invariants
-from beginnings import calls_come_when_they_are_complete
+from beginnings import breaking_off_calls_nothing, calls_come_when_they_are_complete
 from chunkings import chunkings, cut, extract_in_every_chunking, read
 from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
-from llama3_tools.formats.protocol_tokens import TOKEN_PATTERN
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.json_object import parse_object
-from llama3_tools.reading.json_tokens import scan_json
+from llama3_tools.reading.json_tokens import JsonTokens, scan_json
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -39,11 +36,9 @@ noise = st.text(alphabet="{}[]()\"\\':;,= \n`~<>|/abcdefntu_1.-é\ud800", max_si
 
 CALL = '{"name":"f","parameters":{"q":1}}'
 
-_TOKEN = re.compile(rf"{TOKEN_PATTERN}|<\|python_start\|>")
-
 
 @given(readings, outputs | noise, st.randoms(use_true_random=False))
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Random):
     invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
     places = range(1, len(output))
@@ -52,47 +47,58 @@ def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Ra
 
 
 @given(readings, outputs | noise)
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_nothing_is_lost_and_nothing_is_there_twice(reading: str, output: str):
     invariants.nothing_is_lost(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_a_call_stands_where_its_span_says_and_reads_the_same_there(reading: str, output: str):
     invariants.calls_stand_where_they_say(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=600)
+@settings(max_examples=60)
 def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(reading: str, output: str):
     calls_come_when_they_are_complete(output[:300], READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_rejections_stand_in_order_and_apart_from_the_calls(reading: str, output: str):
     invariants.rejections_stand_in_order(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_the_content_holds_no_call_that_was_not_rejected(reading: str, output: str):
     invariants.content_holds_no_other_call(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_a_plain_call_is_called_or_rejected(reading: str, output: str):
     invariants.plain_calls_are_accounted_for(output, READINGS[reading])
 
 
-@given(st.sampled_from(["default", "tools", "all formats", "lenient", "repaired"]), outputs | noise)
-@settings(max_examples=1500)
-def test_without_a_call_only_protocol_tokens_go(reading: str, output: str):
-    extraction = READINGS[reading].extract(output)
-    if not extraction.tools_called and '"tool_call' not in output:
-        assert _TOKEN.sub("", extraction.content or "") == _TOKEN.sub("", output)
+@given(
+    st.sampled_from(["limited", "one call", "few short calls"]),
+    outputs | noise,
+    st.integers(1, 30),
+    st.integers(1, 90),
+)
+@settings(max_examples=200)
+def test_a_stream_holds_back_no_more_than_a_call(reading: str, output: str, times: int, size: int):
+    text = output * times
+    chunks = [text[start : start + size] for start in range(0, len(text), size)]
+    invariants.a_stream_holds_back_no_more_than_a_call(chunks, READINGS[reading])
+
+
+@given(readings, outputs, st.integers(0, 200))
+@settings(max_examples=200)
+def test_a_stream_that_breaks_off_calls_nothing(reading: str, output: str, place: int):
+    breaking_off_calls_nothing(output, READINGS[reading], [min(place, len(output))])
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -130,17 +136,17 @@ def test_every_situation_is_read_in_one_shot_as_character_by_character(reading: 
 
 
 @pytest.mark.parametrize("fragment", sorted(set(FRAGMENTS)), ids=ascii)
-def test_a_fragment_before_and_behind_a_call_is_read_in_every_chunking(fragment: str):
+def test_a_fragment_before_and_after_a_call_is_read_in_every_chunking(fragment: str):
     for output in (f"{fragment}{CALL}", f"{CALL}{fragment}{CALL}"):
         for options in ({}, {"formats": "all", "lenient": True, "split_reasoning": True}):
-            extract_in_every_chunking(output, **options)
+            extract_in_every_chunking(output, is_sampled=True, **options)
 
 
 @pytest.mark.parametrize(
     ("output", "content"),
     [
         (f'{{"name": "g", {CALL} "parameters": {{}}}}', '{"name": "g", "parameters": {}}'),
-        (f"{CALL}\n~~~js\n{CALL}\n~~~", f"~~~js\n{CALL}\n~~~"),
+        (f"{CALL}\n```js\n{CALL}\n```", f"```js\n{CALL}\n```"),
     ],
 )
 def test_content_is_not_to_be_read_again_where_a_call_was_taken_out(output: str, content: str):
@@ -196,6 +202,16 @@ def test_both_readers_read_what_the_standard_library_writes(text: str):
         assert parsed is not None
         assert (parsed.members, parsed.json) == (json.loads(written), written)
     assert scan_json(text, 0) == (len(written), None)
+
+
+@given(json_values.map(json.dumps).map('{{"k": {}}} and more'.format), st.randoms(use_true_random=False))
+def test_tokens_are_read_the_same_in_pieces(text: str, seeded: random.Random):
+    tokens, pos, arrived = JsonTokens(0), 0, ""
+    for chunk in cut(text, sorted(seeded.sample(range(len(text)), 4))):
+        arrived += chunk
+        if not tokens.is_complete:
+            pos = tokens.read(arrived, pos, 0, ended=False)
+    assert (tokens.refusal, tokens.is_complete, pos) == (None, True, scan_json(text, 0).end)
 
 
 def _depth(value: object) -> int:

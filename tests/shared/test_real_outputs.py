@@ -40,15 +40,20 @@ OUTPUTS = {
     "a bare call": (written("plan_route", _ROUTE), ["plan_route"]),
     "a call with its type": (f'{{"type": "function", {written("plan_route", _ROUTE)[1:]}', ["plan_route"]),
     "the 1B's": ('{"type": "function", "function": "plan_route", "parameters": {"to": "Turin"}}', ["plan_route"]),
-    "two calls and a semicolon": (f"{written('plan_route', _ROUTE)}; {written('order', _ORDER)}", ["plan_route", "order"]),
+    "two calls and a semicolon": (
+        f"{written('plan_route', _ROUTE)}; {written('order', _ORDER)}",
+        ["plan_route", "order"],
+    ),
     "text, then a call": (f"To answer that I need the route first.\n\n{written('plan_route', _ROUTE)}", ["plan_route"]),
     "a call, then text": (f"{written('order', _ORDER)}\n\nThis places the order for Ana Ruiz.", ["order"]),
     "long text around": (f"Here is how:\n{_STEPS}\n\n{written('order', _ORDER)}\n\n{_STEPS}", ["order"]),
     "the custom tag": ('<function=plan_route>{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
     "Groq's failed generation": ('<function=plan_route{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
     "Hermes' tag": (
-        f"<tool_call>\n{written('order', _ORDER, 'arguments')}\n</tool_call>\n<tool_call>\n"
-        f"{written('plan_route', _ROUTE, 'arguments')}\n</tool_call>",
+        "\n".join(
+            f"<tool_call>\n{call}\n</tool_call>"
+            for call in (written("order", _ORDER, "arguments"), written("plan_route", _ROUTE, "arguments"))
+        ),
         ["order", "plan_route"],
     ),
     "Hermes' tag after text": (
@@ -87,7 +92,10 @@ OUTPUTS = {
     "an answer": (f"You can drive from Lyon to Turin in about four hours.\n\n{_STEPS}\n\nDrive {{safely}}!", []),
     "a program": ("```python\ndef plan_route(to):\n    return [to]\n\nprint(plan_route('Turin'))\n```\nThat's it.", []),
     "a table": ("| city | hours |\n|---|---|\n| Lyon | 4 |\n\nPrices: [12, 15]; see (1) and f(x) = {x: 2}.", []),
-    "thoughts, then a call": (f"<think>\nThey want a route.\n</think>\n\n{written('plan_route', _ROUTE)}", ["plan_route"]),
+    "thoughts, then a call": (
+        f"<think>\nThey want a route.\n</think>\n\n{written('plan_route', _ROUTE)}",
+        ["plan_route"],
+    ),
     "a refusal": ("None of the functions can be used here: `plan_route` needs a destination, which is not given.", []),
 }
 
@@ -175,7 +183,7 @@ def test_much_of_what_was_published_holds_calls():
     assert sum(READINGS["default"].extract(output).tools_called for output in outputs) > len(outputs) // 3
 
 
-_SAMPLE = 1000
+_SAMPLE = 500
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -112,7 +112,7 @@ def test_a_call_is_out_whole_with_its_last_character(before: str):
     assert ready.tool_call.arguments_json == '{"city": "Paris"}'
 
 
-def test_text_that_arrives_after_a_call_in_the_same_chunk_comes_behind_it():
+def test_text_that_arrives_after_a_call_in_the_same_chunk_comes_after_it():
     stream = Extractor().stream()
     first, ready, last = stream.feed(f"One {CALL} two")
     assert (first, last) == (TextDelta("One"), TextDelta(" two"))
@@ -127,7 +127,9 @@ def test_white_space_before_the_first_text_has_been_sent_when_a_call_strips_it()
     assert stream.extraction.content == "One"
 
 
-@pytest.mark.parametrize(("delimiters", "text"), [(", ", []), (";", []), (";;", [TextDelta(";")]), (" ,\n;", [TextDelta(";")])])
+@pytest.mark.parametrize(
+    ("delimiters", "text"), [(", ", []), (";", []), (";;", [TextDelta(";")]), (" ,\n;", [TextDelta(";")])]
+)
 def test_delimiters_after_the_last_call_wait_for_the_end(delimiters: str, text: list[TextDelta]):
     stream = Extractor().stream()
     stream.feed(f"{CALL}{delimiters}")
@@ -267,10 +269,15 @@ def test_progress_is_told_of_pythonic_calls_too():
 
 def test_progress_is_told_of_each_call_in_turn():
     told = progress(list(f"{CALL}\n{CALL.replace('f', 'g', 1)}"))
-    assert [(event.name, event.status) for event in told if event.status != "writing"] == [("f", "ready"), ("g", "ready")]
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [
+        ("f", "ready"),
+        ("g", "ready"),
+    ]
 
 
-@pytest.mark.parametrize("text", ["Hello {you} and [1].", '{"a": 1}', "f(x) is a function", "<tool_call>Hi</tool_call>"])
+@pytest.mark.parametrize(
+    "text", ["Hello {you} and [1].", '{"a": 1}', "f(x) is a function", "<tool_call>Hi</tool_call>"]
+)
 def test_of_prose_and_data_there_is_no_progress(text: str):
     assert progress(list(text)) == []
 

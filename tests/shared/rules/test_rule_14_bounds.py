@@ -169,7 +169,8 @@ def test_a_thought_may_begin_with_any_white_space():
 
 
 @pytest.mark.parametrize(
-    "quotation", ["<think>{}</think>", "```js\n{}\n```", "```python\nx = {}\n```", "> {}", "<tool_response>{}</tool_response>"]
+    "quotation",
+    ["<think>{}</think>", "```js\n{}\n```", "```python\nx = {}\n```", "> {}", "<tool_response>{}</tool_response>"],
 )
 def test_quotation_may_be_of_any_length(quotation: str):
     text = f"{quotation.replace('{}', X)}\n{A}"

@@ -1,0 +1,158 @@
+"""Rule 7: what is cut off is not called: by the end of the output, by a limit, or as the stream broke off."""
+
+from __future__ import annotations
+
+import pytest
+
+from chunkings import extract_in_every_chunking
+from llama3_tools import Extractor, StreamStateError, TextDelta, ToolCallReady
+
+CALL = '{"name": "ok", "parameters": {"q": "x"}}'
+INNER = '{"name": "inner", "parameters": {}}'
+TOOLS = [{"name": name} for name in ("ok", "f", "code_interpreter")]
+
+
+@pytest.mark.parametrize("end", range(1, len(CALL)))
+def test_an_output_that_ends_inside_a_call_gives_no_call(end: int):
+    extraction = extract_in_every_chunking(f"{INNER} and {CALL[:end]}", is_sampled=True)
+    assert [call.name for call in extraction.tool_calls] == ["inner"]
+    assert extraction.content == f"and {CALL[:end].rstrip()}"
+    assert [str(rejection.reason) for rejection in extraction.rejections] == (["truncated"] if end > 1 else [])
+
+
+@pytest.mark.parametrize("end", range(2, len(CALL)))
+@pytest.mark.parametrize("opening", ["[", "<tool_call>", "```json\n"], ids=["list", "tag", "fence"])
+def test_a_complete_call_before_it_counts_in_a_wrapper_too(opening: str, end: int):
+    extraction = extract_in_every_chunking(f"{opening}{INNER}\n{CALL[:end]}", is_sampled=True)
+    assert [call.name for call in extraction.tool_calls] == ["inner"]
+    assert [str(one.reason) for one in extraction.rejections] == ["truncated"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param('{"name": "ok", "parameters": {"q": "x', "ok", id="JSON"),
+        pytest.param('{"arguments": {"q": "x', None, id="the arguments first"),
+        pytest.param('<function=f>{"q": "x', "f", id="a named tag"),
+        pytest.param('<tool_call>{"name": "ok", "arg', "ok", id="a tag"),
+        pytest.param("[f(q='x', n=", "f", id="a pythonic list"),
+        pytest.param("f(q='x', n=", "f", id="a pythonic line"),
+        pytest.param('<|python_tag|>f.call(q="x', "f", id="a built-in call"),
+        pytest.param("<|python_tag|>print('x", "code_interpreter", id="code"),
+        pytest.param("{'name': 'f', 'arguments': {'q': 'x", "f", id="a dict of Python"),
+        pytest.param('f\n{"q": "x', "f", id="Functionary's"),
+    ],
+)
+def test_what_is_cut_off_is_an_attempt_that_names_its_tool(text: str, name: str | None):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert extraction.tool_calls == ()
+    (attempt,) = extraction.attempts
+    assert (str(attempt.reason), attempt.name) == ("truncated", name)
+
+
+def test_what_an_open_string_swallowed_is_not_searched_at_the_end():
+    text = '{"name": "write", "parameters": {"text": "use <function=f>{}</function>'
+    extraction = extract_in_every_chunking(text)
+    assert extraction.content == text
+    (rejection,) = extraction.rejections
+    assert (str(rejection.reason), rejection.name) == ("truncated", "write")
+
+
+OPEN = {
+    "a tag": (f"<tool_call>{CALL}", ["ok"], "<tool_call>"),
+    "a tag, its closing cut off": (f"<tool_call>{CALL}</tool_c", ["ok"], "<tool_call> </tool_c"),
+    "a list": (f"[{CALL}", ["ok"], "["),
+    "a list that goes on": (f"[{CALL},", ["ok"], "["),
+    "a fence": (f"```json\n{CALL}\n", ["ok"], "```json"),
+    "a named tag": ('<function=f>{"a": 1}', [], '<function=f>{"a": 1}'),
+    "a pythonic list": ("[f(a=1)", [], "[f(a=1)"),
+    "code": ("<|python_tag|>print(1)", [], "print(1)"),
+}
+
+
+@pytest.mark.parametrize("text", [text for text, _, _ in OPEN.values()], ids=OPEN)
+def test_a_complete_output_closes_the_wrappers_that_hold_nothing_but_calls(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    if "</tool_c" in text:
+        assert len(extraction.tool_calls) == 1
+        return
+    assert (len(extraction.tool_calls), extraction.content) == (1, None)
+
+
+@pytest.mark.parametrize(("text", "names", "content"), OPEN.values(), ids=OPEN)
+def test_after_a_limit_no_open_wrapper_counts_as_closed_and_no_code_is_called(
+    text: str, names: list[str], content: str
+):
+    extraction = extract_in_every_chunking(text, complete=False, tools=TOOLS)
+    assert [call.name for call in extraction.tool_calls] == names
+    assert "".join((extraction.content or "").split()) == "".join(content.split())
+    assert names or [str(one.reason) for one in extraction.attempts] == ["truncated"]
+
+
+@pytest.mark.parametrize(
+    "text", [CALL, f"<tool_call>{CALL}</tool_call>", f"One {CALL} two", "[f(a=1)]", "<|python_tag|>print(1)<|eom_id|>"]
+)
+def test_what_was_complete_before_the_limit_is_called_all_the_same(text: str):
+    assert extract_in_every_chunking(text, complete=False, tools=TOOLS).tools_called
+
+
+@pytest.mark.parametrize("value", ["length", 1, None])
+def test_whether_an_output_is_complete_is_true_or_false(value: object):
+    with pytest.raises(TypeError, match="complete"):
+        Extractor().extract("Hi", complete=value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", [text for text, _, _ in OPEN.values()], ids=OPEN)
+def test_a_stream_that_breaks_off_calls_nothing_more(text: str):  # F1
+    stream = Extractor(TOOLS).stream()
+    assert stream.feed(f"One. {CALL}\n{text}")[1:2] == stream_calls(CALL)
+    events = stream.abort()
+    assert not any(isinstance(event, ToolCallReady) for event in events)
+    extraction = stream.extraction
+    assert [call.name for call in extraction.tool_calls] == ["ok"]
+    released = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert (extraction.content or "").endswith(released.strip())
+    (rejection,) = extraction.rejections
+    assert (str(rejection.reason), rejection.is_attempt) == ("truncated", True)
+    assert rejection.name in {"ok", "f", "code_interpreter"}
+
+
+def stream_calls(text: str) -> list[object]:
+    """Return the event of a call that stands after `One. `."""
+    return Extractor(TOOLS).stream().feed(f"One. {text}")[1:]
+
+
+@pytest.mark.parametrize("end", range(1, len(CALL)))
+def test_what_was_held_back_comes_out_as_text_when_a_stream_breaks_off(end: int):
+    stream = Extractor().stream()
+    events = [*stream.feed(f"One {CALL[:end]}"), *stream.abort()]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == f"One {CALL[:end]}"
+    assert stream.extraction.content == f"One {CALL[:end]}"
+    assert [str(one.reason) for one in stream.extraction.rejections] == (["truncated"] if end > 1 else [])
+
+
+@pytest.mark.parametrize("text", ["", "Hello.", "One { two", "1 < 2 <b", "`x", "[1, 2"])
+def test_prose_that_breaks_off_is_content_and_no_rejection(text: str):
+    stream = Extractor().stream()
+    stream.feed(text)
+    stream.abort()
+    assert (stream.extraction.content, stream.extraction.rejections) == (text, ())
+
+
+@pytest.mark.parametrize("verb", ["feed", "flush", "abort"])
+def test_after_abort_the_turn_is_over(verb: str):
+    stream = Extractor().stream()
+    stream.abort()
+    with pytest.raises(StreamStateError, match="the turn is over"):
+        getattr(stream, verb)(*(["x"] if verb == "feed" else []))
+
+
+def test_a_stream_that_an_exception_broke_off_can_be_aborted():
+    def fail() -> str:
+        raise LookupError("no more ids")
+
+    stream = Extractor(id_factory=fail).stream()
+    with pytest.raises(LookupError, match="no more ids"):
+        stream.feed(f"One {CALL} two")
+    stream.abort()
+    assert stream.extraction.tool_calls == ()
