@@ -32,6 +32,7 @@ _EDGE = rf"(?:\s|{_TOKEN})*"
 _BEFORE_CALL = re.compile(rf"(?:\s|{_TOKEN}|{_OPENING})*")
 _CLOSED = rf"(?:\s|{_TOKEN}|{_CLOSING})*"
 _AFTER_CALL = re.compile(rf"{_CLOSED}(?:[;,}}>]{_CLOSED}){{0,2}}")
+_AFTER_LAST_CALL = re.compile(rf"{_AFTER_CALL.pattern}(?:<[/|]?[\w|-]*>?)?{_CLOSED}")  # what closes it may be cut off
 _BETWEEN_CALLS = re.compile(rf"(?:\s|[;,}}>]|{_TOKEN}|{_OPENING}|{_CLOSING})*")
 _AT_EDGE = re.compile(_EDGE)
 _AROUND_THOUGHTS = re.compile(rf"\s|{_TOKEN}|</?(?:think|thinking|reasoning|scratch_pad)>", re.IGNORECASE)
@@ -85,7 +86,7 @@ class _Gap:
             return _AT_EDGE if self.after is None else self._opening()
         if self.after is not None and self.after.format == "functionary":
             return re.compile(_BETWEEN_CALLS.pattern + self._opening().pattern)
-        return _AFTER_CALL if self.after is None else _BETWEEN_CALLS
+        return _AFTER_LAST_CALL if self.after is None else _BETWEEN_CALLS
 
     def _opening(self) -> re.Pattern[str]:
         if self.after is not None and self.after.format == "functionary":

@@ -115,6 +115,8 @@ def test_a_stream_that_breaks_off_calls_nothing(reading: str, output: str, place
         """f(<function=f>{"name": '"'g", "a"{"a": "x\\"a\\": 1}"}q": 1}</function><function=g={"a": 1}<function>\n<""",
         f"`\n<tool_call>{CALL}</tool_call>«{CALL}`",
         "<|python_tag|>```python\n math\nfor n in range(3):\n    print(<|python_tag|><|eom_id|>f.({CALL}",
+        '<|python_tag|><|header_start|>{"a": 1}',
+        '<function=f= ```python\n{"message":"m","tool_call":{"name":"f","arguments":{}}}',
     ],
     ids=ascii,
 )
