@@ -126,6 +126,8 @@ class Extractor:
         require_str(text, "extract() takes the model's output as a str")
         if complete is not True:
             require_bool(complete=complete)
+        if self._grammar.first.search(text) is None and not self._options.starts_reasoning:
+            return Extraction(text)  # it has no character with which anything begins
         return self._stream().read_whole(text, complete=complete)
 
     def stream(self, *, keep_content: bool = True) -> ExtractionStream:

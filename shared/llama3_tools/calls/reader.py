@@ -84,7 +84,7 @@ class CallReader:
         self._id_factory = id_factory
         self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
         self._depth = depth
-        self._sorted_names = sorted(BUILT_IN if tools is None else tools)
+        self._sorted_names = sorted({*BUILT_IN, *(tools or ())})
 
     def read(self, parsed: JsonObject, *, tool_name: bool = False) -> Found | Refusal:
         """Read an object: a call, or an envelope with calls.

@@ -154,7 +154,8 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenien
     detail = "the arguments stand beside the function, not in it"
     if not lenient:
         return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
-    members = {key: parsed.members[key] for key in beside}
+    members = {key: value for key, value in inner.members.items() if key == "description"}
+    members |= {key: parsed.members[key] for key in beside}
     found = _named_call(parsed, members, name, tools, lenient=True)
     return found if isinstance(found, Refusal) else found._replace(deviations=(detail, *found.deviations))
 

@@ -59,6 +59,7 @@ _FORMATS: tuple[WireFormat, ...] = (
     PYTHONIC_CALL,
 )
 
+_QUOTATIONS = (Kind.THOUGHT, Kind.FENCE, Kind.TILDES, Kind.RESPONSE)
 _PROSE_LIKE = frozenset({"pythonic", "code"})
 """What prose could be mistaken for: read only for declared tools, or if it is asked for by name (rule 11)."""
 
@@ -204,7 +205,7 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
         if format_.name not in off
     ]
     if calls_none:
-        formats = [format_ for format_ in formats if format_.kind is Kind.THOUGHT]
+        formats = [format_ for format_ in formats if format_.kind in _QUOTATIONS]
     read = [format_ for format_ in formats if _is_read(format_, enabled)]
     bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.

@@ -49,7 +49,7 @@ TOKEN = WireFormat(
     rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
     rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
-    beginnings(PYTHON_TAG, *_PLAIN),
+    beginnings(PYTHON_TAG, "<|python_start|>", *_PLAIN),
     "<",
 )
 

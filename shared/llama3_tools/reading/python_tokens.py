@@ -296,12 +296,12 @@ class PythonTokens:
         match = _WORD_CHARS(text, pos)
         end = match.end() if match else pos
         self._run.append(text[pos:end])
+        self._run = [word := "".join(self._run)]
+        if len(word) >= _LONGEST_WORD:
+            self._due = self._then
+            raise self._unexpected("a long name")
         if end == len(text) and not ended:
-            if sum(map(len, self._run[-_LONGEST_WORD:])) >= _LONGEST_WORD:
-                self._due = self._then
-                raise self._unexpected("a long name")
             return self._wait(end)
-        word = "".join(self._run)
         is_prefix = word in ("r", "R", "u", "U") and text[end : end + 1] in ("'", '"')
         self._is_raw = is_prefix and word in "rR"
         self._due = self._then if is_prefix else _AFTER_WORD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["Candidate"]
 
@@ -11,7 +12,7 @@ __all__ = ["Candidate"]
 class Candidate:
     """What is being read token by token."""
 
-    __slots__ = ("before", "flows", "kept", "name", "start", "tokens")
+    __slots__ = ("_kept", "before", "flows", "length", "name", "start", "tokens")
 
     def __init__(
         self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None
@@ -23,7 +24,23 @@ class Candidate:
         """The text before it, as far as anyone looks behind."""
         self.name = name
         """The name of a pythonic call."""
-        self.kept: list[str] = []
-        """What was read of it, in pieces."""
+        self._kept = GrowingText()
+        self.length = 0
+        """How many characters of it were read."""
         self.flows = False
         """Whether it is too long for a call, so that its text is released as it comes."""
+
+    def keep(self, piece: str) -> None:
+        """Keep the next piece of it."""
+        self._kept.add(piece)
+        self.length += len(piece)
+
+    @property
+    def text(self) -> str:
+        """What was read of it."""
+        return self._kept.joined()
+
+    def let_go(self) -> None:
+        """Keep no more of it: it is too long."""
+        self.flows = True
+        self._kept = GrowingText()

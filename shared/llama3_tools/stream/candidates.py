@@ -77,7 +77,7 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
     tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
     begin_candidate(turn, tokens, start, name)
     assert turn.candidate is not None  # noqa: S101  # it was made now
-    turn.candidate.kept.append(window.text[start:at])
+    turn.candidate.keep(window.text[start:at])
     window.pos = at
     return True
 
@@ -103,9 +103,8 @@ def read_candidate(turn: Turn) -> bool:
     window.pos = end
     if candidate.flows:
         put_text(turn, window.base + pos, piece)
-        candidate.kept = [("".join(candidate.kept) + piece)[-LOOK_BEHIND:]]
     else:
-        candidate.kept.append(piece)
+        candidate.keep(piece)
     if tokens.refusal is None and not tokens.is_complete:
         return False
     limit = turn.limits.max_call_length
@@ -119,7 +118,7 @@ def read_candidate(turn: Turn) -> bool:
     if candidate.flows:
         turn.state = IN_PROSE
         return True
-    whole = "".join(candidate.kept)
+    whole = candidate.text
     if isinstance(tokens, JsonTokens):
         parsed = parse_object(whole, 0, checked=True)
         if parsed is None:
@@ -144,7 +143,7 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     is_after = wrapper is not None or turn.content.is_after_call
     before = "" if wrapper is not None else candidate.before
     turn.mending = Mending(turn.calls, start, before, name=name, is_after_call=is_after), candidate, refusal
-    resume_at(turn, candidate, "".join(candidate.kept), 0)
+    resume_at(turn, candidate, candidate.text, 0)
     turn.state = IN_REPAIR
     return True
 
@@ -164,7 +163,7 @@ def read_repair(turn: Turn) -> bool:
         end = candidate.start + len(mended.text)
         return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
     turn.unrepairable_to = mending.reached
-    window.pos += sum(map(len, candidate.kept))
+    window.pos += candidate.length
     return give_up(turn, candidate, refusal)
 
 
@@ -182,7 +181,7 @@ def is_made(turn: Turn, found: Found) -> bool:
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
     """Release the text of a candidate that is too long for a call (rule 14)."""
-    kept = "".join(candidate.kept)
+    kept = candidate.text
     limit = turn.limits.max_call_length
     written = kept[:limit]
     refusal = Refusal(RejectionReason.TOO_LONG, f"longer than {limit} characters", name_in(turn, candidate, written))
@@ -191,8 +190,7 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
     turn.state = IN_CANDIDATE
     reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
     put_text(turn, candidate.start, kept)
-    candidate.flows = True
-    candidate.kept = [kept[-LOOK_BEHIND:]]
+    candidate.let_go()
 
 
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
@@ -209,9 +207,9 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         return True
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     if is_cut_off:
-        candidate.kept.append(window.text[window.pos :])
+        candidate.keep(window.text[window.pos :])
         window.pos = len(window.text)
-    whole = "".join(candidate.kept)
+    whole = candidate.text
     at = len(whole) if is_cut_off else max(tokens.resume, start + 1) - start
     resume_at(turn, candidate, whole, at)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
@@ -276,6 +274,8 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
+    elif isinstance(held, WrittenCall) and deviations and name not in turn.calls.names:
+        written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
     elif isinstance(held, Refusal) and held.reason is RejectionReason.CONFLICTING_ARGUMENTS:
         return held
     return turn.calls.checked(written)
@@ -365,7 +365,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     if is_code(turn, name, whole, candidate):
         break_wrappers(turn)
         assert turn.candidate is not None  # noqa: S101  # it is code now
-        turn.candidate.kept.append(text)
+        turn.candidate.keep(text)
         return True
     in_tag = is_for_calls(turn)
     is_line = wrapper is not None and wrapper.kind is LINE

@@ -26,7 +26,7 @@ def read_code(turn: Turn) -> bool:
     if candidate.flows:
         put_text(turn, window.base + pos, piece)
     else:
-        candidate.kept.append(piece)
+        candidate.keep(piece)
         if window.offset - candidate.start > turn.limits.max_call_length:
             let_flow(turn, candidate)
             turn.state = IN_CODE
@@ -34,7 +34,7 @@ def read_code(turn: Turn) -> bool:
         return False
     turn.candidate, turn.state = None, IN_PROSE
     if not candidate.flows:
-        end_code(turn, candidate.start, "".join(candidate.kept), is_closed=match is not None)
+        end_code(turn, candidate.start, candidate.text, is_closed=match is not None)
     return True
 
 

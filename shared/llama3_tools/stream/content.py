@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import groupby
 
 from llama3_tools.stream.reasoning import Reasoning
 from llama3_tools.text.growing_text import GrowingText
@@ -20,6 +21,7 @@ _DELIMITERS = re.compile(r"[\s;,]*").match
 _DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
 _MOST_DELIMITERS = 256
+_MANY = 256
 
 
 class _Place(Enum):
@@ -56,6 +58,8 @@ class Content:
     _is_stripped = False
     """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
     _place = _START
+    _short = 0
+    """How many pieces were held back since they were joined."""
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self.tool_calls: list[ToolCall] = []
@@ -80,7 +84,7 @@ class Content:
         body = piece.rstrip()
         if not body:
             if piece:
-                self._held.append(piece)
+                self._hold(piece)
             return
         self._is_stripped = False
         self._place = _PROSE
@@ -102,7 +106,7 @@ class Content:
                 self._held = []
                 return
         self._is_stripped = False
-        self._held.append(_Token(token))
+        self._hold(_Token(token))
 
     def call(self, call: ToolCall) -> None:
         """Take a call: space, protocol tokens and delimiters before it vanish."""
@@ -205,6 +209,16 @@ class Content:
         self._held = []
         self._place = _PROSE
         return f" {whole}" if self._has_text else whole
+
+    def _hold(self, piece: str) -> None:
+        """Hold back white space or a token: many pieces are joined, as each costs fifty bytes beside its text."""
+        held = self._held
+        held.append(piece)
+        self._short += 1
+        if self._short > _MANY:
+            latest = held[-_MANY:]
+            held[-_MANY:] = [kind("".join(group)) for kind, group in groupby(latest, type)]
+            self._short = 0
 
     def _holds_few_delimiters(self) -> bool:
         """Return whether what is held back may still be delimiters: more of them are prose (rule 14)."""

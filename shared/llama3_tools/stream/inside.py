@@ -159,6 +159,10 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
     """Read what may close the wrapper."""
     window, text = turn.window, turn.window.text
     closing = wrapper.closing
+    if written != closing and written == turn.surplus and window.base + at == turn.fresh:
+        turn.queue.append(Part(turn.fresh, written, TEXT))
+        window.pos = at + len(written)
+        return True
     if written != closing:
         if (
             wrapper.kind is NAMED

@@ -139,7 +139,7 @@ class ExtractionStream:
         self._turn.queue, self._turn.wrappers = [], []
         candidate = self._turn.candidate
         if candidate is not None:
-            written = "".join(candidate.kept)
+            written = candidate.text
             reject(
                 self._turn,
                 candidate.start,

@@ -32,9 +32,9 @@ class Progress:
                 self._start = -1
         if candidate is None or candidate.flows or (self._start >= 0 and self._start != candidate.start):
             return events
-        length = sum(map(len, candidate.kept))
+        length = candidate.length
         if self._start < 0:
-            name = candidate.name or attempted_name("".join(candidate.kept))
+            name = candidate.name or attempted_name(candidate.text)
             if name is None:
                 return events
             self._start, self._name = candidate.start, name

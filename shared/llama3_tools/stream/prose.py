@@ -156,15 +156,17 @@ def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Begin a pythonic call without brackets, if it names a declared tool and a call may stand there."""
     at, window = match.start(), turn.window
-    found = _NAME_AT_END.search(window.text, max(at - _LONGEST_LINE_NAME, 0), at)
-    if found is None:
+    text = window.text
+    word_at = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at), at - _LONGEST_LINE_NAME, 0)
+    found = _NAME_AT_END.search(text, word_at, at)
+    tool = tool_named(turn, found[1]) if found else None
+    if found is None or tool is None:
         return False
     name, start = found[1], found.start()
-    tool = tool_named(turn, name)
-    if tool is not None and opens_line_wrapper(turn, start):
+    if opens_line_wrapper(turn, start):
         return True
     may_stand = start >= window.pos and may_stand_at(turn, start)
-    if tool is None or start < window.pos or not (may_stand or window.text[start - 1] == "`"):
+    if start < window.pos or not (may_stand or text[start - 1] == "`"):
         reject_quoted_name(turn, at)
         return False
     put_up_to(turn, start)

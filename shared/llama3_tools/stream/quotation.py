@@ -6,6 +6,7 @@ from llama3_tools.formats.base import Closing
 from llama3_tools.stream.quoted import find_quoted
 from llama3_tools.stream.states import IN_PROSE, IN_QUOTATION
 from llama3_tools.stream.turn import Quotation, Turn, put_text
+from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["end_quotation", "open_quotation", "read_quotation"]
 
@@ -76,12 +77,12 @@ def take_quoted(turn: Turn, piece: str) -> None:
     else:
         put_text(turn, window.offset, piece)
     window.pos += len(piece)
-    quotation.pieces.append(piece)
+    quotation.pieces.add(piece)
     quotation.length += len(piece)
     while quotation.length > _MOST_QUOTED:
-        text = "".join(quotation.pieces)
+        text = quotation.pieces.joined()
         search_quoted(turn, quotation, text[:_MOST_QUOTED])
-        quotation.pieces, quotation.length = [text[_MOST_QUOTED:]], len(text) - _MOST_QUOTED
+        quotation.pieces, quotation.length = GrowingText(text[_MOST_QUOTED:]), len(text) - _MOST_QUOTED
 
 
 def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
@@ -94,7 +95,7 @@ def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
 def end_quotation(turn: Turn) -> None:
     quotation, turn.quotation = turn.quotation, None
     if quotation is not None:
-        search_quoted(turn, quotation, "".join(quotation.pieces))
+        search_quoted(turn, quotation, quotation.pieces.joined())
 
 
 def skip_opening(turn: Turn, quotation: Quotation) -> bool:

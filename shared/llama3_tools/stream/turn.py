@@ -19,6 +19,7 @@ from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE
 from llama3_tools.stream.window import LOOK_BEHIND, Window
 from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
+from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason
 
@@ -68,7 +69,7 @@ class Quotation:
         """Whether what closes it is a part of it."""
         self.is_split = is_split
         """Whether it is reasoning to be split off."""
-        self.pieces: list[str] = []
+        self.pieces = GrowingText()
         """What was not searched yet."""
         self.length = 0
         self.opening = opening
@@ -185,7 +186,7 @@ def tool_named(turn: Turn, name: str | None) -> str | None:
     if name in turn.names:
         return name
     base = name.removesuffix(METHOD)
-    if base != name and (base in turn.names or (base in BUILT_IN and turn.calls.tools is None)):
+    if base != name and (base in turn.names or base in BUILT_IN):
         return base
     return None
 

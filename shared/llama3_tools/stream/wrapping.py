@@ -102,6 +102,7 @@ def close(turn: Turn) -> bool:
             if isinstance(held, Held) and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
         turn.count += wrapper.outer_count
+        note_surplus(turn, wrapper)
         return True
     turn.queue, turn.count, turn.state = [], 0, IN_PROSE
     if len(turn.content.tool_calls) + len(queue) > turn.limits.max_calls and not fit(turn, queue):
@@ -110,9 +111,14 @@ def close(turn: Turn) -> bool:
         held = part.what
         if isinstance(held, Held):
             make(turn, held, format_in(held, wrapper), part.text)
-    turn.fresh = window.base + window.pos
-    turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
+    note_surplus(turn, wrapper)
     return True
+
+
+def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
+    """Note what may close the wrapper once more, directly after it (rule 9)."""
+    turn.fresh = turn.window.base + turn.window.pos
+    turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
 
 
 def fit(turn: Turn, queue: list[Part]) -> bool:
@@ -213,7 +219,7 @@ def break_wrappers(
 def put_wrapper(turn: Turn, part: Part) -> None:
     """Put the text of a wrapper that failed."""
     if turn.quotation is not None and part.start >= turn.quotation.start:
-        turn.quotation.pieces.append(part.text)
+        turn.quotation.pieces.add(part.text)
         turn.quotation.length += len(part.text)
     put_text(turn, part.start, part.text)
 
@@ -269,7 +275,7 @@ def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
     """Take what follows <|python_tag|>, and is no call in another form, as code."""
     turn.content.token(wrapper.opening)
     turn.candidate = Candidate(None, wrapper.start + len(wrapper.opening), "", CODE_INTERPRETER)
-    turn.candidate.kept = [part.text for part in queue[1:]]
+    turn.candidate.keep("".join(part.text for part in queue[1:]))
     turn.state = IN_CODE
     return True
 

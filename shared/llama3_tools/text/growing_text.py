@@ -7,7 +7,7 @@ from itertools import chain
 
 __all__ = ["GrowingText"]
 
-_MOST_SHORT = 4096
+_MOST_SHORT = 256
 
 
 class GrowingText:
