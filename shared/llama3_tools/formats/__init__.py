@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import FENCE, TILDES
-from llama3_tools.formats.function_tag import FUNCTION_TAG
+from llama3_tools.formats.function_tag import FUNCTION_END, FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
@@ -52,6 +52,7 @@ _FORMATS: tuple[WireFormat, ...] = (
     PYTHONIC_LIST,
     NAMED_LIST,
     FUNCTION_TAG,
+    FUNCTION_END,
     FENCE,
     TILDES,
     THOUGHT,
@@ -72,6 +73,7 @@ _FOR_CALLS = {
     "function": ("function",),
     "functioncall": ("functioncall",),
     "function_tag": ("function",),
+    "function_end": ("function",),
     "python_dict": ("json",),
     "pythonic_list": ("pythonic",),
     "named_list": ("pythonic",),

@@ -23,6 +23,7 @@ class Kind(Enum):
     NAMED_LIST = "reports a list that begins with the name of a tool, which is no call"
     TAG = "opens a tag around calls"
     NAMED_TAG = "opens a tag that names the tool"
+    FUNCTION_END = "closes a tag that names the tool, if one is open as text"
     FENCE = "opens a code fence: a wrapper, or quotation"
     TILDES = "opens a fence of tildes, which is quotation"
     TOKEN = "takes a protocol token"

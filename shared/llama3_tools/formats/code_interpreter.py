@@ -14,7 +14,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason
 
-__all__ = ["CODE_INTERPRETER", "END_OF_CODE", "code_call", "refuse_code"]
+__all__ = ["CODE_INTERPRETER", "CUT_TOKEN", "END_OF_CODE", "code_call", "refuse_code"]
 
 CODE_INTERPRETER = "code_interpreter"
 
@@ -31,6 +31,9 @@ END_OF_CODE = Closing.of(
     rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))", f"{TURN.beginnings}|{TOKEN.beginnings}"
 )
 """What ends code: the next token."""
+
+CUT_TOKEN = re.compile(rf"(?=<\|)(?:{TOKEN.beginnings})\Z")
+"""A token in which the output ends."""
 
 
 def code_call(text: str, tool: Tool | None) -> tuple[WrittenCall, int, int] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from llama3_tools.formats.base import Kind, WireFormat, beginnings
 
-__all__ = ["CLOSING", "FUNCTION_TAG", "MISSPELLED_CLOSINGS"]
+__all__ = ["CLOSING", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS"]
 
 _NAME = r"[\w.:/-]{1,128}"
 _PARTIAL = r"[\w.:/-]{0,128}"
@@ -26,6 +28,9 @@ MISSPELLED_CLOSINGS = ("<function>", ">")
 # <function(NAME){…}               the same
 # <function(NAME){…}>              JGalego/HyperLab, apps/desktop/demo/README.md
 # <function=NAME>{…}<function>     alexberardi/jarvis-command-center, tests/test_llama31_medium_untrained.py
+FUNCTION_END = WireFormat(
+    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), beginnings(CLOSING), "<", is_inside=False
+)
 FUNCTION_TAG = WireFormat(
     "function_tag",
     Kind.NAMED_TAG,

@@ -110,6 +110,7 @@ class PythonTokens:
         "keywords",
         "last",
         "positional",
+        "quotes",
         "refusal",
     )
 
@@ -138,6 +139,8 @@ class PythonTokens:
         """The arguments without a name, each as JSON; of a literal, the literal."""
         self.keywords: dict[str, str] = {}
         """The arguments with a name, each as JSON."""
+        self.quotes: set[str] = set()
+        """The quotes of its strings."""
         self.last = start
         """The offset of the token that was read last: where the search goes on if it breaks."""
         self.refusal: Refusal | None = None
@@ -347,6 +350,7 @@ class PythonTokens:
             return self._wait(pos)
         self._quote = begun if begun == quote * 3 else quote
         self._run, self._due = [], _STRING
+        self.quotes.add(quote)
         return pos + len(self._quote)
 
     def _read_string(self, text: str, pos: int, base: int) -> int:

@@ -28,7 +28,7 @@ from llama3_tools.stream.turn import (
     tool_named,
 )
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import CODE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
+from llama3_tools.stream.wrappers import CODE, FENCE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
 from llama3_tools.stream.wrapping import break_wrappers, close
 from llama3_tools.values import RejectionReason
 
@@ -37,6 +37,7 @@ __all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_
 _FAILURES = 16
 """After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""
 
+_SINGLE_QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 _FAR_AFTER_TOKEN = 64
 _MOST_COMPARED = 256
 """With how many calls before it a mended one is compared."""
@@ -206,11 +207,14 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         turn.state = IN_PROSE
         return True
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
+    if is_cut_off and isinstance(tokens, PythonTokens) and candidate.name is None:
+        turn.literal_is_open, is_cut_off = True, False  # a dict of Python hides nothing after it
     if is_cut_off:
         candidate.keep(window.text[window.pos :])
         window.pos = len(window.text)
     whole = candidate.text
-    at = len(whole) if is_cut_off else max(tokens.resume, start + 1) - start
+    is_open_literal = refusal.reason is RejectionReason.TRUNCATED and not is_cut_off
+    at = len(whole) if is_cut_off else 1 if is_open_literal else max(tokens.resume, start + 1) - start
     resume_at(turn, candidate, whole, at)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
@@ -290,6 +294,9 @@ def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: s
     else:
         name = next(iter(names_of(found)), None)
         is_part = not turn.wrappers and is_inside(candidate.before, is_after_call=turn.content.is_after_call)
+        is_plain = tokens.quotes == {"'"} and "\\" not in whole  # or it takes more to be sure where a string ends
+        if turn.calls.repair and not is_plain and begin_mending(turn, candidate, _SINGLE_QUOTES):
+            return True
         if (
             turn.calls.repair
             and name is not None
@@ -298,8 +305,7 @@ def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: s
             and not is_made(turn, found)
         ):
             return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "json", whole), whole)
-    detail = f"keys and strings have to stand in double quotes, as in JSON, at offset {candidate.start + 1}"
-    return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
+    return refuse(turn, _SINGLE_QUOTES._replace(name=name), candidate.start, whole)
 
 
 def are_declared(turn: Turn, found: Found) -> bool:
@@ -376,7 +382,8 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     else:
         is_meant = in_tag or named or has_call_keys(whole)
     is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
-    break_wrappers(turn, began=True)
+    is_first = wrapper is not None and wrapper.kind is FENCE and not turn.count
+    break_wrappers(turn, began=is_meant or not is_first)
     if candidate is not None and candidate.name is not None:
         turn.list_is_open, turn.broken_depth = not is_line, 0
     if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):

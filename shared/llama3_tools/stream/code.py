@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, END_OF_CODE, code_call, refuse_code
+from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, CUT_TOKEN, END_OF_CODE, code_call, refuse_code
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import let_flow
 from llama3_tools.stream.states import IN_CODE, IN_PROSE
@@ -18,8 +18,8 @@ def read_code(turn: Turn) -> bool:
     assert candidate is not None  # noqa: S101  # the state says so
     text, pos = window.text, window.pos
     match = (END_OF_CODE.ended if window.ended else END_OF_CODE.going).search(text, pos)
-    if match is None and window.ended and (partial := END_OF_CODE.going.search(text, pos)) and "<|" in partial[0]:
-        window.text = text = text[: partial.start()]  # the output ends within a token
+    if match is None and window.ended and (cut := CUT_TOKEN.search(text, pos)):
+        window.text = text = text[: cut.start()]  # the output ends within a token
     end = len(text) if match is None else match.start()
     piece = text[pos:end]
     window.pos = end

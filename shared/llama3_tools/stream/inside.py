@@ -241,7 +241,12 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     if wrapper.kind is FENCE and turn.count and ticks.startswith(wrapper.closing):
         return close_at(turn, at, ticks)
     info = (match["info"] or "").lower()
-    is_closing = any(one.kind is FENCE and ticks.startswith(one.closing) for one in turn.wrappers) and not info
+    is_in_fence = any(one.kind is FENCE for one in turn.wrappers)
+    is_closing = (
+        is_in_fence and not info and any(ticks.startswith(one.closing) for one in turn.wrappers if one.kind is FENCE)
+    )
+    if is_in_fence and not is_closing:
+        return break_wrappers(turn)
     if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
         return break_wrappers(turn, is_closed=is_closing)
     return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)

@@ -112,6 +112,9 @@ def skip_surplus(turn: Turn) -> bool:
     text, pos = window.text, window.pos
     if window.base + pos == turn.fresh:
         char = text[pos : pos + 1]
+        while closing and char == closing[0] == "`":  # a longer fence
+            pos = window.pos = pos + 1
+            turn.fresh, char = window.base + pos, text[pos : pos + 1]
         if not char and not window.ended:
             return False
         if char not in "}]" and not (closing and char == closing[0]):
@@ -148,6 +151,8 @@ def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
+    if turn.literal_is_open:
+        return False
     put_up_to(turn, at)
     begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
     return True
@@ -165,6 +170,8 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     name, start = found[1], found.start()
     if opens_line_wrapper(turn, start):
         return True
+    if turn.broken_depth >= 0:
+        put_up_to(turn, start)
     may_stand = start >= window.pos and may_stand_at(turn, start)
     if start < window.pos or not (may_stand or text[start - 1] == "`"):
         reject_quoted_name(turn, at)
@@ -263,6 +270,18 @@ def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
 
 
+def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Report a tag of a declared tool that closes, and held no object."""
+    if turn.tag_is_open is not None:
+        start, name = turn.tag_is_open
+        turn.tag_is_open = None
+        put_up_to(turn, match.end())
+        refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
+        reject(turn, start, turn.window.offset, refusal, is_meant=True)
+        return True
+    return False
+
+
 def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     window, ticks = turn.window, match["ticks"]
     if ticks is None:
@@ -274,7 +293,11 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.end("ticks"))
         return True
     put_up_to(turn, match.start())
-    goes_on = bool((match["rest"] or "").strip()) and not is_marker(turn.line.text)
+    written = match[0].removeprefix(ticks)
+    is_known = written.startswith(match["info"]) and info in WORDS
+    goes_on = (written.strip() != match["info"] and not (is_known and match["rest"] is None)) and not is_marker(
+        turn.line.text
+    )
     if goes_on or turn.line.quotation(()) is not None:
         put_up_to(turn, match.end("ticks"))
         return True
@@ -376,6 +399,7 @@ _BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
     Kind.NAMED_LIST: begin_named_list,
     Kind.TAG: begin_tag,
     Kind.NAMED_TAG: begin_named_tag,
+    Kind.FUNCTION_END: begin_function_end,
     Kind.FENCE: begin_fence,
     Kind.TILDES: begin_tildes,
     Kind.TOKEN: begin_token,

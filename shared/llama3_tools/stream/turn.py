@@ -43,7 +43,7 @@ _NO_NAMES: dict[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")
 _WORD = re.compile(r"\w").search
-_DATA = re.compile(r'"[ \t\n\r]*:[ \t\n\r]*(?:\[[ \t\n\r]*){0,8}\Z').search
+_KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 
 
 class Quotation:
@@ -105,6 +105,10 @@ class Turn:
     """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
     broken = False
     """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+    literal_is_open = False
+    """Whether a dict of Python was open at the end of the output: no other is read."""
+    tag_is_open: tuple[int, str] | None = None
+    """The offset and the name of a tag that names a declared tool, and holds no object."""
     failures = 0
     """How often the scanner in C has failed."""
     mending: tuple[Mending, Candidate, Refusal] | None = None
@@ -139,6 +143,8 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     turn.line.add(text)
     if turn.trace is not None:
         turn.trace.append((start, start + len(text), turn.quotation is not None))
+    if turn.tag_is_open is not None and "\n\n" in text:
+        turn.tag_is_open = None
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
     if turn.broken_depth >= 0:
@@ -246,9 +252,10 @@ def is_element_of_data(turn: Turn, at: int) -> bool:
 
 
 def is_data_at(turn: Turn, offset: int) -> bool:
+    """Return whether the value of a member stands at an offset, with any number of brackets before it (rule 6)."""
     at = offset - turn.window.base
-    return (
-        at > 0
-        and "broken_data" not in turn.grammar.off
-        and _DATA(turn.window.text, max(at - LOOK_BEHIND, 0), at) is not None
-    )
+    if at <= 0 or "broken_data" in turn.grammar.off:
+        return False
+    before = turn.window.text[max(at - LOOK_BEHIND, 0) : at]
+    written = before.rstrip("[ \t\n\r")
+    return _KEY_BEFORE(written) is not None if written else len(before) == LOOK_BEHIND

@@ -176,6 +176,8 @@ def break_wrappers(
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
         queue = queue[1:]
+    if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.names:
+        turn.tag_is_open = inner.start, inner.name
     fence = next((one for one in wrappers if one.kind is FENCE), None)
     is_listing = (
         fence is not None
