@@ -72,7 +72,7 @@ class WrittenCall(NamedTuple):
     """How it differs from the documented forms, a sentence each."""
 
 
-def read_call(
+def read_call(  # noqa: C901 (one shape after another)
     parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool = False, tool_name: bool = False
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
@@ -160,7 +160,7 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenien
     return found if isinstance(found, Refusal) else found._replace(deviations=(detail, *found.deviations))
 
 
-def _named_call(
+def _named_call(  # noqa: PLR0911 (a refusal each)
     parsed: JsonObject, members: Mapping[str, Any], name: object, tools: Mapping[str, Tool] | None, *, lenient: bool
 ) -> WrittenCall | Refusal:
     given = _given(members, lenient=lenient)

@@ -26,7 +26,7 @@ class Kind(Enum):
     FUNCTION_END = "closes a tag that names the tool, if one is open as text"
     FENCE = "opens a code fence: a wrapper, or quotation"
     TILDES = "opens a fence of tildes, which is quotation"
-    TOKEN = "takes a protocol token"
+    TOKEN = "takes a protocol token"  # noqa: S105 (a token of the model's)
     TURN = "opens another's turn, which is quotation"
     THOUGHT = "opens reasoning, which is quotation"
     RESPONSE = "opens the result of a tool, which is quotation"
@@ -83,10 +83,10 @@ def beginnings(*texts: str) -> str:
 
 
 def literals(texts: Iterable[str]) -> str:
-    """Return the pattern of any of some literal texts.
+    r"""Return the pattern of any of some literal texts.
 
     >>> literals(["<a>", "[b]"])
-    '<a>|\\\\[b\\\\]'
+    '<a>|\\[b\\]'
     """
     return "|".join(map(re.escape, texts))
 

@@ -22,7 +22,8 @@ _PARAMETER = "code"
 _WORD = re.compile(r"\w").search
 # Code may stand in a fence, and its first line may be indented.
 _CODE = re.compile(
-    r"(?P<space>\s*?)(?P<fence>(?:[ \t]*\n)?[ \t]*`{3,16}[ \t]*(?:python3?|py)?[ \t]*\r?\n)?(?P<indent>(?:[ \t]*\r?\n)*)(?P<code>.*)",
+    r"(?P<space>\s*?)(?P<fence>(?:[ \t]*\n)?[ \t]*`{3,16}[ \t]*(?:python3?|py)?[ \t]*\r?\n)?"
+    r"(?P<indent>(?:[ \t]*\r?\n)*)(?P<code>.*)",
     re.DOTALL | re.IGNORECASE,
 )
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
@@ -39,8 +40,9 @@ CUT_TOKEN = re.compile(rf"(?=<\|)(?:{TOKEN.beginnings})\Z")
 def code_call(text: str, tool: Tool | None) -> tuple[WrittenCall, int, int] | None:
     r"""Return the call of the code in what follows a tag, where the code begins, and its length; `None` if it is none.
 
-    >>> code_call("\nprint(4)\n", None)
-    (WrittenCall(name='code_interpreter', arguments={'code': 'print(4)'}, arguments_json='{"code": "print(4)"}', deviations=()), 1, 8)
+    >>> call, start, length = code_call("\nprint(4)\n", None)
+    >>> call.name, call.arguments, start, length
+    ('code_interpreter', {'code': 'print(4)'}, 1, 8)
 
     Args:
         text: what stands between the tag and the next token.

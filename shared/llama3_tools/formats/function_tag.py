@@ -18,7 +18,8 @@ MISSPELLED_CLOSINGS = ("<function>", ">")
 """What closes a tag of a declared tool, too."""
 
 # The documented form, and `<function name="NAME">` of Hermes' finetunes in llama.cpp's tests. Then Llama's own
-# misspellings, for declared tools. Where each stands, from Llama 3.1 and 3.3, most as what Groq calls a failed generation:
+# misspellings, for declared tools. Where each stands, from Llama 3.1 and 3.3, most as what Groq calls a failed
+# generation:
 # <function=NAME={…}</function>    tashfeenahmed/freellmapi, pull request 291
 # <function=NAME {…} </function>   kagent-dev/kagent, issue 1532
 # <function=NAME{…}</function>     Trivedi-Kartik/voice-assistant, server/src/groqErrors.ts

@@ -1,4 +1,4 @@
-"""Bare JSON: an object, and a list of them (rules 1 and 2). The other formats that hold JSON read it in the same way."""
+"""Bare JSON: an object, and a list of them (rules 1 and 2). Other formats that hold JSON read it in the same way."""
 
 from __future__ import annotations
 

@@ -44,10 +44,11 @@ TURN = WireFormat(
 TOKEN = WireFormat(
     "token",
     Kind.TOKEN,
-    # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row. What stands between two ¤ holds for text that
-    # may go on.
+    # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row. What stands between two ¤ holds for text
+    # that may go on.
     rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
-    rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
+    rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})"
+    rf"(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
     beginnings(PYTHON_TAG, "<|python_start|>", *_PLAIN),
     "<",

@@ -50,7 +50,7 @@ class JsonObject:
 
     __slots__ = ("end", "flaw", "members", "spans", "start", "text")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 (an attribute each)
         self, text: str, start: int, end: int, members: dict[str, Any], spans: dict[str, tuple[int, int]], flaw: str
     ) -> None:
         self.text = text
@@ -110,7 +110,7 @@ _scan_once = _scanner(int)
 _scan_long_ints = _scanner(_long_int)
 
 
-def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject | None:
+def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject | None:  # noqa: C901, PLR0912 (one loop)
     """Parse the object whose brace is at `text[start]`; return `None` if the scanner in C stumbles over it.
 
     Args:

@@ -37,6 +37,7 @@ _VALUES = (_VALUE, _ITEM_OR_END)
 _KEYS = (_KEY, _KEY_OR_END)
 _ENDS = (_COMMA_OR_END, _KEY_OR_END, _ITEM_OR_END)
 _IN_TOKEN = (_STRING, _NUMBER, _LITERAL)
+_BRACE = ord("}")
 
 _SPACE = re.compile(r"[ \t\n\r]*").match
 # Bounded, as `re` keeps a record of each repetition.
@@ -95,7 +96,7 @@ class JsonTokens:
         """Whether the value has ended."""
         return not self._closers and self._due is _COMMA_OR_END and self.refusal is None
 
-    def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0912, PLR0915 (one loop)
+    def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 (one loop)
         """Read on; return where the value ended, or where reading stopped.
 
         Args:
@@ -152,7 +153,7 @@ class JsonTokens:
             elif char == ":" and due is _COLON:
                 due = _VALUE
             elif char == "," and due is _COMMA_OR_END:
-                due = _KEY if closers[-1] == 0x7D else _VALUE
+                due = _KEY if closers[-1] == _BRACE else _VALUE
             elif char in "}]" and due in _ENDS and closers[-1] == ord(char):
                 closers.pop()
                 due = _COMMA_OR_END
