@@ -173,11 +173,11 @@ class TestStructuredAnswers:
 
 
 NAMED_LAST = [
-    '<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>',
-    "<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>",
-    '<tool_call>\n{"arguments": {"city": "Par',
+    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "unknown"),
+    ("<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>", "get_weather"),
+    ('<tool_call>\n{"arguments": {"city": "Par', "unknown"),
 ]
-"""As Hermes orders a call, in JSON that is none."""
+"""As Hermes orders a call, in JSON that is none, and the tool that the model is told about."""
 
 
 class TestRepairs:
@@ -199,15 +199,15 @@ class TestRepairs:
         )
 
     @in_every_way
-    @pytest.mark.parametrize("broken", NAMED_LAST)
-    def test_so_does_one_in_a_tag_that_names_its_tool_last(self, run: Run, broken: str) -> None:
+    @pytest.mark.parametrize(("broken", "named"), NAMED_LAST)
+    def test_so_does_one_in_a_tag_that_names_its_tool_last(self, run: Run, broken: str, named: str) -> None:
         with serving(broken, PARIS, "Sunny.") as server:
             messages = run(agent_on(server))["messages"]
         assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
         assert messages[-1].text == "Sunny."
         written, complaint = conversations(server)[1][-2:]
         assert written == ("assistant", broken)
-        assert complaint[1].startswith("Error of unknown: The call is malformed, and was not run: ")
+        assert complaint[1].startswith(f"Error of {named}: The call is malformed, and was not run: ")
 
     @in_every_way
     @pytest.mark.parametrize("max_repairs", [0, 1, 3])

@@ -20,6 +20,7 @@ from integrations.llamaindex.trips import asked, kwargs, told
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS
 from llama3_tools import FormatName, Limits, MissingExtraError
+from llama3_tools.calls.repair import load_repair
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
@@ -273,6 +274,7 @@ class TestChecks:
     def test_a_repair_without_its_extra_is_an_error_at_once(
         self, make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        load_repair.cache_clear()
         monkeypatch.setitem(sys.modules, "json_repair", None)
         with pytest.raises(MissingExtraError, match=r"llama3-tools\[repair\]"):
             make(repair=True)

@@ -112,7 +112,7 @@ FAILED = {
     "left open": (f"Hm. {OPEN}", OPEN, "truncated"),
     "not JSON": (BROKEN, BROKEN, "malformed"),
     "arguments that are none": ('{"name": "get_weather", "parameters": 5}',) * 2 + ("invalid_arguments",),
-    "two sets of arguments": ('{"name": "get_weather", "parameters": {}, "arguments": {"a": 1}}',) * 2
+    "two sets of arguments": ('{"name": "get_weather", "parameters": {"a": 2}, "arguments": {"a": 1}}',) * 2
     + ("conflicting_arguments",),
 }
 
@@ -129,18 +129,18 @@ def test_an_attempted_call_that_failed_is_an_error_and_stays_text(output: str, t
 
 
 @pytest.mark.parametrize(
-    "output",
+    ("output", "name"),
     [
-        '<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>',
-        "<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>",
-        '<tool_call>{"arguments": {"city": "Par',
+        ('<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>', ""),
+        ("<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>", "get_weather"),
+        ('<tool_call>{"arguments": {"city": "Par', ""),
     ],
 )
-def test_an_attempt_in_a_tag_that_names_its_tool_last_is_an_error_without_a_name(output: str) -> None:
+def test_an_attempt_in_a_tag_that_names_its_tool_last_is_an_error(output: str, name: str) -> None:
     [error] = Llama3JsonToolOutputParser([WEATHER]).parse(output).errors
-    assert error.name == ""
-    assert str(error).startswith(f"a call ({error.reason}): ")
-    with pytest.raises(MalformedToolCallError, match="1 tool call could not be read: a call"):
+    assert error.name == name
+    assert str(error).startswith(f"{name or 'a call'} ({error.reason}): ")
+    with pytest.raises(MalformedToolCallError, match=f"1 tool call could not be read: {name or 'a call'}"):
         Llama3JsonToolOutputParser([WEATHER], on_malformed="raise").parse(output)
 
 

@@ -62,7 +62,7 @@ class TestWholeResponses:
             ),
             ("empty", [("text", "Let me check."), ("tool_call", "get_weather")]),
             ("cut off", [("thinking", "They want to know the wea"), ("text", "")]),
-            ("cut off in the tag", [("thinking", "They want it."), ("text", "")]),
+            ("cut off in the tag", [("thinking", "They want it.</thi"), ("text", "")]),
             ("quoted", [("text", "Write `<think>` to think.")]),
         ],
     )
