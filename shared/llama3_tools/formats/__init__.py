@@ -78,7 +78,6 @@ _FOR_CALLS = {
     "pythonic_list": ("pythonic",),
     "named_list": ("pythonic",),
     "pythonic": ("pythonic",),
-    "python_start": ("json", "pythonic"),
 }
 """The names by which a format can be asked for. The others are always read beside calls."""
 
@@ -139,10 +138,14 @@ class Grammar(NamedTuple):
     """What follows in a wrapper, by its first character: a call, another wrapper, or what closes it."""
     formats: dict[str, WireFormat]
     """The formats by the names of their groups."""
+    calls: bool
+    """Whether any call is read."""
     json: bool
     """Whether bare JSON is called."""
     pythonic: bool
     """Whether pythonic calls are read."""
+    any_pythonic: bool
+    """Whether they were asked for by name, so that those of Meta's built-in tools are read, declared or not."""
     code: bool
     """Whether code after `<|python_tag|>` is a call."""
     off: frozenset[str]
@@ -226,8 +229,10 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
             "`": _patterns(inside, "`", r"(?P<end>`{1,2})", r"`{1,2}"),
         },
         {format_.name: format_ for format_ in formats},
+        calls=not calls_none,
         json=enabled.reads("json"),
         pythonic=enabled.reads("pythonic") and "pythonic" not in off,
+        any_pythonic="pythonic" in (enabled.asked_for or ()),
         code=enabled.reads("code") and "code" not in off,
         off=off,
     )

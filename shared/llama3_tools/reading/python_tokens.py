@@ -47,7 +47,7 @@ _SPACE = re.compile(r"[ \t\n\r]*").match
 # Any character that is not ASCII's white space or punctuation: whether it is an identifier, all of it tells.
 _WORD_CHARS = re.compile(r"[^\x00-/:-@\[-\^`{-\x7f]*").match
 _NUMBER_CHARS = re.compile(r"(?:[0-9._a-df-zA-DF-Z]|[eE][+-]?)*").match
-_LONGEST_WORD = 256
+_LONGEST_WORD = 4096
 _BODY = {  # by the quote that ends it; bounded, as `re` keeps a record of each repetition
     **{quote: re.compile(rf"(?:[^{quote}\\\n\r]+|\\[\s\S]){{0,1000}}").match for quote in "'\""},
     **{quote * 3: re.compile(rf"(?:[^{quote}\\]+|\\[\s\S]){{0,1000}}").match for quote in "'\""},
@@ -110,17 +110,16 @@ class PythonTokens:
         "keywords",
         "last",
         "positional",
-        "quotes",
         "refusal",
     )
 
     def __init__(self, start: int, *, is_call: bool = True, as_they_are: bool = False) -> None:
-        """Begin to read at an offset.
+        r"""Begin to read at an offset.
 
         Args:
             start: where the bracket stands.
             is_call: whether it is the parenthesis of a call, rather than the bracket of a literal.
-            as_they_are: whether strings in double quotes have no escapes but `\\"`: Meta's template writes those of its
+            as_they_are: whether strings in double quotes have no escapes but `\"`: Meta's template writes those of its
                 built-in tools so.
         """
         self._is_call = is_call
@@ -139,8 +138,6 @@ class PythonTokens:
         """The arguments without a name, each as JSON; of a literal, the literal."""
         self.keywords: dict[str, str] = {}
         """The arguments with a name, each as JSON."""
-        self.quotes: set[str] = set()
-        """The quotes of its strings."""
         self.last = start
         """The offset of the token that was read last: where the search goes on if it breaks."""
         self.refusal: Refusal | None = None
@@ -350,7 +347,6 @@ class PythonTokens:
             return self._wait(pos)
         self._quote = begun if begun == quote * 3 else quote
         self._run, self._due = [], _STRING
-        self.quotes.add(quote)
         return pos + len(self._quote)
 
     def _read_string(self, text: str, pos: int, base: int) -> int:

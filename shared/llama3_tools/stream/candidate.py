@@ -12,7 +12,7 @@ __all__ = ["Candidate"]
 class Candidate:
     """What is being read token by token."""
 
-    __slots__ = ("_kept", "before", "flows", "length", "name", "start", "tokens")
+    __slots__ = ("_kept", "before", "flows", "length", "name", "start", "tag", "tokens")
 
     def __init__(
         self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None
@@ -27,6 +27,8 @@ class Candidate:
         self._kept = GrowingText()
         self.length = 0
         """How many characters of it were read."""
+        self.tag: str | None = None
+        """The tool that the tag around it names."""
         self.flows = False
         """Whether it is too long for a call, so that its text is released as it comes."""
 

@@ -6,7 +6,7 @@ import json
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found
-from llama3_tools.calls.repair import Mended, Mending, is_inside
+from llama3_tools.calls.repair import Mended, Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
@@ -89,6 +89,8 @@ def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name
         note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
     turn.candidate = Candidate(tokens, window.base + at, before, name)
+    if turn.wrappers:
+        turn.candidate.tag = turn.wrappers[-1].name if turn.wrappers[-1].kind is NAMED else None
     turn.state = IN_CANDIDATE
     window.pos = at
 
@@ -162,9 +164,14 @@ def read_repair(turn: Turn) -> bool:
         window.pos += len(mended.text)
         format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
         end = candidate.start + len(mended.text)
+        wrapper = turn.wrappers[-1] if turn.wrappers else None
+        if wrapper is not None and wrapper.deviation is not None and isinstance(mended.found, WrittenCall):
+            mended = mended._replace(found=mended.found._replace(deviations=(wrapper.deviation,)))
         return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
     turn.unrepairable_to = mending.reached
     window.pos += candidate.length
+    if isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_complete:
+        return refuse_literal(turn, candidate, candidate.tokens, candidate.text)
     return give_up(turn, candidate, refusal)
 
 
@@ -195,7 +202,10 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
 
 
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
-    return tool_named(turn, candidate.name) or candidate.name if candidate.name else attempted_name(written)
+    """Return the name of the tool that a candidate seems to call."""
+    if candidate.name is not None:
+        return tool_named(turn, candidate.name) or candidate.name
+    return candidate.tag or attempted_name(written)
 
 
 def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
@@ -245,6 +255,11 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
         found = turn.calls.read(parsed)
     elif wrapper.kind is NAMED:
         found = read_arguments(turn, parsed, wrapper)
+        if wrapper.deviation is not None and isinstance(found, Refusal):  # of an undeclared tool: a call in it counts
+            held = turn.calls.read(parsed)
+            if not isinstance(held, Refusal):
+                found = held
+                break_wrappers(turn, began=True)
     else:
         found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
     if type(found) is Refusal:
@@ -278,8 +293,6 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
-    elif isinstance(held, WrittenCall) and deviations and name not in turn.calls.names:
-        written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
     elif isinstance(held, Refusal) and held.reason is RejectionReason.CONFLICTING_ARGUMENTS:
         return held
     return turn.calls.checked(written)
@@ -287,30 +300,21 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
 
 def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
     """Take a dict of Python that is complete: no call unless it is repaired, but perhaps an attempt (rule 15)."""
+    if begin_mending(turn, candidate, _SINGLE_QUOTES):
+        return True
+    return refuse_literal(turn, candidate, tokens, whole)
+
+
+def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+    """Report a dict of Python, and what it seems to call."""
     parsed = parse_whole(tokens.positional[0])
     found = turn.calls.read(parsed) if parsed else None
     if found is None or isinstance(found, Refusal):
         name = found.name if found else None
     else:
         name = next(iter(names_of(found)), None)
-        is_part = not turn.wrappers and is_inside(candidate.before, is_after_call=turn.content.is_after_call)
-        is_plain = tokens.quotes == {"'"} and "\\" not in whole  # or it takes more to be sure where a string ends
-        if turn.calls.repair and not is_plain and begin_mending(turn, candidate, _SINGLE_QUOTES):
-            return True
-        if (
-            turn.calls.repair
-            and name is not None
-            and not is_part
-            and are_declared(turn, found)
-            and not is_made(turn, found)
-        ):
-            return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "json", whole), whole)
-    return refuse(turn, _SINGLE_QUOTES._replace(name=name), candidate.start, whole)
-
-
-def are_declared(turn: Turn, found: Found) -> bool:
-    """Return whether all calls are calls of declared tools."""
-    return all(is_declared(turn, name) for name in names_of(found))
+    detail = f"{_SINGLE_QUOTES.detail}, at offset {candidate.start + 1}"
+    return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
 
 
 def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
@@ -367,7 +371,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     wrapper = turn.wrappers[-1] if turn.wrappers else None
     name = refusal.name
     if name is None and candidate is not None:
-        name = wrapper.name if wrapper and wrapper.kind is NAMED else name_in(turn, candidate, whole)
+        name = name_in(turn, candidate, whole)
     if is_code(turn, name, whole, candidate):
         break_wrappers(turn)
         assert turn.candidate is not None  # noqa: S101  # it is code now
@@ -383,13 +387,17 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         is_meant = in_tag or named or has_call_keys(whole)
     is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
     is_first = wrapper is not None and wrapper.kind is FENCE and not turn.count
-    break_wrappers(turn, began=is_meant or not is_first)
+    is_cut_off = refusal.reason is RejectionReason.TRUNCATED and not turn.is_complete
+    break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
     if candidate is not None and candidate.name is not None:
         turn.list_is_open, turn.broken_depth = not is_line, 0
     if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)
-    if why is not None and (name is not None or is_meant or text == "{"):
+    if turn.quotation is not None:  # a listing, which is searched when it closes
+        turn.quotation.pieces.add(text)
+        turn.quotation.length += len(text)
+    elif why is not None and (name is not None or is_meant or text == "{"):
         turn.rejections.quoted(start, start + len(text), why, name)
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)

@@ -20,7 +20,7 @@ _DELIMITERS = re.compile(r"[\s;,]*").match
 # Right after a call, one `;` vanishes, or one `,` at the end of its line (rule 3).
 _DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
-_MOST_DELIMITERS = 256
+_MOST_DELIMITERS = 64
 _MANY = 256
 
 
@@ -79,6 +79,7 @@ class Content:
         """Take text that is no part of a call."""
         if self._is_stripped:
             piece = piece.lstrip()
+            self._is_stripped = not piece
         if self._place is not _PROSE:
             piece = self._begin_segment(piece)
         body = piece.rstrip()
@@ -86,7 +87,6 @@ class Content:
             if piece:
                 self._hold(piece)
             return
-        self._is_stripped = False
         self._place = _PROSE
         if self._held:
             self._held.append(body)

@@ -12,7 +12,7 @@ from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
-from llama3_tools.stream.turn import Turn, is_data_at, reject, tool_named
+from llama3_tools.stream.turn import Turn, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
     CODE,
@@ -89,7 +89,11 @@ def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
     skipped = skip_surplus_inside(turn, wrapper, pos)
-    return False if skipped is None else skipped or break_wrappers(turn)
+    if skipped is None:
+        return False
+    window = turn.window
+    is_cut_off = window.ended and not turn.is_complete and window.text[pos:].strip(" ,;\n").isidentifier()
+    return skipped or break_wrappers(turn, is_cut_off=is_cut_off)
 
 
 def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:  # noqa: PLR0911 (one case a kind)
@@ -101,8 +105,6 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
         return begin_call_inside(turn, wrapper, match, at)
     format_ = turn.grammar.formats[kind]
     if format_.kind is OBJECT:
-        if turn.broken and wrapper.kind is LIST and not turn.count and is_data_at(turn, wrapper.start):
-            return break_wrappers(turn)
         if (wrapper.kind is NAMED and turn.count) or not (turn.grammar.json or is_in_tag(turn)):
             return break_wrappers(turn)
         return begin_json(turn, at)
@@ -245,7 +247,7 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     is_closing = (
         is_in_fence and not info and any(ticks.startswith(one.closing) for one in turn.wrappers if one.kind is FENCE)
     )
-    if is_in_fence and not is_closing:
+    if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
         return break_wrappers(turn)
     if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
         return break_wrappers(turn, is_closed=is_closing)

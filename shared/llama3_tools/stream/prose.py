@@ -272,6 +272,7 @@ def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Report a tag of a declared tool that closes, and held no object."""
+    put_up_to(turn, match.start())
     if turn.tag_is_open is not None:
         start, name = turn.tag_is_open
         turn.tag_is_open = None
@@ -295,10 +296,8 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     put_up_to(turn, match.start())
     written = match[0].removeprefix(ticks)
     is_known = written.startswith(match["info"]) and info in WORDS
-    goes_on = (written.strip() != match["info"] and not (is_known and match["rest"] is None)) and not is_marker(
-        turn.line.text
-    )
-    if goes_on or turn.line.quotation(()) is not None:
+    is_alone = written.strip() == match["info"] and written.endswith("\n")
+    if not (is_alone or (is_known and match["rest"] is None) or is_marker(turn.line.text)) or turn.line.quotation(()):
         put_up_to(turn, match.end("ticks"))
         return True
     if info in WORDS:

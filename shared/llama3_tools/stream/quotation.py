@@ -87,7 +87,7 @@ def take_quoted(turn: Turn, piece: str) -> None:
 
 def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
     """Report the calls in what was quoted."""
-    for start, end, name in find_quoted(text, turn.calls):
+    for start, end, name in find_quoted(text, turn.calls) if turn.grammar.calls else ():
         turn.rejections.quoted(quotation.start + start, quotation.start + end, quotation.why, name)
     quotation.start += len(text)
 

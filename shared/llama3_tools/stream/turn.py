@@ -143,7 +143,7 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     turn.line.add(text)
     if turn.trace is not None:
         turn.trace.append((start, start + len(text), turn.quotation is not None))
-    if turn.tag_is_open is not None and "\n\n" in text:
+    if turn.tag_is_open is not None and "\n" in text:
         turn.tag_is_open = None
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
@@ -192,7 +192,7 @@ def tool_named(turn: Turn, name: str | None) -> str | None:
     if name in turn.names:
         return name
     base = name.removesuffix(METHOD)
-    if base != name and (base in turn.names or base in BUILT_IN):
+    if base != name and (base in turn.names or (base in BUILT_IN and turn.grammar.any_pythonic)):
         return base
     return None
 

@@ -15,7 +15,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_QUOTATION, IN_WRAPPER
-from llama3_tools.stream.turn import Turn, make, make_bare, put_text, put_up_to, reject
+from llama3_tools.stream.turn import Turn, is_data_at, make, make_bare, put_text, put_up_to, reject
 from llama3_tools.stream.wrappers import (
     CODE,
     FENCE,
@@ -59,6 +59,9 @@ def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
         why = None if kind is CODE else turn.line.quotation(turn.calls.names)
         if why is not None:
             return pass_quoted(turn, end, closing, why)
+        if turn.broken and kind is LIST and is_data_at(turn, window.base + start):
+            put_up_to(turn, end)
+            return True
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
         Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls)
@@ -167,7 +170,7 @@ def break_wrappers(
             turn.state = IN_PROSE
         return True
     wrappers, queue, count = turn.wrappers, turn.queue, turn.count
-    turn.wrappers, turn.queue, turn.count, turn.state = [], [], 0, IN_PROSE
+    turn.wrappers, turn.queue, turn.count, turn.state, turn.surplus = [], [], 0, IN_PROSE, None
     held_any = any(isinstance(part.what, Held) for part in queue)
     outer, inner = wrappers[0], wrappers[-1]
     if outer.kind is CODE:
@@ -185,6 +188,7 @@ def break_wrappers(
         and "listing" not in turn.grammar.off
         and not is_cut_off
         and not is_closed
+        and fence.opening.endswith("\n")
     )
     is_listing = is_listing and (
         (inner is fence and not count and not began) or (held_any and holds_pythonic(turn, queue) and not began)

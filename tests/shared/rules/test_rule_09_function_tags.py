@@ -19,7 +19,6 @@ DOCUMENTED = {
     "open at the end": (f"<function=get_weather>{ARGUMENTS}", None),
     "the closing tag cut off": (f"<function=get_weather>{ARGUMENTS}</funct", None),
     "closed by a token": (f"<function=get_weather>{ARGUMENTS}<|eot_id|>", None),
-    "a token before the closing tag": (f"<function=get_weather>{ARGUMENTS}<|eom_id|>\n</function>", None),
     "in prose": (f"Sure: <function=get_weather>{ARGUMENTS}</function> Done.", "Sure: Done."),
     "closed twice": (f"<function=get_weather>{ARGUMENTS}</function></function>", None),
     "a brace too many": (f"<function=get_weather>{ARGUMENTS}}}</function>", None),

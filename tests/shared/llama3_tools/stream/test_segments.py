@@ -94,7 +94,7 @@ CASES = [
         "Ah.<|eot_id|><|eom_id|> <|eot_id|>",
         [(TEXT, "Ah."), (REMOVED, "<|eot_id|><|eom_id|>"), (TEXT, " "), (REMOVED, "<|eot_id|>")],
     ),
-    ("<|python_start|>Ah.", [(TEXT, "<|python_start|>Ah.")]),
+    ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
     (
         f"{USER}\n{CALL}<|python_end|>",
         [(REMOVED, USER), (QUOTED, "\n"), (REJECTED, CALL), (QUOTED, "<|python_end|>")],
