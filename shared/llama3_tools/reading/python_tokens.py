@@ -204,7 +204,7 @@ class PythonTokens:
         elif self._due in _VALUES:
             if char in "'\"":
                 return self._open_string(text, pos, ended=ended)
-            if char in _CLOSERS:
+            if char in _CLOSERS and not self._is_at_key:
                 self._open(char)
             elif char.isidentifier():
                 self._run, self._then, self._due = [], self._due, _WORD
@@ -220,6 +220,11 @@ class PythonTokens:
         else:
             raise self._unexpected(repr(char))
         return pos + 1
+
+    @property
+    def _is_at_key(self) -> bool:
+        """Whether a key of a dict comes next, which is a string."""
+        return bool(self._containers) and self._containers[-1].is_dict and not self._containers[-1].has_key
 
     def _unexpected(self, found: str) -> _BrokenError:
         return _BrokenError(f"expected {self._due.value} at offset {self.last}, found {found}")

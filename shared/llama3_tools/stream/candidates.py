@@ -1,4 +1,4 @@
-"""Candidates: objects of JSON, dicts of Python and pythonic calls, from their bracket to their end (rules 1, 6 and 11)."""
+"""Candidates: JSON objects, dicts of Python and pythonic calls, from their bracket to their end (rules 1, 6, 11)."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
 
 
 def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
+    """Begin to read token by token at an index of the window."""
     window = turn.window
     if turn.token is not None or turn.broken or turn.data_end >= 0:
         note_place(turn, at)
@@ -95,7 +96,7 @@ def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name
     window.pos = at
 
 
-def read_candidate(turn: Turn) -> bool:
+def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
     """Read on token by token, up to where the candidate ends or breaks."""
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
@@ -358,10 +359,11 @@ def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candi
     return refuse_at(turn, start, text, refusal, candidate, text)
 
 
-def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> bool:
+def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> bool:  # noqa: PLR0913, PLR0917 (what is known of it)
     """Report a candidate that is no call, and let its text be text.
 
     Args:
+        turn: the turn.
         start: its offset.
         text: what of it is text now: the search goes on after that.
         refusal: why it is no call.

@@ -101,10 +101,9 @@ class Content:
         """Take a protocol token."""
         if self._place is _START:
             return
-        if self._place is _CALL:
-            if not _DELIMITER.sub("", "".join(self._held), count=1):
-                self._held = []
-                return
+        if self._place is _CALL and not _DELIMITER.sub("", "".join(self._held), count=1):
+            self._held = []
+            return
         self._is_stripped = False
         self._hold(_Token(token))
 
@@ -194,7 +193,7 @@ class Content:
         return self._reasoning.text if self._reasoning else None
 
     def _begin_segment(self, piece: str) -> str:
-        """Take text that may be the first of a segment; return what of it is, or white space as long as that is open."""
+        """Take text that may be the first of a segment; return what of it is, if that is known."""
         if self._place is _START:
             return piece
         if not self._held:

@@ -28,7 +28,7 @@ from llama3_tools.stream.wrappers import (
     Piece,
     Wrapper,
 )
-from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close, close_at, is_pythonic, open_wrapper
+from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close, close_at, holds_pythonic, open_wrapper
 
 __all__ = ["read_wrapper"]
 
@@ -45,7 +45,7 @@ _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
 
-def read_wrapper(turn: Turn) -> bool:
+def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each thing that may follow)
     """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
     window, wrapper = turn.window, turn.wrappers[-1]
     text, pos = window.text, window.pos
@@ -96,7 +96,7 @@ def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
     return skipped or break_wrappers(turn, is_cut_off=is_cut_off)
 
 
-def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:  # noqa: PLR0911 (one case a kind)
+def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:  # noqa: C901, PLR0911 (one case a kind)
     """Go on in a wrapper with what stands at an index of the window."""
     kind = match.lastgroup or ""
     if kind == "end":
@@ -157,7 +157,7 @@ def begin_call_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     return begin_pythonic(turn, at, match.end("call") - 1, name)
 
 
-def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
+def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  # noqa: C901, PLR0911 (one case for each wrapper)
     """Read what may close the wrapper."""
     window, text = turn.window, turn.window.text
     closing = wrapper.closing
@@ -192,7 +192,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:
             return False
         if after is None:
             return break_wrappers(turn)
-    if wrapper.kind is LIST and is_pythonic(turn) and len(turn.wrappers) == 1:
+    if wrapper.kind is LIST and holds_pythonic(turn.queue) and len(turn.wrappers) == 1:
         is_code = goes_on_as_code(text, at + len(closing), ended=window.ended)
         if is_code is None:
             return False

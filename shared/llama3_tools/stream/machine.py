@@ -72,7 +72,7 @@ class ExtractionStream:
 
     @property
     def trace(self) -> list[tuple[int, int, bool]] | None:
-        """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
+        """Where text stands that is content or reasoning, and whether it is quotation; kept if set to a list."""
         return self._turn.trace
 
     @trace.setter

@@ -36,6 +36,8 @@ _LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
 _QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
 _HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
 _IS_FUNCTOOLS = re.compile(r"(?<!\w)functools").match
+_LONGEST_SPAN = _BOLD = 2
+"""How many backticks open a code span at most, and how many asterisks bold."""
 _INDENTATIONS = ("", " ", "  ", "   ")
 """What may stand before a call on its line: more is code, as in Markdown."""
 _BLOCKQUOTE = re.compile(r"[ \t]{0,3}>[ \t>]{0,8}").fullmatch
@@ -380,7 +382,7 @@ def opens_line_wrapper(turn: Turn, at: int) -> bool:
     if last in "`*" and at > pos:
         run = len(text[pos:at]) - len(text[pos:at].rstrip(last))
         kind = SPAN if last == "`" else BOLD
-        is_run = run <= 2 if last == "`" else run == 2
+        is_run = run <= _LONGEST_SPAN if last == "`" else run == _BOLD
         if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
             return open_wrapper(turn, kind, at - run, at, last * run, None)
     elif turn.names and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off:

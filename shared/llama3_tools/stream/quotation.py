@@ -93,6 +93,7 @@ def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
 
 
 def end_quotation(turn: Turn) -> None:
+    """End the quotation that is open, and report the calls in it."""
     quotation, turn.quotation = turn.quotation, None
     if quotation is not None:
         search_quoted(turn, quotation, quotation.pieces.joined())

@@ -27,9 +27,9 @@ __all__ = [
     "Quotation",
     "Turn",
     "depth_after",
-    "is_element_of_data",
     "is_data_at",
     "is_declared",
+    "is_element_of_data",
     "line_before",
     "make",
     "make_bare",
@@ -51,7 +51,7 @@ class Quotation:
 
     __slots__ = ("closing", "is_split", "keeps_end", "length", "opening", "pieces", "start", "why")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what quotation is)
         self,
         closing: Closing,
         start: int,
@@ -170,6 +170,7 @@ def put_up_to(turn: Turn, at: int) -> None:
 
 
 def reject(turn: Turn, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
+    """Report a rejection."""
     turn.rejections.add(start, end, refusal, is_meant=is_meant)
 
 
@@ -182,6 +183,7 @@ def line_before(turn: Turn, at: int) -> str:
 
 
 def is_declared(turn: Turn, name: str) -> bool:
+    """Return whether a tool of this name was declared."""
     return name in (turn.calls.names)
 
 

@@ -9,7 +9,7 @@ LOOK_BEHIND = 80
 
 
 class Window:
-    """Text in which a reader moves on. What it has passed leaves, but for the last few characters.
+    r"""Text in which a reader moves on. What it has passed leaves, but for the last few characters.
 
     The window begins with a line break that is not part of the output, so that the start of the output is the start of
     a line.
@@ -17,7 +17,7 @@ class Window:
     >>> window = Window()
     >>> window.feed("Hello")
     >>> window.text, window.pos, window.offset
-    ('\\nHello', 1, 0)
+    ('\nHello', 1, 0)
     """
 
     __slots__ = ("base", "ended", "pos", "text")

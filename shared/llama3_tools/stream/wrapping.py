@@ -34,13 +34,13 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "is_pythonic", "open_wrapper"]
+__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper"]
 
 
 _GAP = re.compile(r"[\s;,]*").match
 
 
-def open_wrapper(  # noqa: PLR0913 (what a wrapper is)
+def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     turn: Turn,
     kind: WrapperKind,
     start: int,
@@ -85,6 +85,7 @@ def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
 
 
 def close_at(turn: Turn, at: int, closing: str) -> bool:
+    """Close the innermost wrapper with what stands at an index."""
     window = turn.window
     turn.queue.append(Part(window.base + at, closing, TEXT))
     window.pos = at + len(closing)
@@ -154,12 +155,13 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
     queue[wrapper.first :] = [Part(wrapper.start, text, held)]
 
 
-def break_wrappers(
+def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     turn: Turn, *, began: bool = False, is_code: bool = False, is_cut_off: bool = False, is_closed: bool = False
-) -> bool:  # noqa: C901, PLR0912, PLR0915
+) -> bool:
     """Let the wrappers be text, and read what they hold as if it stood bare.
 
     Args:
+        turn: the turn.
         began: whether a candidate has begun that is no call.
         is_code: whether a pythonic list turned out to be a part of code.
         is_cut_off: whether a limit ended the output.
@@ -174,7 +176,7 @@ def break_wrappers(
     held_any = any(isinstance(part.what, Held) for part in queue)
     outer, inner = wrappers[0], wrappers[-1]
     if outer.kind is CODE:
-        if not began and (not held_any or holds_pythonic(turn, queue)):
+        if not began and (not held_any or holds_pythonic(queue)):
             return begin_code(turn, outer, queue)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
@@ -191,7 +193,7 @@ def break_wrappers(
         and fence.opening.endswith("\n")
     )
     is_listing = is_listing and (
-        (inner is fence and not count and not began) or (held_any and holds_pythonic(turn, queue) and not began)
+        (inner is fence and not count and not began) or (held_any and holds_pythonic(queue) and not began)
     )
     is_span = any(one.kind is SPAN for one in wrappers)
     if fence is not None and is_listing:
@@ -210,9 +212,7 @@ def break_wrappers(
         held = part.what
         if isinstance(held, Held):
             unwrap(turn, held, part, inner, is_quoted=is_span or is_listing, is_code=is_code, is_cut_off=is_cut_off)
-        elif held is Piece.TOKEN:
-            turn.content.token(part.text)
-        elif part.text.startswith("<|"):  # Llama 4's
+        elif held is Piece.TOKEN or part.text.startswith("<|"):
             turn.content.token(part.text)
         else:
             put_wrapper(turn, part)
@@ -230,11 +230,12 @@ def put_wrapper(turn: Turn, part: Part) -> None:
     put_text(turn, part.start, part.text)
 
 
-def holds_pythonic(turn: Turn, queue: list[Part]) -> bool:
+def holds_pythonic(queue: list[Part]) -> bool:
+    """Return whether a pythonic call waits."""
     return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in queue)
 
 
-def unwrap(
+def unwrap(  # noqa: PLR0913 (what is known of it)
     turn: Turn, held: Held, part: Part, inner: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
 ) -> None:
     """Take a call out of wrappers that are text."""
@@ -286,11 +287,8 @@ def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
     return True
 
 
-def is_pythonic(turn: Turn) -> bool:
-    return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in turn.queue)
-
-
 def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Open a tag that names the tool."""
     group = next(group for group in ("tag_name", "attribute_name", "dotted_name", "called_name") if match[group])
     name, deviation = match[group], None
     if group in ("dotted_name", "called_name"):
