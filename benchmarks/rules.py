@@ -62,6 +62,8 @@ RULES = (
     Rule("code span", "wrapper", ("span",), rf"(?<!`)`{{1,2}}(?!`)[^`\n]*{_CANDIDATE}"),
     Rule("bold", "wrapper", ("bold",), rf"\*\*{_CANDIDATE}"),
     Rule("listing", "quotation", ("listing",), r"(?m)```[ \t]*(?:py\w*)?[ \t]*$"),
+    Rule("fence of tildes", "quotation", ("tildes",), r"(?m)^~{3,16}"),
+    Rule("`</function>` without its tag", "wrapper", ("function_end",), "</function>"),
     Rule("blockquote", "quotation", ("blockquote",), rf"(?m)^[ \t]*>.*{_CANDIDATE}"),
     Rule("between quotation marks", "quotation", ("string",), rf"(?<![\w\"'])[\"']{_CANDIDATE}"),
     Rule("repeated result", "quotation", ("result",), r"(?m)^(?:Result|Error) of [\w.:/-]+:"),

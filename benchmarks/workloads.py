@@ -253,7 +253,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("open misspelled tags", "<function(clock){", options=_WITH_TOOLS),
     Workload("malformed calls, lenient", '{"tool": "f", "args": {oops}} ', options=_LENIENT),
     # Repairs, coercion.
-    Workload("malformed calls, repaired", f"{_BROKEN}\n", calls_beside=2, options=_REPAIR),
+    Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
     Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
     Workload("open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', options=_REPAIR),
     Workload("open comments, to repair", "{/*", options=_REPAIR),
