@@ -29,7 +29,9 @@ def write(path: Path, *rows: object) -> str:
 
 def test_each_rule_that_can_be_switched_off_is_counted():
     asked_for = {
-        name for path in STREAM.glob("*.py") for name in re.findall(r'"(\w+)" (?:not )?in [\w.]*off\b', path.read_text())
+        name
+        for path in STREAM.glob("*.py")
+        for name in re.findall(r'"(\w+)" (?:not )?in [\w.]*off\b', path.read_text())
     }
     assert {name for rule in RULES for name in rule.off} == {*FORMATS, *asked_for, "span", "bold", "code"}
 
