@@ -63,7 +63,9 @@ class _Gap:
         """Return whether what was kept stands in the gap, and all around it may vanish."""
         text, kept = self.text, self.kept
         if _ENVELOPE.search(text) or "envelope" in (call.format for call in (self.before, self.after) if call):
-            return _is_subsequence(kept, text.replace("\\n", "\n"))  # the message stands in a string of JSON
+            return kept == text or _is_subsequence(
+                kept, text.replace("\\n", "\n")
+            )  # the message stands in a string of JSON
         if self.splits:
             text, kept = (_AROUND_THOUGHTS.sub("", one) for one in (text, kept))
             if self.after is None:

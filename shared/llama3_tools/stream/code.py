@@ -34,7 +34,9 @@ def read_code(turn: Turn) -> bool:
         return False
     turn.candidate, turn.state = None, IN_PROSE
     if not candidate.flows:
-        end_code(turn, candidate.start, candidate.text, is_closed=match is not None)
+        start, code = candidate.start, candidate.text
+        candidate.let_go()  # so that there is one copy
+        end_code(turn, start, code, is_closed=match is not None)
     return True
 
 
