@@ -389,7 +389,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         is_meant = in_tag or named or has_call_keys(whole)
     is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
     is_first = wrapper is not None and wrapper.kind is FENCE and not turn.count
-    is_cut_off = refusal.reason is RejectionReason.TRUNCATED and not turn.is_complete
+    is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
     if candidate is not None and candidate.name is not None:
         turn.list_is_open, turn.broken_depth = not is_line, 0
