@@ -39,8 +39,8 @@ _GAP = re.compile(r"[\s;,]*").match
 # A member of an enum takes ten times as long to look up as a name does.
 OBJECT, LITERAL, TOKEN, TURN = Kind.OBJECT, Kind.LITERAL, Kind.TOKEN, Kind.TURN
 
-_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
-_AFTER_LINE = re.compile(r"[ \t]*(?:(?=[\r\n])|(?P<more>\Z))").match
+_LINE_END = re.compile(r"[^\S\r\n]*;?[^\S\r\n]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
+_AFTER_LINE = re.compile(r"[^\S\r\n]*(?:(?=[\r\n])|(?P<more>\Z))").match
 _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
@@ -254,22 +254,12 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
 
 
-def has_comma(turn: Turn) -> bool:
-    """Return whether a comma stands after the last call."""
-    for part in reversed(turn.queue):
-        if part.what is not TEXT:
-            break
-        if "," in part.text:
-            return True
-    return False
-
-
 def read_line_end(turn: Turn) -> bool | None:
     """Read what ends a line of pythonic calls; return `None` if something else follows."""
     window = turn.window
     match = _LINE_END(window.text, window.pos)
-    if match is None or not turn.count or has_comma(turn):
-        return None  # after a comma, another call has to follow
+    if match is None or not turn.queue or not isinstance(turn.queue[-1].what, Held):
+        return None  # after a delimiter, another call has to follow
     if match["more"] is not None and not window.ended:
         return False
     if match["more"]:
