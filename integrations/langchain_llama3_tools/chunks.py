@@ -232,7 +232,7 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
     if isinstance(output, str):
         return AIMessageChunk(content=output)
     if isinstance(output, AIMessageChunk):
-        return output
+        return _with_pieces(output)
     fields = preserved_fields(output)
     if isinstance(output, AIMessage):
         given = [(call["name"], written_arguments(call["args"]), call["id"]) for call in output.tool_calls]
@@ -242,6 +242,33 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
             for index, (name, args, call_id) in enumerate([*given, *invalid])
         ]
     return AIMessageChunk(content=output.content, **fields)
+
+
+def _with_pieces(chunk: AIMessageChunk) -> AIMessageChunk:
+    """Give a chunk with the pieces of calls that it has among its `additional_kwargs`, as OpenAI sends them.
+
+    LangChain reads those with a name alone, keeps them as well, and reads them again in each chunk made of this one.
+    """
+    sent = chunk.additional_kwargs.get("tool_calls")
+    if not isinstance(sent, list) or not all(map(_is_piece, sent)):
+        return chunk
+    pieces = [
+        tool_call_chunk(
+            name=piece["function"].get("name"),
+            args=piece["function"].get("arguments"),
+            id=piece.get("id"),
+            index=piece.get("index"),
+        )
+        for piece in sent
+    ]
+    kwargs = {key: value for key, value in chunk.additional_kwargs.items() if key != "tool_calls"}
+    return chunk.model_copy(update={"additional_kwargs": kwargs, "tool_call_chunks": pieces})
+
+
+def _is_piece(sent: object) -> bool:
+    """Return whether this is a piece of a call, as OpenAI sends it."""
+    function = sent.get("function") if isinstance(sent, dict) else None
+    return isinstance(function, dict) and isinstance(function.get("arguments", ""), str | None)
 
 
 def _is_text_alone(chunk: AIMessageChunk) -> bool:

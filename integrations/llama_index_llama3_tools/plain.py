@@ -172,10 +172,10 @@ class _PlainStream(Generic[_Response]):
         self._text.of(as_chat_response(response))
         return response if self._apart is None else _like(response, self._apart.feed(response))
 
-    def flush(self) -> list[_Response]:
+    def flush(self, *, broke_off: bool = False) -> list[_Response]:
         if self._apart is None or self._last is None:
             return []
-        return [_like(self._last, ending) for ending in self._apart.flush()]
+        return [_like(self._last, ending) for ending in self._apart.flush(broke_off=broke_off)]
 
 
 def _apart(response: _Response, reader: TextReader) -> _Response:

@@ -85,16 +85,19 @@ class ResponseStream:
         self._given = assistant_message(text, self._calls, reasoning=reasoning, like=self._last.message)
         return self._changed(self._last, self._given, fresh)
 
-    def flush(self) -> list[ChatResponse]:
+    def flush(self, *, broke_off: bool = False) -> list[ChatResponse]:
         """End the turn: one more response where something was held back, or where the whole reads otherwise.
 
         It repeats the raw answer and the additional arguments of the last response, for that is where LlamaIndex looks
         for the usage. Its message holds what the extraction of the whole output gives.
+
+        Args:
+            broke_off: whether the stream broke: what was held back is text then, and no call (rule 7).
         """
         if self._native and not self._reader.splits_reasoning:
             return []
         stream = self._begin()
-        fresh = self._take(stream.flush())
+        fresh = self._take(stream.abort() if broke_off else stream.flush())
         if self._last is None or self._given is None:
             return []
         extraction = stream.extraction
@@ -180,9 +183,9 @@ class HeldStream:
             message = assistant_message("", (), like=message)
         self._held.append(chat.model_copy(update={"message": message, "delta": self._source.of(chat)}))
 
-    def flush(self) -> list[None]:
-        """End the turn."""
-        self.turn.flush()
+    def flush(self, *, broke_off: bool = False) -> list[None]:
+        """End the turn; see `ResponseStream.flush`."""
+        self.turn.flush(broke_off=broke_off)
         return []
 
     def shown(self) -> Generator[ChatResponse, None, None]:
@@ -250,19 +253,19 @@ class Turn(Protocol[_Given_contra, _Shown_co]):
     def feed(self, response: _Given_contra, /) -> _Shown_co:
         """Take the next response, and give what is shown of it."""
 
-    def flush(self) -> Iterable[_Shown_co]:
-        """End the stream, and give what is shown behind it."""
+    def flush(self, *, broke_off: bool = False) -> Iterable[_Shown_co]:
+        """End the stream, or take it that it broke, and give what is shown after it."""
 
 
 def stream_responses(
     responses: Iterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
 ) -> Generator[_Shown_co, None, None]:
-    """Send a stream of responses through a turn. Where the stream breaks, what was held back is not lost."""
+    """Send a stream of responses through a turn. Where the stream breaks, what was held back is text, and no call."""
     try:
         for response in responses:
             yield turn.feed(response)
     except Exception:
-        yield from turn.flush()
+        yield from turn.flush(broke_off=True)
         raise
     yield from turn.flush()
 
@@ -272,14 +275,14 @@ async def astream_responses(
 ) -> AsyncGenerator[_Shown_co, None]:
     """Send an asynchronous stream of responses through a turn; closing it closes the stream at once.
 
-    Where the stream breaks, what was held back is not lost.
+    Where the stream breaks, what was held back is text, and no call.
     """
     async with _closing(responses):
         try:
             async for response in responses:
                 yield turn.feed(response)
         except Exception:
-            for shown in turn.flush():
+            for shown in turn.flush(broke_off=True):
                 yield shown
             raise
         for shown in turn.flush():

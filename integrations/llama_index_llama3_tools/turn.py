@@ -223,9 +223,9 @@ class TurnStream(ResponseStream):
         self._latest = super().feed(response)
         return self._shown(self._latest, self._so_far(self._latest), withholds=self._turn.holds_calls)
 
-    def flush(self) -> list[ChatResponse]:
+    def flush(self, *, broke_off: bool = False) -> list[ChatResponse]:
         """End the answer; see `ResponseStream.flush`. A call that the server did not find whole is text by then."""
-        responses = super().flush()
+        responses = super().flush(broke_off=broke_off)
         if self._latest is None:
             return responses
         last = responses[-1] if responses else self._latest

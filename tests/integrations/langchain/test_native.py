@@ -665,3 +665,15 @@ class TestAgents:
         assert messages[2].text == f"noted {json.loads(shown_again) if is_stream else value}"
         assert messages[3].text == "Done."
         assert asked[1][1].content == f'{{"name": "note", "parameters": {{"what": {shown_again}}}}}'
+
+
+def test_pieces_of_calls_among_the_additional_arguments_are_one_call() -> None:
+    def piece(**function: str) -> AIMessageChunk:
+        sent = {"index": 0, "id": "1" if "name" in function else None, "type": "function", "function": function}
+        return AIMessageChunk(content="", additional_kwargs={"tool_calls": [sent]})
+
+    sent = [piece(name="add", arguments='{"a"'), piece(arguments=": 1}")]
+    chunks = list(Llama3JsonToolOutputParser().transform(iter(sent)))
+    message = reduce(operator.add, chunks)
+    assert [(call["name"], call["args"], call["id"]) for call in message.tool_calls] == [("add", {"a": 1}, "1")]
+    assert message.additional_kwargs == {}

@@ -323,6 +323,29 @@ def test_a_stream_that_breaks_says_why_and_loses_nothing_that_was_said() -> None
         responses.extend(Llama3JsonToolOutputParser().stream(breaking()))
 
 
+@pytest.mark.parametrize("held", ['<tool_call>{"name": "now", "parameters": {}}', "<|python_tag|>import os", "[now(),"])
+async def test_a_stream_that_breaks_within_a_call_calls_nothing(held: str) -> None:
+    def breaking() -> Generator[ChatResponse, None, None]:
+        yield ChatResponse(message=ChatMessage(content=held), delta=held)
+        raise ConnectionError("reset by peer")
+
+    async def abreaking() -> AsyncGenerator[ChatResponse, None]:
+        for response in breaking():
+            yield response
+
+    parser = Llama3JsonToolOutputParser()
+    responses: list[ChatResponse] = []
+    with pytest.raises(ConnectionError, match="reset by peer"):
+        responses.extend(parser.stream(breaking()))
+    aresponses: list[ChatResponse] = []
+    with pytest.raises(ConnectionError, match="reset by peer"):
+        async for response in parser.astream(abreaking()):
+            aresponses.append(response)  # noqa: PERF401 (an exception ends it)
+    for given in (responses, aresponses):
+        assert "".join(response.delta or "" for response in given) == held.removeprefix("<|python_tag|>")
+        assert [block for response in given for block in response.message.blocks if block.block_type == "tool_call"] == []
+
+
 async def test_closing_a_stream_closes_the_one_behind_it() -> None:
     closed = []
 
