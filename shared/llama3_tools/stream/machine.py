@@ -1,4 +1,4 @@
-"""The incremental machine: a turn that is fed in chunks. One-shot extraction is this machine, fed once.
+"""The incremental machine: a turn that is fed in chunks. One-shot extraction is this machine, given the whole output.
 
 What happens to a chunk: it is appended to the window; then the step of the state that the turn is in reads on, and may
 leave it in another state, until more text is needed. `states` says which state may follow which.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import CallReader
-from llama3_tools.errors import StreamStateError, require_str
+from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.quotations import end_of_tag
 from llama3_tools.options import ReadOptions
@@ -58,7 +58,7 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_extraction", "_is_reading", "_progress", "_turn")
+    __slots__ = ("_ended_by", "_extraction", "_is_reading", "_progress", "_turn")
 
     def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
         self._turn = turn = Turn(calls, grammar, options, keep_content=keep_content)
@@ -66,6 +66,7 @@ class ExtractionStream:
         self._is_reading = False
         """Whether the machine is at work. Between two calls it is not, unless an exception ended it."""
         self._extraction: Extraction | None = None
+        self._ended_by = ""
         if options.starts_reasoning:
             opening = "<think>" if turn.splits else ""
             open_quotation(turn, end_of_tag("</think>"), 0, "in thoughts", is_split=turn.splits, opening=opening)
@@ -111,8 +112,11 @@ class ExtractionStream:
 
         Raises:
             StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.
+            TypeError: `complete` is not a `bool`.
         """
+        require_bool(complete=complete)
         self._require_open("flush()")
+        self._ended_by = "flush()"
         self._turn.is_complete = complete
         self._turn.window.ended = True
         self._run()
@@ -125,7 +129,8 @@ class ExtractionStream:
             StreamStateError: the turn is over.
         """
         if self._extraction is not None:
-            raise StreamStateError("abort() after the end: the turn is over")
+            self._require_open("abort()")
+        self._ended_by = "abort()"
         window = self._turn.window
         window.ended = True
         cut_off = Refusal(RejectionReason.TRUNCATED, "the stream broke off inside it")
@@ -180,8 +185,9 @@ class ExtractionStream:
 
     def _require_open(self, verb: str) -> None:
         if self._extraction is not None:
-            after = "abort()" if self._turn.state is IS_OVER and not self._turn.is_complete else "flush()"
-            raise StreamStateError(f"{verb} after {after}: the turn is over; call Extractor.stream() for the next one")
+            raise StreamStateError(
+                f"{verb} after {self._ended_by}: the turn is over; call Extractor.stream() for the next one"
+            )
         if self._is_reading:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 

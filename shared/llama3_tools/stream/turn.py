@@ -220,7 +220,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
             else:
                 content.message(part)  # type: ignore[arg-type]
     turn.line.add("}")  # the line holds more than text
-    turn.broken = turn.is_after_tag = False
+    turn.broken = turn.is_after_tag = turn.is_data = False
     turn.fresh = held.end
     turn.token = None
 

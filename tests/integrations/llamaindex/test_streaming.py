@@ -338,12 +338,18 @@ async def test_a_stream_that_breaks_within_a_call_calls_nothing(held: str) -> No
     with pytest.raises(ConnectionError, match="reset by peer"):
         responses.extend(parser.stream(breaking()))
     aresponses: list[ChatResponse] = []
-    with pytest.raises(ConnectionError, match="reset by peer"):
+
+    async def collect() -> None:
         async for response in parser.astream(abreaking()):
             aresponses.append(response)  # noqa: PERF401 (an exception ends it)
+
+    with pytest.raises(ConnectionError, match="reset by peer"):
+        await collect()
     for given in (responses, aresponses):
         assert "".join(response.delta or "" for response in given) == held.removeprefix("<|python_tag|>")
-        assert [block for response in given for block in response.message.blocks if block.block_type == "tool_call"] == []
+        assert [
+            block for response in given for block in response.message.blocks if block.block_type == "tool_call"
+        ] == []
 
 
 async def test_closing_a_stream_closes_the_one_behind_it() -> None:

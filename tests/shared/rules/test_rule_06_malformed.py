@@ -272,3 +272,11 @@ def test_strings_that_merely_stand_side_by_side_are_not_glued(text: str):  # F9
     extraction = extract_in_every_chunking(text, tools=TOOL, repair=True)
     assert extraction.content == text
     assert [(str(attempt.reason), attempt.name) for attempt in extraction.attempts] == [("malformed", "f")]
+
+
+@pytest.mark.parametrize("tag", ["<function=clock></function>", "<function=clock>{}</function>"])
+def test_after_a_call_a_broken_object_before_it_matters_no_more(tag: str):
+    clock = '{"name": "clock", "parameters": {}}'
+    text = f'{{"tags": ["a",], "example": {clock}}}\n{tag}\n{clock}'
+    extraction = extract_in_every_chunking(text, tools=[{"name": "clock"}], is_sampled=True)
+    assert [call.name for call in extraction.tool_calls] == ["clock", "clock"]

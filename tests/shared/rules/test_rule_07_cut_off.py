@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chunkings import extract_in_every_chunking
@@ -143,8 +145,18 @@ def test_prose_that_breaks_off_is_content_and_no_rejection(text: str):
 def test_after_abort_the_turn_is_over(verb: str):
     stream = Extractor().stream()
     stream.abort()
-    with pytest.raises(StreamStateError, match="the turn is over"):
+    with pytest.raises(StreamStateError, match=rf"{verb}\(\) after abort\(\): the turn is over"):
         getattr(stream, verb)(*(["x"] if verb == "feed" else []))
+
+
+def test_a_finish_reason_is_not_whether_the_output_is_complete():
+    stream = Extractor().stream()
+    wrong: Any = "length"
+    with pytest.raises(TypeError, match="complete"):
+        stream.flush(complete=wrong)
+    stream.flush(complete=False)
+    with pytest.raises(StreamStateError, match=r"feed\(\) after flush\(\)"):
+        stream.feed("x")
 
 
 def test_a_stream_that_an_exception_broke_off_can_be_aborted():

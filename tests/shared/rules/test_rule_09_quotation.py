@@ -237,3 +237,10 @@ def test_quotation_flows(opening: str):
     for piece in (opening, " = 1; ", "and more, x"):
         released += "".join(event.text for event in stream.feed(piece) if isinstance(event, TextDelta))
     assert released == f"{opening} = 1; and more, x"
+
+
+@pytest.mark.parametrize("space", ["\xa0", "\x1c", "\u2028", "\u3000", "\x0b", ";;", " ;; "])
+@pytest.mark.parametrize("after", ["\nx", "\n\nx", "</x>", "x", ""])
+def test_what_is_no_plain_space_after_a_line_reads_alike_in_every_chunking(space: str, after: str):
+    extraction = extract_in_every_chunking(f"f(a=1){space}{after}", tools=[{"name": "f"}])
+    assert len(extraction.tool_calls) + len(extraction.rejections) == 1
