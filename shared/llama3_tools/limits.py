@@ -9,7 +9,7 @@ from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep", "too_many"]
 
 _LEAST_CANDIDATE = 256
 
@@ -71,7 +71,7 @@ def loaded_limits(given: object) -> Limits:
 
 
 def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple[RejectionReason, str] | None:
-    """Say which bound a call is beyond that no extractor has read, as it says it of others.
+    """Return the bound that a server's own call is beyond, in the words used for calls in text.
 
     >>> excess({"stops": [["Rome"]]}, Limits(max_depth=2))
     (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
@@ -82,7 +82,7 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
         made: how many calls the turn has before it.
     """
     if made >= limits.max_calls:
-        return RejectionReason.TOO_MANY, f"beyond the first {limits.max_calls} calls"
+        return too_many(limits)
     try:
         written = write_json(arguments, default=str)
     except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
@@ -92,6 +92,15 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
     if not depth_is_within(written, 0, len(written), limits.max_depth):
         return too_deep(limits)
     return None
+
+
+def too_many(limits: Limits) -> tuple[RejectionReason, str]:
+    """Say that a turn has had all the calls it may have.
+
+    >>> too_many(Limits(max_calls=2))
+    (<RejectionReason.TOO_MANY: 'too_many'>, 'beyond the first 2 calls')
+    """
+    return RejectionReason.TOO_MANY, f"beyond the first {limits.max_calls} calls"
 
 
 def too_deep(limits: Limits) -> tuple[RejectionReason, str]:

@@ -43,7 +43,11 @@ def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
     >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
     {}
     """
-    return {name: Coercer(tool.parameters or NO_ARGUMENTS) for name, tool in tools.items()}
+    return {name: _coercer_of(tool) for name, tool in tools.items()}
+
+
+def _coercer_of(tool: Tool) -> Coercer:
+    return Coercer(tool.parameters or NO_ARGUMENTS)
 
 
 class CallReader:
@@ -152,8 +156,8 @@ class CallReader:
         coercers = self._coercers
         assert coercers is not None  # noqa: S101  # asked for with coercion alone
         if name not in coercers:
-            tool = (self.tools or {}).get(name)
-            coercers[name] = Coercer(tool.parameters or NO_ARGUMENTS) if tool else None
+            tool = self.names.get(name)
+            coercers[name] = _coercer_of(tool) if tool else None
         return coercers[name]
 
     def _envelope(self, parsed: JsonObject) -> list[Placed | str] | Refusal | None:

@@ -64,20 +64,20 @@ _QUOTATIONS = (Kind.THOUGHT, Kind.FENCE, Kind.TILDES, Kind.RESPONSE)
 _PROSE_LIKE = frozenset({"pythonic", "code"})
 """What prose could be mistaken for: read only for declared tools, or if it is asked for by name (rule 11)."""
 
-_FOR_CALLS = {
-    "json": ("json",),
-    "list": ("json",),
-    "tool_call": ("tool_call",),
-    "tool": ("tool",),
-    "tools": ("tools",),
-    "function": ("function",),
-    "functioncall": ("functioncall",),
-    "function_tag": ("function",),
-    "function_end": ("function",),
-    "python_dict": ("json",),
-    "pythonic_list": ("pythonic",),
-    "named_list": ("pythonic",),
-    "pythonic": ("pythonic",),
+_ASKED_FOR_AS = {
+    "json": "json",
+    "list": "json",
+    "tool_call": "tool_call",
+    "tool": "tool",
+    "tools": "tools",
+    "function": "function",
+    "functioncall": "functioncall",
+    "function_tag": "function",
+    "function_end": "function",
+    "python_dict": "json",
+    "pythonic_list": "pythonic",
+    "named_list": "pythonic",
+    "pythonic": "pythonic",
 }
 """The names by which a format can be asked for. The others are always read beside calls."""
 
@@ -239,8 +239,8 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
 
 
 def _is_read(format_: WireFormat, enabled: EnabledFormats) -> bool:
-    names = _FOR_CALLS.get(format_.name)
-    return names is None or any(enabled.reads(name) for name in names)
+    name = _ASKED_FOR_AS.get(format_.name)
+    return name is None or enabled.reads(name)
 
 
 def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begins: str = "") -> Patterns:

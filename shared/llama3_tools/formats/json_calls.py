@@ -37,5 +37,4 @@ JSON_LIST = WireFormat(
     rf"(?:{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}})?\[(?={SPACE}[{{\[])",
     rf"\[{SPACE}|{beginnings(TOOL_CALLS)}|{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}}(?:\[{SPACE})?",
     "[",
-    {"[": "]"},
 )

@@ -35,7 +35,6 @@ PYTHONIC_LIST = WireFormat(
     rf"\[(?={SPACE}{NAME}{SPACE}\()",
     rf"\[{SPACE}(?:{NAME}{SPACE})?",
     "[",
-    {"[": "]"},
 )
 # ['get_weather', {…}], [('get_weather', {…})] and [get_weather, city='Paris']: 15 of 6,188 outputs of BFCL, all of
 # Llama 3 8B, say so what they would call.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llama3_tools.formats.base import Kind, WireFormat, beginnings, literals
 
-__all__ = ["FUNCTION", "FUNCTIONCALL", "PYTHON_START", "TAGS", "TOOL", "TOOLS", "TOOL_CALL"]
+__all__ = ["TAGS"]
 
 
 def _tag(name: str, closings: dict[str, str]) -> WireFormat:

@@ -131,7 +131,7 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
                 key, value, separator = match.groups()
                 pos = match.end()
             else:  # an empty object, or a key with escapes
-                pos = _skip(text, pos)
+                pos = skip_json_space(text, pos)
                 if text[pos] == "}" and not members:
                     pos += 1
                     break
@@ -173,7 +173,7 @@ def parse_elements(text: str, start: int) -> list[JsonObject] | None:
     ['{"a": 1}', '{}']
     """
     parsed: list[JsonObject] = []
-    pos = _skip(text, start + 1)
+    pos = skip_json_space(text, start + 1)
     while text.startswith("{", pos):
         item = parse_object(text, pos, checked=True)
         separator = _COMMA_OR_BRACKET(text, item.end) if item else None
@@ -199,13 +199,13 @@ def parse_whole(text: str) -> JsonObject | None:
 
 def parse_lone(text: str) -> JsonObject | None:
     """Parse text that is one JSON object and nothing else, strict or not; return `None` if it is not."""
-    start = _skip(text, 0)
+    start = skip_json_space(text, 0)
     if not text.startswith("{", start):
         return None
     parsed = parse_object(text, start)
     if parsed is None and scan_json(text, start).refusal is None:
         parsed = parse_object(text, start, checked=True)
-    return parsed if parsed and _skip(text, parsed.end) == len(text) else None
+    return parsed if parsed and skip_json_space(text, parsed.end) == len(text) else None
 
 
 def has_key_twice(members: dict[str, Any], written: str) -> bool:
@@ -222,10 +222,6 @@ def has_key_twice(members: dict[str, Any], written: str) -> bool:
 
 def skip_json_space(text: str, pos: int) -> int:
     """Return the index of the next character that is no white space of JSON's."""
-    return _skip(text, pos)
-
-
-def _skip(text: str, pos: int) -> int:
     match = _SPACE(text, pos)
     assert match is not None  # noqa: S101  # it takes nothing, too
     return match.end()
@@ -258,7 +254,7 @@ def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
         value: Any
         if text[pos] in "{[":
             open_values.append({} if text[pos] == "{" else [])
-            pos = _skip(text, pos + 1)
+            pos = skip_json_space(text, pos + 1)
         else:
             value, pos = _scan_long_ints(text, pos)
             pos = _attach(open_values, keys, value, text, pos)
@@ -272,7 +268,7 @@ def _decode_iteratively(text: str, pos: int) -> tuple[Any, int]:
         if type(open_values[-1]) is dict:
             key, pos = _scan_long_ints(text, pos)
             keys.append(key)
-            pos = _skip(text, _skip(text, pos) + 1)
+            pos = skip_json_space(text, skip_json_space(text, pos) + 1)
 
 
 def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], value: object, text: str, pos: int) -> int:
@@ -284,8 +280,8 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
         parent[keys.pop()] = value
     else:
         parent.append(value)
-    pos = _skip(text, pos)
-    return _skip(text, pos + 1) if text[pos] == "," else pos
+    pos = skip_json_space(text, pos)
+    return skip_json_space(text, pos + 1) if text[pos] == "," else pos
 
 
 def _shown(key: str) -> str:

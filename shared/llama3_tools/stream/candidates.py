@@ -44,7 +44,7 @@ _MOST_COMPARED = 256
 
 
 def note_place(turn: Turn, at: int) -> None:
-    """Note what stands before a candidate: it may be text no more when the candidate ends."""
+    """Note what stands before a candidate: it may have left the window by the time the candidate ends."""
     window = turn.window
     text, after = window.text, turn.fresh - window.base
     is_near = turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
@@ -142,11 +142,10 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     is_json = candidate.name is None
     if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
-    wrapper = turn.wrappers[-1] if turn.wrappers else None
-    name = wrapper.name if wrapper is not None and wrapper.kind is NAMED else None
-    is_after = wrapper is not None or turn.content.is_after_call
-    before = "" if wrapper is not None else candidate.before
-    turn.mending = Mending(turn.calls, start, before, name=name, is_after_call=is_after), candidate, refusal
+    is_after = bool(turn.wrappers) or turn.content.is_after_call
+    before = "" if turn.wrappers else candidate.before
+    mending = Mending(turn.calls, start, before, name=candidate.tag, is_after_call=is_after)
+    turn.mending = mending, candidate, refusal
     resume_at(turn, candidate, candidate.text, 0)
     turn.state = IN_REPAIR
     return True
@@ -217,15 +216,15 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     if candidate.flows:
         turn.state = IN_PROSE
         return True
-    is_cut_off = refusal.reason is RejectionReason.TRUNCATED
-    if is_cut_off and isinstance(tokens, PythonTokens) and candidate.name is None:
-        turn.literal_is_open, is_cut_off = True, False  # a dict of Python hides nothing after it
-    if is_cut_off:
-        candidate.keep(window.text[window.pos :])
-        window.pos = len(window.text)
+    at = max(tokens.resume, start + 1) - start
+    if refusal.reason is RejectionReason.TRUNCATED:
+        if isinstance(tokens, PythonTokens) and candidate.name is None:
+            turn.literal_is_open, at = True, 1  # a dict of Python hides nothing after it
+        else:
+            candidate.keep(window.text[window.pos :])
+            window.pos = len(window.text)
+            at = candidate.length
     whole = candidate.text
-    is_open_literal = refusal.reason is RejectionReason.TRUNCATED and not is_cut_off
-    at = len(whole) if is_cut_off else 1 if is_open_literal else max(tokens.resume, start + 1) - start
     resume_at(turn, candidate, whole, at)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
@@ -290,7 +289,7 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
     written = WrittenCall(name, members, parsed.json, deviations)
     held = read_call(parsed, tools) if "name" in members or "function" in members else None
     if isinstance(held, WrittenCall) and held.name == name:
-        tool = (tools or {}).get(name)
+        tool = turn.calls.names.get(name)
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
@@ -397,8 +396,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)
     if turn.quotation is not None:  # a listing, which is searched when it closes
-        turn.quotation.pieces.add(text)
-        turn.quotation.length += len(text)
+        turn.quotation.add(text)
     elif why is not None and (name is not None or is_meant or text == "{"):
         turn.rejections.quoted(start, start + len(text), why, name)
     else:

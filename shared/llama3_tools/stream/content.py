@@ -6,19 +6,15 @@ the space, the protocol tokens or the delimiters around a call is held back unti
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from itertools import groupby
 
+from llama3_tools.stream.delimiters import DELIMITER, DELIMITERS
 from llama3_tools.stream.reasoning import Reasoning
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 __all__ = ["Content"]
-
-_DELIMITERS = re.compile(r"[\s;,]*").match
-# Right after a call, one `;` vanishes, or one `,` at the end of its line (rule 3).
-_DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
 _MOST_DELIMITERS = 64
 _MANY = 256
@@ -101,7 +97,7 @@ class Content:
         """Take a protocol token."""
         if self._place is _START:
             return
-        if self._place is _CALL and not _DELIMITER.sub("", "".join(self._held), count=1):
+        if self._place is _CALL and not DELIMITER.sub("", "".join(self._held), count=1):
             self._held = []
             return
         self._is_stripped = False
@@ -153,7 +149,7 @@ class Content:
         if not self._is_cut:
             self._emit(rest)
         elif self._place is _CALL:
-            rest = _DELIMITER.sub("", rest, count=1).rstrip()
+            rest = DELIMITER.sub("", rest, count=1).rstrip()
             if rest:
                 self._emit(f" {rest}" if self._has_text else rest)
         self._held = []
@@ -201,10 +197,9 @@ class Content:
         if not piece:
             return ""
         self._held.append(piece)
-        match = _DELIMITERS(piece)
-        if match is not None and match.end() == len(piece) and self._holds_few_delimiters():
+        if DELIMITERS.fullmatch(piece) and self._holds_few_delimiters():
             return ""
-        whole = _DELIMITER.sub("", "".join(self._held), count=1)
+        whole = DELIMITER.sub("", "".join(self._held), count=1)
         self._held = []
         self._place = _PROSE
         return f" {whole}" if self._has_text else whole

@@ -12,6 +12,7 @@ from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
+from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.turn import Turn, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
@@ -35,7 +36,6 @@ __all__ = ["read_wrapper"]
 _FAR = 512
 
 _MOST_WRAPPERS = 16
-_GAP = re.compile(r"[\s;,]*").match
 # A member of an enum takes ten times as long to look up as a name does.
 OBJECT, LITERAL, TOKEN, TURN = Kind.OBJECT, Kind.LITERAL, Kind.TOKEN, Kind.TURN
 
@@ -53,7 +53,7 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each 
         ended_line = read_line_end(turn)
         if ended_line is not None:
             return ended_line
-    at = _GAP(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+    at = DELIMITERS.match(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if at == len(text):
         patterns = match = None
     elif (
@@ -84,7 +84,7 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each 
 def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
-    return bool(turn.count) and len(text) - at < len(closing) and closing.startswith(text[at:])
+    return turn.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
@@ -117,11 +117,17 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
         return read_fence_inside(turn, wrapper, match, at)
     if format_.kind is Kind.TAG and turn.count and wrapper.opening in format_.closings:
         return close(turn)  # the same tag once more closes it
-    if wrapper.kind is NAMED and turn.count and match[kind] in MISSPELLED_CLOSINGS and wrapper.name in turn.calls.names:
+    if is_misspelled_closing(turn, wrapper, match[kind]):
         return close_at(turn, at, match[kind])
     if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and turn.count):
         return break_wrappers(turn)
     return open_inside(turn, format_, match, at)
+
+
+def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
+    """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
+    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.names
+    return is_declared_tag and turn.count > 0 and written in MISSPELLED_CLOSINGS
 
 
 def is_in_tag(turn: Turn) -> bool:
@@ -166,20 +172,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  
         window.pos = at + len(written)
         return True
     if written != closing:
-        if (
-            wrapper.kind is NAMED
-            and turn.count
-            and written in MISSPELLED_CLOSINGS
-            and wrapper.name in (turn.calls.names)
-        ):
-            return close_at(turn, at, written)
-        if (
-            written.startswith("`")
-            and closing.startswith("`")
-            and written.startswith(closing)
-            and wrapper.kind is FENCE
-            and turn.count
-        ):
+        if is_misspelled_closing(turn, wrapper, written):
             return close_at(turn, at, written)
         if closing.startswith(written) and at + len(written) == len(text) and not window.ended:
             return False
@@ -211,7 +204,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
             turn.queue.append(Part(held.start, "", held))
             turn.count += 1
             return close_at(turn, at, wrapper.closing)
-        if name in (turn.calls.names):
+        if name in turn.calls.names:
             start = wrapper.start
             break_wrappers(turn, began=True)
             reject(turn, start, window.base + at, refusal, is_meant=True)
@@ -238,15 +231,11 @@ def read_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: 
 
 
 def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
-    """Take a fence in a wrapper: it closes the fence that is open, or opens one in a tag."""
+    """Take a fence in a wrapper: it opens one in a tag, or closes one that fails."""
     ticks = match["ticks"] or match["fence"]
-    if wrapper.kind is FENCE and turn.count and ticks.startswith(wrapper.closing):
-        return close_at(turn, at, ticks)
     info = (match["info"] or "").lower()
-    is_in_fence = any(one.kind is FENCE for one in turn.wrappers)
-    is_closing = (
-        is_in_fence and not info and any(ticks.startswith(one.closing) for one in turn.wrappers if one.kind is FENCE)
-    )
+    fences = [one for one in turn.wrappers if one.kind is FENCE]
+    is_in_fence, is_closing = bool(fences), not info and any(ticks.startswith(one.closing) for one in fences)
     if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
         return break_wrappers(turn)
     if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
+from llama3_tools.stream.rejections import IN_RESULT, IN_SPAN, IN_STRING
+
 __all__ = ["Line", "is_marker"]
 
 _HEAD = 256
@@ -70,15 +72,15 @@ class Line:
             return None
         text, off = self.text, self.off
         if text[-1:] in ('"', "'") and "string" not in off and _IN_STRING.search(text):
-            return "directly between quotation marks"
+            return IN_STRING
         if ">" in text and "blockquote" not in off and _BLOCKQUOTE.match(text):
             return "after the > of a blockquote"
         if "`" in text and "span" not in off and _is_span_open(text):
-            return "in a code span"
+            return IN_SPAN
         if " of " in text and "result" not in off:
             result = _RESULT.match(text)
             if result is not None and result[1] in tools:
-                return "in the repeated result of a tool"
+                return IN_RESULT
         return None
 
 
@@ -93,7 +95,7 @@ def _is_span_open(text: str) -> bool:
 
 
 def _shortened(text: str) -> str:
-    """Return of a long line its head, the backticks, and its end."""
+    """Shorten a long line: keep its head, an open backtick and its end."""
     if len(text) <= 4 * _HEAD:
         return text
     middle = text[_HEAD:-_HEAD]

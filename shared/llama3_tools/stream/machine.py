@@ -21,8 +21,9 @@ from llama3_tools.stream.inside import read_wrapper
 from llama3_tools.stream.progress import Progress
 from llama3_tools.stream.prose import read_prose
 from llama3_tools.stream.quotation import end_quotation, open_quotation, read_quotation
+from llama3_tools.stream.rejections import IN_THOUGHTS
 from llama3_tools.stream.states import IN_CANDIDATE, IS_OVER, State
-from llama3_tools.stream.turn import Turn, put_text, reject
+from llama3_tools.stream.turn import Quotation, Turn, put_text, reject
 from llama3_tools.stream.wrappers import Held, names_of
 from llama3_tools.stream.wrapping import break_wrappers
 from llama3_tools.values import Event, Extraction, RejectionReason
@@ -37,7 +38,7 @@ _STEPS: dict[State, Callable[[Turn], bool]] = {
     State.CODE: read_code,
     State.REPAIR: read_repair,
 }
-"""What each state does: it reads on, and returns whether to go on, or whether more text is needed."""
+"""What each state does: it reads on, and returns `True` to go on, `False` if more text is needed."""
 
 
 class ExtractionStream:
@@ -69,7 +70,8 @@ class ExtractionStream:
         self._ended_by = ""
         if options.starts_reasoning:
             opening = "<think>" if turn.splits else ""
-            open_quotation(turn, end_of_tag("</think>"), 0, "in thoughts", is_split=turn.splits, opening=opening)
+            thoughts = Quotation(end_of_tag("</think>"), 0, IN_THOUGHTS, is_split=turn.splits, opening=opening)
+            open_quotation(turn, thoughts)
 
     @property
     def trace(self) -> list[tuple[int, int, bool]] | None:

@@ -17,7 +17,8 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
-from llama3_tools.stream.turn import Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
+from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
+from llama3_tools.stream.turn import Quotation, Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
 from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper
@@ -74,7 +75,7 @@ def read_prose(turn: Turn) -> bool:
 
 
 def before_marker(turn: Turn, at: int) -> int:
-    """Return where what may belong to a call that begins at an index begins: bold, or the name on a line before."""
+    """Return where the prefix of a possible call starts: backticks, asterisks, `functools`, or a line with a name."""
     text, pos = turn.window.text, turn.window.pos
     header = _HEADER_LINE.search(text, max(at - _LONGEST_LINE_NAME, 0), at) if turn.names else None
     if header is not None:
@@ -84,7 +85,7 @@ def before_marker(turn: Turn, at: int) -> int:
 
 
 def held_tail(turn: Turn, text: str) -> int:
-    """Return from where on the end of the text may belong to a call that begins later."""
+    """Return the index from which text is held back, as a later call may include it."""
     pos, end = turn.window.pos, len(text)
     last = text[-1]
     if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
@@ -212,9 +213,7 @@ def reject_quoted_name(turn: Turn, at: int) -> None:
     window = turn.window
     found = _QUOTED_NAME.search(window.text, max(at - LOOK_BEHIND, 0), at)
     if found is not None and tool_named(turn, found[1]) is not None:
-        turn.rejections.quoted(
-            window.base + found.start(1), window.base + at, "directly between quotation marks", found[1]
-        )
+        turn.rejections.quoted(window.base + found.start(1), window.base + at, IN_STRING, found[1])
 
 
 def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
@@ -306,13 +305,13 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         return open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
     put_up_to(turn, match.end("ticks"))
     turn.fresh = window.offset
-    return open_quotation(turn, end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}")
+    return open_quotation(turn, Quotation(end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}"))
 
 
 def begin_tildes(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     put_up_to(turn, match.end())
     tildes = len(match[0]) - len(match[0].lstrip("~"))
-    return open_quotation(turn, end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes")
+    return open_quotation(turn, Quotation(end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes"))
 
 
 def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -350,7 +349,7 @@ def take_token(turn: Turn, token: str) -> None:
 def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     put_up_to(turn, match.start())
     take_token(turn, match[0])
-    return open_quotation(turn, END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False)
+    return open_quotation(turn, Quotation(END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False))
 
 
 def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
@@ -362,7 +361,7 @@ def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool
         put_text(turn, window.offset, match[0])
     window.pos = match.end()
     closing = end_of_tag(format_.closings[match[0]])
-    return open_quotation(turn, closing, window.offset, "in thoughts", is_split=turn.splits)
+    return open_quotation(turn, Quotation(closing, window.offset, IN_THOUGHTS, is_split=turn.splits))
 
 
 def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -371,7 +370,7 @@ def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         return False
     put_up_to(turn, match.end())
     closing = end_of_tag("</tool_response>")
-    return open_quotation(turn, closing, turn.window.offset, "in the repeated result of a tool")
+    return open_quotation(turn, Quotation(closing, turn.window.offset, IN_RESULT))
 
 
 def opens_line_wrapper(turn: Turn, at: int) -> bool:
@@ -388,7 +387,7 @@ def opens_line_wrapper(turn: Turn, at: int) -> bool:
     elif turn.names and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off:
         header = _HEADER_LINE.search(text, max(at - LOOK_BEHIND, 0), at)
         if header is not None and header[1] in turn.names and header.start() >= pos:
-            return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1], is_for_calls=False)
+            return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
     return False
 
 

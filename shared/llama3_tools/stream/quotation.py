@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import Closing
 from llama3_tools.stream.quoted import find_quoted
 from llama3_tools.stream.states import IN_PROSE, IN_QUOTATION
 from llama3_tools.stream.turn import Quotation, Turn, put_text
@@ -13,29 +12,10 @@ __all__ = ["end_quotation", "open_quotation", "read_quotation"]
 _MOST_QUOTED = 65536
 
 
-def open_quotation(  # noqa: PLR0913 (what quotation is)
-    turn: Turn,
-    closing: Closing,
-    start: int,
-    why: str,
-    *,
-    keeps_end: bool = True,
-    is_split: bool = False,
-    opening: str = "",
-) -> bool:
-    """Open quotation.
-
-    Args:
-        turn: the turn.
-        closing: what closes it.
-        start: its offset.
-        why: what the rejections in it say.
-        keeps_end: whether what closes it is a part of it.
-        is_split: whether it is reasoning to be split off.
-        opening: what vanishes if the quotation begins with it once more.
-    """
-    turn.quotation = Quotation(closing, start, why, keeps_end=keeps_end, is_split=is_split, opening=opening)
-    if is_split:
+def open_quotation(turn: Turn, quotation: Quotation) -> bool:
+    """Open quotation."""
+    turn.quotation = quotation
+    if quotation.is_split:
         turn.content.begin_thought()
     turn.state = IN_QUOTATION
     return True
@@ -77,8 +57,7 @@ def take_quoted(turn: Turn, piece: str) -> None:
     else:
         put_text(turn, window.offset, piece)
     window.pos += len(piece)
-    quotation.pieces.add(piece)
-    quotation.length += len(piece)
+    quotation.add(piece)
     while quotation.length > _MOST_QUOTED:
         text = quotation.pieces.joined()
         search_quoted(turn, quotation, text[:_MOST_QUOTED])

@@ -8,7 +8,14 @@ from llama3_tools.calls.attempts import NEVER
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.values import Rejection, RejectionReason
 
-__all__ = ["Rejections"]
+__all__ = ["IN_RESULT", "IN_SPAN", "IN_STRING", "IN_THOUGHTS", "Rejections"]
+
+IN_STRING = "directly between quotation marks"
+IN_SPAN = "in a code span"
+IN_THOUGHTS = "in thoughts"
+IN_RESULT = "in the repeated result of a tool"
+_MEANT_ALONE = {IN_STRING, IN_SPAN, IN_THOUGHTS}
+"""The quotations that the model may have meant as calls, if they are all that it wrote (rule 15)."""
 
 
 class Rejections:
@@ -70,7 +77,3 @@ class Rejections:
     def in_order(self) -> tuple[Rejection, ...]:
         """Return them in the order of the text."""
         return tuple(sorted(self._list, key=lambda one: one.span)) if len(self._list) > 1 else tuple(self._list)
-
-
-_MEANT_ALONE = {"directly between quotation marks", "in a code span", "in thoughts"}
-"""The quotations that the model may have meant as calls, if they are all that it wrote."""

@@ -9,15 +9,13 @@ from enum import Enum
 from itertools import chain, pairwise
 
 from llama3_tools.extractor import Extractor
+from llama3_tools.stream.delimiters import DELIMITER, DELIMITERS
 from llama3_tools.stream.spans import index_at, joined, kept_apart
 from llama3_tools.values import Extraction, Span, fields_shown
 
 __all__ = ["Segment", "SegmentKind", "SegmentedOutput", "read_segments"]
 
 _SPACE = re.compile(r"\s*")
-_DELIMITERS = re.compile(r"[\s;,]*")
-# Right after a call, one `;` vanishes, or one `,` at the end of its line (rule 3).
-_DELIMITER = re.compile(r"\s*(?:;|,(?=[^\S\r\n]*(?:[\r\n]|\Z)))?\s*")
 
 
 class SegmentKind(str, Enum):
@@ -146,7 +144,7 @@ def _without_edges(text: str, spans: list[Span]) -> list[Span]:
 def _between_calls(text: str, spans: list[Span], *, is_after_call: bool, is_before_call: bool) -> Span:
     """Return from where to where text between calls stays (rules 3 and 4)."""
     pattern = (
-        _SPACE if not is_after_call else _DELIMITERS if is_before_call and _is_delimiters(text, spans) else _DELIMITER
+        _SPACE if not is_after_call else DELIMITERS if is_before_call and _is_delimiters(text, spans) else DELIMITER
     )
     for start, end in spans:
         match = pattern.match(text, start, end)
@@ -157,4 +155,4 @@ def _between_calls(text: str, spans: list[Span], *, is_after_call: bool, is_befo
 
 
 def _is_delimiters(text: str, spans: list[Span]) -> bool:
-    return all(_DELIMITERS.fullmatch(text, *span) for span in spans)
+    return all(DELIMITERS.fullmatch(text, *span) for span in spans)

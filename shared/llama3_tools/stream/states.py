@@ -25,7 +25,7 @@ class State(Enum):
     CANDIDATE = "an object or the arguments of a call, read token by token"
     WRAPPER = "in a wrapper, after its opening or after a call"
     CODE = "code after <|python_tag|>"
-    REPAIR = "malformed JSON, of which it is being found out where it closes"
+    REPAIR = "malformed JSON: looking for its end"
     OVER = "the turn is over"
 
     __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python

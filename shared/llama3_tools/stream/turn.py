@@ -10,6 +10,7 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing
 from llama3_tools.formats.pythonic import METHOD
+from llama3_tools.limits import too_many
 from llama3_tools.options import ReadOptions
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
@@ -65,6 +66,7 @@ class Quotation:
         self.start = start
         """The offset from which on it was not searched yet."""
         self.why = why
+        """What the rejections in it say."""
         self.keeps_end = keeps_end
         """Whether what closes it is a part of it."""
         self.is_split = is_split
@@ -72,8 +74,14 @@ class Quotation:
         self.pieces = GrowingText()
         """What was not searched yet."""
         self.length = 0
+        """How many characters those are."""
         self.opening = opening
         """What vanishes if the quotation begins with it once more."""
+
+    def add(self, piece: str) -> None:
+        """Take text that is to be searched."""
+        self.pieces.add(piece)
+        self.length += len(piece)
 
 
 class Turn:
@@ -90,7 +98,7 @@ class Turn:
     list_is_open = False
     """Whether a pythonic list is open on this line whose brackets are text."""
     broken_depth = -1
-    """How many brackets of a pythonic call are open on this line that broke, or of its list; -1 if none did."""
+    """Brackets still open on this line, of a pythonic call or list that broke; -1 if none broke."""
     data_end = -1
     """The offset after an element of an array of data."""
     fresh = 0
@@ -184,7 +192,7 @@ def line_before(turn: Turn, at: int) -> str:
 
 def is_declared(turn: Turn, name: str) -> bool:
     """Return whether a tool of this name was declared."""
-    return name in (turn.calls.names)
+    return name in turn.calls.names
 
 
 def tool_named(turn: Turn, name: str | None) -> str | None:
@@ -205,8 +213,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     found = held.found
     names = 1 if type(found) is WrittenCall else len(names_of(found))
     if len(content.tool_calls) + names > turn.limits.max_calls:
-        detail = f"beyond the first {turn.limits.max_calls} calls"
-        reject(turn, held.start, held.end, Refusal(RejectionReason.TOO_MANY, detail, next(iter(names_of(found)), None)))
+        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(found)), None)))
         put_text(turn, held.start, text)
         return
     if type(found) is WrittenCall:

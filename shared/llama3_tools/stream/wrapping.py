@@ -10,12 +10,15 @@ from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
 from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
 from llama3_tools.formats.quotations import end_of_quote
+from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
-from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_QUOTATION, IN_WRAPPER
-from llama3_tools.stream.turn import Turn, is_data_at, make, make_bare, put_text, put_up_to, reject
+from llama3_tools.stream.rejections import IN_SPAN
+from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_WRAPPER
+from llama3_tools.stream.turn import Quotation, Turn, is_data_at, make, make_bare, put_text, put_up_to, reject
 from llama3_tools.stream.wrappers import (
     CODE,
     FENCE,
@@ -35,9 +38,6 @@ from llama3_tools.stream.wrappers import (
 from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper"]
-
-
-_GAP = re.compile(r"[\s;,]*").match
 
 
 def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
@@ -81,7 +81,7 @@ def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
     put_up_to(turn, end)
     if quote not in ("'", '"'):
         return True
-    return open_quotation(turn, end_of_quote(closing, quote), window.offset, why, keeps_end=False)
+    return open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why, keeps_end=False))
 
 
 def close_at(turn: Turn, at: int, closing: str) -> bool:
@@ -129,12 +129,10 @@ def fit(turn: Turn, queue: list[Part]) -> bool:
     """Return whether the turn may have so many more calls; if not, let all of the wrapper be text (rule 14)."""
     held = [part.what for part in queue if isinstance(part.what, Held)]
     names = [names_of(one.found) for one in held]
-    most = turn.limits.max_calls
-    if len(turn.content.tool_calls) + sum(map(len, names)) <= most:
+    if len(turn.content.tool_calls) + sum(map(len, names)) <= turn.limits.max_calls:
         return True
     for one, called in zip(held, names, strict=True):
-        refusal = Refusal(RejectionReason.TOO_MANY, f"beyond the first {most} calls", next(iter(called), None))
-        reject(turn, one.start, one.end, refusal)
+        reject(turn, one.start, one.end, Refusal(*too_many(turn.limits), next(iter(called), None)))
     for part in queue:
         put_text(turn, part.start, part.text)
     return False
@@ -192,16 +190,14 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         and not is_closed
         and fence.opening.endswith("\n")
     )
-    is_listing = is_listing and (
-        (inner is fence and not count and not began) or (held_any and holds_pythonic(queue) and not began)
-    )
+    is_listing = is_listing and not began and ((inner is fence and not count) or holds_pythonic(queue))
     is_span = any(one.kind is SPAN for one in wrappers)
     if fence is not None and is_listing:
-        open_quotation(turn, end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code")
-        turn.state = IN_QUOTATION
+        listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
+        open_quotation(turn, Quotation(*listing))
     elif fence is not None:
         turn.fence_is_open = True
-    gap = _GAP(turn.window.text, turn.window.pos)
+    gap = DELIMITERS.match(turn.window.text, turn.window.pos)
     is_delimited = began or (gap is not None and any(char in gap[0] for char in ",;\n"))
     for part in reversed(queue):
         if isinstance(part.what, Held):
@@ -211,7 +207,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     for part in queue:
         held = part.what
         if isinstance(held, Held):
-            unwrap(turn, held, part, inner, is_quoted=is_span or is_listing, is_code=is_code, is_cut_off=is_cut_off)
+            unwrap(turn, held, part, inner, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
         elif held is Piece.TOKEN or part.text.startswith("<|"):
             turn.content.token(part.text)
         else:
@@ -225,8 +221,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
 def put_wrapper(turn: Turn, part: Part) -> None:
     """Put the text of a wrapper that failed."""
     if turn.quotation is not None and part.start >= turn.quotation.start:
-        turn.quotation.pieces.add(part.text)
-        turn.quotation.length += len(part.text)
+        turn.quotation.add(part.text)
     put_text(turn, part.start, part.text)
 
 
@@ -243,7 +238,7 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     if turn.quotation is not None:
         put_wrapper(turn, part)
     elif is_quoted:
-        turn.rejections.quoted(held.start, held.end, "in a code span", name)
+        turn.rejections.quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)
     elif is_cut_off and held.format == "pythonic" and inner.kind is not LINE:
         refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
