@@ -2,7 +2,7 @@
 
 Each page is one program, from top to bottom. Each snippet of the README is a program of its own.
 
-All that a snippet prints stands in it behind `#>`, in the order of printing; `…` there stands for anything, such as
+All that a snippet prints stands in it after `#>`, in the order of printing; `…` there stands for anything, such as
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its

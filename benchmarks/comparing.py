@@ -14,7 +14,7 @@ _NOISE = 0.1
 
 
 def figures_of(measured: Mapping[str, Iterable[Row]]) -> dict[str, float]:
-    """Give the figures that another run is compared with, by the table, the row and what they are."""
+    """Return the figures that another run is compared with, by the table, the row and what they are."""
     return {
         f"{name}: {row.name}, {figure}": value
         for name, rows in measured.items()
@@ -24,7 +24,7 @@ def figures_of(measured: Mapping[str, Iterable[Row]]) -> dict[str, float]:
 
 
 def changes(new: Mapping[str, float], old: Mapping[str, float]) -> Iterator[str]:
-    """Tell which figures changed by more than a tenth, which is noise.
+    """Yield which figures changed by more than a tenth, which is noise.
 
     >>> list(changes({"a": 3.0, "b": 1.0}, {"a": 2.0, "b": 1.05}))
     ['a: 2, now 3: +50%']

@@ -35,7 +35,7 @@ def imports(repeats: int) -> Iterator[Ratio]:
 
 
 def _seconds(modules: str, bytecode: str, repeats: int) -> float:
-    """Give the time of the fastest of several imports, without the interpreter's own modules."""
+    """Return the time of the fastest of several imports, without the interpreter's own modules."""
     interpreter = _imported("sys", bytecode).keys()
     _imported(modules, bytecode)  # compiles what is not compiled
     runs = (_imported(modules, bytecode) for _ in range(repeats))
@@ -43,7 +43,7 @@ def _seconds(modules: str, bytecode: str, repeats: int) -> float:
 
 
 def _imported(modules: str, bytecode: str) -> dict[str, float]:
-    """Give the time of each module that is imported, in seconds."""
+    """Return the time of each module that is imported, in seconds."""
     command = [sys.executable, "-X", "importtime", "-X", f"pycache_prefix={bytecode}", "-c", f"import {modules}"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(  # noqa: S603

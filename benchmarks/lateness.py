@@ -25,7 +25,7 @@ _ATTEMPTS = 4
 
 
 def slowdown(workload: Workload, late: int) -> float:
-    """Give the time of a chunk behind so many characters, by that of the same chunk behind few."""
+    """Return the time of a chunk after so many characters, by that of the same chunk after few."""
     extractor, early, then = workload.extractor(), float("inf"), float("inf")
     for _ in range(_ATTEMPTS):
         early = min(early, _seconds(workload, extractor, _EARLY))
@@ -36,7 +36,7 @@ def slowdown(workload: Workload, late: int) -> float:
 
 
 def _seconds(workload: Workload, extractor: Extractor, before: int) -> float:
-    """Give the time of some chunks behind so many characters: the fastest of a few such, one after the other."""
+    """Return the time of some chunks after so many characters: the fastest of a few such, one after the other."""
     stream = extractor.stream()
     for chunk in chunks_of(workload.begin(before), _BEFORE):
         stream.feed(chunk)

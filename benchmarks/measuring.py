@@ -21,7 +21,7 @@ _SHORTEST = 0.002  # seconds: what takes less is repeated, as the clock is coars
 
 
 def best_of(run: Callable[[], object], repeats: int) -> float:
-    """Give the time of the fastest of several runs, in seconds of the processor.
+    """Return the time of the fastest of several runs, in seconds of the processor.
 
     What makes another one slower is not the code.
     """
@@ -45,7 +45,7 @@ def streamed(extractor: Extractor, chunks: Iterable[str], *, keep_content: bool 
 
 
 def machine(packages: Iterable[str] = ()) -> dict[str, str]:
-    """Give what figures depend on: the machine, the interpreter, and the versions of packages that are installed."""
+    """Return what figures depend on: the machine, the interpreter, and the versions of packages that are installed."""
     installed = {one.name.lower().replace("_", "-"): one.version for one in metadata.distributions()}
     versions = {name: installed[name] for name in packages if name in installed}
     this = {"processor": _processor(), "system": platform.system(), "Python": platform.python_version()}

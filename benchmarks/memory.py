@@ -24,10 +24,10 @@ STREAMS = (
     (Workload("one long string", "x", before=_STRING, after=f'"}}}}\n{CALL}', calls_beside=2), None, True),
     (Workload("many calls", f"{CALL}; ", calls=1), len(CALL), True),
     (Workload("delimiters after a call", ";,", before=CALL, calls_beside=2), None, True),
-    (Workload("tokens behind text", "<|eot_id|>", before="x", after=CALL), None, True),
+    (Workload("tokens after text", "<|eot_id|>", before="x", after=CALL), None, True),
     (
         Workload(
-            "code behind a tag",
+            "code after a tag",
             "x = 1\n",
             before="<|python_tag|>",
             after=f"<|eom_id|>\n{CALL}",
@@ -74,7 +74,7 @@ class Memory(Row):
         return {"beside": self.beside}
 
     def cells(self) -> Sequence[str]:
-        """Give the sizes, and what share of the text was in use beside what is needed."""
+        """Return the sizes, and what share of the text was in use beside what is needed."""
         sizes = (f"{size / 1e6:.2f} MB" for size in (self.size, self.held, self.result, self.beside))
         return (self.name, *sizes, f"{self.beside / self.size:.0%}")
 

@@ -68,7 +68,7 @@ def _read(line: str) -> list[Argument] | None:
 
 
 def report(calls: Sequence[Sequence[Argument]]) -> Iterator[str]:
-    """Give the lines of the table, and what remains."""
+    """Yield the lines of the table, and what remains."""
     arguments = [argument for call in calls for argument in call]
     yield f"{'':12}{'mistyped':>10}{'fit now':>10}{'share':>9}"
     for declared in dict.fromkeys(argument.declared for argument in arguments):
@@ -89,7 +89,7 @@ def _row(name: str, fit: Iterable[bool]) -> str:
 
 
 def _cause(problem: ArgumentProblem) -> str:
-    """Give the reason and the message, without the place."""
+    """Return the reason and the message, without the place."""
     return f"{problem.reason}: {problem.message.removeprefix(problem.path + ': ')}"
 
 

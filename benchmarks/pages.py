@@ -12,7 +12,7 @@ _FIRST_WIDTH, _WIDTH = 38, 9
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Give the lines of a table in Markdown, each as soon as it is measured."""
+    """Yield the lines of a table in Markdown, each as soon as it is measured."""
     widths: list[int] = []
     for row in rows:
         if not widths:

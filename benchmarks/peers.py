@@ -85,7 +85,7 @@ class Peer(Row):
         return {output: read.seconds for output, read in self.reads.items() if read.seconds is not None}
 
     def cells(self) -> Sequence[str]:
-        """Give the time of each output: in brackets where the calls that it found are not those that are there."""
+        """Return the time of each output: in brackets where the calls that it found are not those that are there."""
         return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS), self.reads["typical"].text)
 
     def _cell(self, read: Read | None) -> str:
@@ -130,7 +130,7 @@ def _measure(name: str, output: str, limit: float) -> Read:
 
 
 def _which(text: str, calls: Sequence[str], content: str) -> str:
-    """Tell which of the text around the calls is in a content."""
+    """Return which of the text around the calls is in a content."""
     before, _, behind = (part.strip() for part in text.partition(calls[0]))
     if before not in content:
         return "none"

@@ -93,7 +93,7 @@ def _take_apart(line: int, text: str, extractor: Extractor) -> Output:
 
 
 def counted(read: Mapping[str, Iterable[Output]]) -> Iterator[str]:
-    """Give the lines of the table: outputs, calls by format, and rejections by reason, a column for each reading."""
+    """Yield the lines of the table: outputs, calls by format, and rejections by reason, a column for each reading."""
     found = [[output.whole.extraction for output in outputs if output.whole] for outputs in read.values()]
     yield _row("", read)
     yield from _counts("outputs", ([_kind(extraction) for extraction in column] for column in found))
@@ -125,7 +125,7 @@ def _row(name: str, cells: Iterable[object]) -> str:
 
 
 def listed(outputs: Iterable[Output]) -> Iterator[str]:
-    """Give what became of each output: its segments, its calls, and its rejections with their reasons."""
+    """Yield what became of each output: its segments, its calls, and its rejections with their reasons."""
     for output in outputs:
         yield f"line {output.line}{': ' + escape_invisible(output.fault) if output.fault else ''}"
         if output.whole:

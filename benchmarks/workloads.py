@@ -36,7 +36,7 @@ _TOOLS = [
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Outputs of one kind: something repeated, and mostly a call behind it."""
+    """Outputs of one kind: something repeated, and mostly a call after it."""
 
     name: str
     """What it is called in the table."""
@@ -45,7 +45,7 @@ class Workload:
     before: str = ""
     after: str = f"\n{CALL}"
     closing: str = ""
-    """What closes one unit: it is repeated as often, behind all of them."""
+    """What closes one unit: it is repeated as often, after all of them."""
     calls: int = 0
     """How many calls are in a unit."""
     calls_beside: int = 1
@@ -65,7 +65,7 @@ class Workload:
         return self.before + self.unit * self._times(size)
 
     def calls_in(self, size: int) -> int:
-        """Give the number of calls in the output that `make` makes."""
+        """Return the number of calls in the output that `make` makes."""
         return self.calls * self._times(size * self.scale) + self.calls_beside
 
     def extractor(self) -> Extractor:
@@ -192,7 +192,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("half ChatML", "<|im_start|>assis"),
     # Code.
     Workload(
-        "code behind a tag",
+        "code after a tag",
         "print(1 < 2)\n",
         before="<|python_tag|>",
         after=f"<|eom_id|>\n{CALL}",

@@ -34,7 +34,7 @@ QUESTION = "How much warmer is it in Rome than in Oslo?"
 
 
 def get_weather(city: str) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"{city}: sunny, {7 if city == 'Oslo' else 24} degrees"
 
 
@@ -44,7 +44,7 @@ def subtract(a: float, b: float) -> float:
 
 
 def chat_model(endpoint: Endpoint) -> ChatOpenAI:
-    """Give LangChain's client for the endpoint. Nothing in it knows of tools."""
+    """Return LangChain's client for the endpoint. Nothing in it knows of tools."""
     return ChatOpenAI(
         base_url=endpoint.base_url,
         api_key=SecretStr(endpoint.api_key),

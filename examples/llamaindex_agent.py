@@ -24,7 +24,7 @@ from screen import Transcript
 
 
 def get_weather(city: str) -> str:
-    """Tell the current weather of a city."""
+    """Return the current weather of a city."""
     return {"Oslo": "Rain, 4 degrees", "Rome": "Sun, 21 degrees"}.get(city, "No station there")
 
 

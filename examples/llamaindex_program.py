@@ -22,7 +22,7 @@ __all__ = ["Program", "chat_model", "written"]
 
 
 def chat_model(endpoint: Endpoint) -> OpenAILike:
-    """Give LlamaIndex's client for the endpoint. Nothing in it knows of tools."""
+    """Return LlamaIndex's client for the endpoint. Nothing in it knows of tools."""
     return OpenAILike(
         api_base=endpoint.base_url,
         api_key=endpoint.api_key,

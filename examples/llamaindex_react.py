@@ -24,7 +24,7 @@ from screen import Transcript
 
 
 def get_height(mountain: str) -> str:
-    """Tell the height of a mountain, in metres."""
+    """Return the height of a mountain, in metres."""
     return {"Kilimanjaro": "5895", "Mont Blanc": "4806"}.get(mountain, "unknown")
 
 

@@ -28,7 +28,7 @@ from screen import Transcript
 
 
 def get_time(city: str) -> str:
-    """Tell the current time in a city."""
+    """Return the current time in a city."""
     return {"Oslo": "09:15", "Tokyo": "17:15"}.get(city, "unknown")
 
 

@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command() -> str:
-    """Give the command line that asks an Ollama on this machine, as it has to be typed here."""
+    """Return the command line that asks an Ollama on this machine, as it has to be typed here."""
     here = Path.cwd()
     python, program = Path(sys.executable), Path(__file__).resolve()
     words = (

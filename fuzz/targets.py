@@ -53,7 +53,7 @@ class Target:
     """What stands before each of the seeds."""
 
     def first_inputs(self) -> list[bytes]:
-        """Give the inputs to begin with."""
+        """Return the inputs to begin with."""
         seeds = sorted((_SEEDS / self.seeds).iterdir())
         return [header + seed.read_bytes() for seed in seeds for header in self.headers]
 
@@ -136,12 +136,12 @@ def _is_read_as_by_python(text: str, read: ToolCall, parameters: Sequence[str]) 
 
 
 def _blank(value: object) -> str:
-    """Give a value with blanks for the NUL characters, which Python's parser refuses, but not their escapes."""
+    """Return a value with blanks for the NUL characters, which Python's parser refuses, but not their escapes."""
     return json.dumps(value, sort_keys=True).replace("\\u0000", " ")
 
 
 def _as_json(value: object) -> object:
-    """Give a literal of Python's as JSON has it."""
+    """Return a literal of Python's as JSON has it."""
     if isinstance(value, (list, tuple)):
         return [_as_json(item) for item in value]
     if isinstance(value, dict):
@@ -170,7 +170,7 @@ def _coercion(data: bytes) -> None:
 
 
 def _is_finite(value: object) -> bool:
-    """Tell whether JSON has the value. Python's reader takes `NaN` and `1e999`, too."""
+    """Return whether JSON has the value. Python's reader takes `NaN` and `1e999`, too."""
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
     if isinstance(value, list):

@@ -232,7 +232,7 @@ def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
 
 
 def _by_function(items: Sequence[pytest.Item], reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
-    """Give the tests that reach a function: one case of each test, then another; first those that reach little else."""
+    """Return the tests that reach a function: one case of each test, then another; those that reach least first."""
     turns = _turns(items)
     tests = defaultdict(list)
     for index in sorted(range(len(items)), key=lambda index: (turns[index], len(reaches[index].functions))):

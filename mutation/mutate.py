@@ -120,7 +120,7 @@ def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
 
 
 def _change(mutated: MutatedFile, name: str) -> str:
-    """Give the lines that a mutant has instead of others, on one line, or those which it lacks."""
+    """Return the lines that a mutant has instead of others, on one line, or those which it lacks."""
     lines = mutated.code.splitlines()
     function = name.partition("__mutmut_")[0]
     plain = function.removeprefix("x_").rpartition("ǁ")[2]
@@ -145,7 +145,7 @@ def _known(text: str) -> Mapping[str, str]:
 
 
 def _stale(known: Iterable[str], mutants: Container[str], modules: Container[str]) -> Iterator[str]:
-    """Give those of the known mutants of some modules that are not among all mutants of these."""
+    """Yield those of the known mutants of some modules that are not among all mutants of these."""
     every = sorted(map(_module_of, _sources()), key=len, reverse=True)
     for line in known:
         module = next((one for one in every if line.startswith(f"{one}.")), "")
@@ -154,7 +154,7 @@ def _stale(known: Iterable[str], mutants: Container[str], modules: Container[str
 
 
 def _unknown_tests(left_out: Iterable[str]) -> Iterator[str]:
-    """Give those of the tests to leave out that are not among those left out."""
+    """Yield those of the tests to leave out that are not among those left out."""
     yield from (path for path in _LEFT_OUT if not (_ROOT / _OF_SHARED / path).is_file())
     yield from (test for test in _TOO_LONG if not any(one.startswith(f"{_OF_SHARED}/{test}") for one in left_out))
 

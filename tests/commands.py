@@ -39,7 +39,7 @@ def accept(*arguments: object) -> Result:
 
 
 def command(*arguments: object, before: str = "") -> list[str]:
-    """Give the command line of the command as a process of its own."""
+    """Return the command line of the command as a process of its own."""
     return [sys.executable, "-c", PROCESS.format(before=before), json.dumps(sys.path), *map(str, arguments)]
 
 

@@ -148,7 +148,7 @@ def _plain_calls(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _standing(written: str) -> Iterator[str]:
-    """Give the text of a call with what may have to stand around it."""
+    """Yield the text of a call with what may have to stand around it."""
     for before in ("", "</think>"):
         yield f"{before}{written}"
         yield f"{before}<tool>{written}</tool>"
@@ -159,7 +159,7 @@ def _standing(written: str) -> Iterator[str]:
 
 
 def _meaning(call: ToolCall) -> tuple[object, ...]:
-    """Give all of a call but where it stood and what stood around it."""
+    """Return all of a call but where it stood and what stood around it."""
     return (
         *(call.name, call.arguments, call.arguments_json, call.changes, call.problems),
         *(call.deviations, call.repaired_from),

@@ -9,7 +9,7 @@ __all__ = ["steps_of"]
 
 
 def steps_of(work: Callable[[], object]) -> int:
-    """Give how many functions are called, in Python and in C."""
+    """Return how many functions are called, in Python and in C."""
     steps = 0
 
     def note(*_: object) -> None:

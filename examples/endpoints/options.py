@@ -37,7 +37,7 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
 def open_endpoint(
     options: argparse.Namespace, say: Callable[[str], None], *, script: Iterable[Turn] | None = None
 ) -> Iterator[Endpoint]:
-    """Give the endpoint that the command line asks for, and stop it at the end if it was started here.
+    """Return the endpoint that the command line asks for, and stop it at the end if it was started here.
 
     Args:
         options: the command line, parsed.

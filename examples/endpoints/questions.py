@@ -186,7 +186,7 @@ QUESTIONS = (
     ),
     Question(
         name="python-tag",
-        about="Calls behind <|python_tag|>, which arrives in several pieces",
+        about="Calls after <|python_tag|>, which arrives in several pieces",
         question="What is the weather in Oslo and in Rome?",
         write=_python_tag,
     ),

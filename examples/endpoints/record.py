@@ -85,7 +85,7 @@ def _check(recording: Recording, sent: str) -> None:
 
 
 def _agree(recording: Recording) -> bool:
-    """Tell whether the stream says what the whole answer does.
+    """Return whether the stream says what the whole answer does.
 
     llama.cpp's server drops the text of a stream's last event, which is empty but for an answer that was cut off.
     """
@@ -118,7 +118,7 @@ def save(recording: Recording, folder: Path) -> str:
 
 
 def _comparable(recording: Recording) -> object:
-    """Give all of a recording but what differs each time: the ids of the answers, and when they were made."""
+    """Return all of a recording but what differs each time: the ids of the answers, and when they were made."""
     pieces = [text_of_event(event) for event in recording.stream]
     return (
         (recording.about, recording.path, recording.request, recording.model, recording.server),

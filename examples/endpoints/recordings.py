@@ -132,7 +132,7 @@ def load_recordings(folder: Path = RECORDINGS) -> dict[str, Recording]:
 
 
 def prompt_of(request: Mapping[str, object]) -> str:
-    """Give the conversation or the prompt of a request, in a form that can be compared.
+    """Return the conversation or the prompt of a request, in a form that can be compared.
 
     Clients write the same text in several ways: as a string, or as a list of parts.
 
@@ -153,7 +153,7 @@ def _content(content: object) -> str:
 
 
 def text_of_event(event: str) -> str:
-    """Give the text that a server-sent event carries, chat or not.
+    """Return the text that a server-sent event carries, chat or not.
 
     >>> text_of_event('{"choices": [{"index": 0, "delta": {"content": "Hi"}}]}'), text_of_event("[DONE]")
     ('Hi', '')

@@ -70,7 +70,7 @@ def _unknown(request: Request, recordings: Iterable[Recording]) -> str:
     some = "; ".join(sorted(question for question in questions if "\n" not in question)[:4])
     return (
         f"This endpoint replays recordings, and none begins with this conversation and ends with {asked!r}. "
-        f"It knows, behind the examples they were recorded with: {some}; … Ask anything else of a live endpoint."
+        f"It knows, after the examples they were recorded with: {some}; … Ask anything else of a live endpoint."
     )
 
 

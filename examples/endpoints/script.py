@@ -27,7 +27,7 @@ class Turn:
     pause: float = 0.0
     """Seconds between two pieces of a stream."""
     breaks: bool = False
-    """Whether the connection breaks behind the last piece."""
+    """Whether the connection breaks after the last piece."""
 
 
 def cut_at(text: str, *places: int) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def strict_messages(question: str) -> list[Message]:
 
 
 def response_format(kind: ResponseFormatKind) -> dict[str, Any]:
-    """Give what goes into a request as `response_format`.
+    """Return what goes into a request as `response_format`.
 
     llama-cpp-python's strings may hold raw line breaks and need not end, so there each gets an end; other servers get
     the schema as it is.

@@ -73,7 +73,7 @@ def answer_events(events: Iterable[str], *, pause: float = 0.0, complete: bool =
 
 
 def include_usage(request: Request) -> bool:
-    """Tell whether the client asked for the usage in the stream."""
+    """Return whether the client asked for the usage in the stream."""
     options = request.body.get("stream_options")
     return isinstance(options, Mapping) and options.get("include_usage") is True
 

@@ -132,7 +132,7 @@ class MessageChunks:
         yield AIMessageChunk(content=self._content([]), chunk_position="last", **self._identity())
 
     def release(self) -> Iterator[AIMessageChunk]:
-        """Give what is held back, for a message that breaks off: nothing that arrived is lost.
+        """Yield what is held back, for a message that breaks off: nothing that arrived is lost.
 
         Text is mere text then. A call that the server was sending is one if it was whole, and malformed otherwise.
         """
@@ -167,13 +167,13 @@ class MessageChunks:
         return blocks if self._in_blocks else joined_text(blocks)
 
     def _chunks(self, parts: Iterable[Part], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
-        """Give parts as chunks, in their order: reasoning, text, a call. The fields go out on the first one, once."""
+        """Yield parts as chunks, in their order: reasoning, text, a call. The fields go out on the first one, once."""
         for group in _grouped(parts) or [[]]:
             yield self._chunk(group, fields)
             fields = {"id": fields["id"], "name": fields["name"]}
 
     def _chunk(self, parts: list[Part], fields: dict[str, Any]) -> AIMessageChunk:
-        """Give one chunk, with what became of the arguments of its calls in the metadata."""
+        """Return one chunk, with what became of the arguments of its calls in the metadata."""
         blocks: list[Block] = []
         calls: list[ToolCallChunk] = []
         made = [part for part in parts if isinstance(part, ToolCall)]
@@ -200,7 +200,7 @@ class MessageChunks:
         return AIMessageChunk(content=self._content(blocks), tool_call_chunks=calls, **fields)
 
     def _passed_on(self, chunk: AIMessageChunk, fields: dict[str, Any], *, is_news: bool) -> Iterator[AIMessageChunk]:
-        """Give the text of a message in which the server finds the calls as it is, and those once they are whole."""
+        """Yield the text of a message in which the server finds the calls as it is, and those once they are whole."""
         content = without_call_blocks(chunk.content) if self._lists_calls else chunk.content
         blocks = [content] if isinstance(content, str) else [copied(block) for block in content]
         calls = self._native.feed(chunk.tool_call_chunks)
@@ -213,7 +213,7 @@ class MessageChunks:
         yield from self._native_chunks(calls)
 
     def _native_chunks(self, calls: Iterable[NativeCall]) -> Iterator[AIMessageChunk]:
-        """Give the calls of a server, each in a chunk of its own."""
+        """Yield the calls of a server, each in a chunk of its own."""
         for call in calls:
             if isinstance(call, ToolCall):
                 yield self._chunk([call], self._identity())
@@ -228,7 +228,7 @@ class MessageChunks:
 
 
 def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
-    """Give a piece of text, or a whole message, as a chunk; a chunk as it is."""
+    """Return a piece of text, or a whole message, as a chunk; a chunk as it is."""
     if isinstance(output, str):
         return AIMessageChunk(content=output)
     if isinstance(output, AIMessageChunk):
@@ -245,7 +245,7 @@ def as_chunk(output: str | BaseMessage) -> AIMessageChunk:
 
 
 def _with_pieces(chunk: AIMessageChunk) -> AIMessageChunk:
-    """Give a chunk with the pieces of calls that it has among its `additional_kwargs`, as OpenAI sends them.
+    """Return a chunk with the pieces of calls that it has among its `additional_kwargs`, as OpenAI sends them.
 
     LangChain reads those with a name alone, keeps them as well, and reads them again in each chunk made of this one.
     """

@@ -15,7 +15,7 @@ __all__ = ["COERCED_ARGUMENTS", "CoercedArguments", "coerced_arguments"]
 
 
 def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
-    """Tell of each call in which something was changed, deviates or does not fit.
+    """Report each call in which something was changed, deviates or does not fit.
 
     What a server's call was written as is told as a whole message has it, which holds the values alone.
     """

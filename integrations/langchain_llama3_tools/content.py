@@ -48,7 +48,7 @@ _ALWAYS_THERE = frozenset({"type", "text", "index"})
 
 
 def block_text(block: Block) -> str | None:
-    """Give the text of a text block, and `None` for any other block.
+    """Return the text of a text block, and `None` for any other block.
 
     >>> block_text({"type": "text", "text": "Hi"}), block_text("Hi"), block_text({"type": "image", "url": "…"})
     ('Hi', 'Hi', None)
@@ -65,7 +65,7 @@ def is_block(part: Part) -> TypeGuard[Block]:
 
 
 def joined_text(parts: Iterable[Part]) -> str:
-    """Give the text of all text blocks."""
+    """Return the text of all text blocks."""
     return "".join(block_text(part) or "" for part in parts if is_block(part))
 
 
@@ -148,7 +148,7 @@ class ContentReader:
         self._has_begun = True
 
     def without_calls(self) -> ContentReader | None:
-        """Give a reader of what follows that looks for reasoning alone; `None`: that is not to be split off."""
+        """Return a reader of what follows that looks for reasoning alone; `None`: that is not to be split off."""
         if self._extractors.without_calls is None:
             return None
         reader = ContentReader(self._extractors.without_calls)
@@ -220,7 +220,7 @@ class ContentReader:
         return self._extractor
 
     def _parts(self, events: Iterable[Event], block: Block) -> list[Part]:
-        """Give events as parts, their text in blocks like the one it came in. Its other keys are kept, once."""
+        """Return events as parts, their text in blocks like the one it came in. Its other keys are kept, once."""
         parts: list[Part] = []
         emptied = self._text_block(block, "")
         template = block

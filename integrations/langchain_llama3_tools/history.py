@@ -154,7 +154,7 @@ def _with_text(content: Content, text: str) -> Content:
 
 
 def _calls(message: AIMessage, places: Iterator[int]) -> dict[str, _Called]:
-    """Tell what the results of a message's calls are known by, by their ids."""
+    """Return what the results of a message's calls are known by, by their ids."""
     made: list[tuple[str | None, str | None, Mapping[str, Any] | None]] = [
         *((call["id"], call["name"], call["args"]) for call in message.tool_calls),
         *((call["id"], call["name"], None) for call in message.invalid_tool_calls),

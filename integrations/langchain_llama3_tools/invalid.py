@@ -70,7 +70,7 @@ class InvalidCalls:
     """What the whole text has to be; `None`: anything."""
 
     def collect(self, runs: Iterable[Run]) -> list[RejectedToolCall]:
-        """Give the malformed calls that the message is to report.
+        """Return the malformed calls that the message is to report.
 
         Raises:
             OutputParserException: there are some, and `on_invalid` is `"raise"`; or the text is not what it has to be.
@@ -93,7 +93,7 @@ class InvalidCalls:
 
 
 def to_invalid_call(rejected: RejectedToolCall) -> InvalidToolCall:
-    """Give a malformed call for a message's `invalid_tool_calls`.
+    """Return a malformed call for a message's `invalid_tool_calls`.
 
     LangChain closes what is open in a chunk's arguments and makes a call of it, with arguments that the model
     never finished. A JSON string is the one JSON that cannot be repaired into an object, and a server that gets the
@@ -104,7 +104,7 @@ def to_invalid_call(rejected: RejectedToolCall) -> InvalidToolCall:
 
 
 def collected_text(args: str) -> str | None:
-    """Give the text of a malformed call back from its `args`; `None` where a server wrote them.
+    """Return the text of a malformed call back from its `args`; `None` where a server wrote them.
 
     >>> collected_text('"{oops"'), collected_text("{oops")
     ('{oops', None)
@@ -117,7 +117,7 @@ def collected_text(args: str) -> str | None:
 
 
 def to_invalid_chunk(rejected: RejectedToolCall, index: int) -> ToolCallChunk:
-    """Give a malformed call for a chunk's `tool_call_chunks`; their sum gives what `to_invalid_call` gives."""
+    """Return a malformed call for a chunk's `tool_call_chunks`; their sum gives what `to_invalid_call` gives."""
     return tool_call_chunk(name=rejected["name"], args=_encoded(rejected), id=rejected["id"], index=index)
 
 

@@ -86,7 +86,7 @@ class V1Blocks:
         self._index = -1
 
     def list_content(self, message: BaseMessage) -> BaseMessage:
-        """Give the message, or the next chunk of it, with its content as blocks."""
+        """Return the message, or the next chunk of it, with its content as blocks."""
         blocks = [dict(block) for block in message.content_blocks]
         if isinstance(message, AIMessageChunk):
             for block in blocks:
@@ -98,7 +98,7 @@ class V1Blocks:
 
 
 def preserved_fields(message: BaseMessage) -> dict[str, Any]:
-    """Give the fields of a message that have nothing to do with its text or its calls."""
+    """Return the fields of a message that have nothing to do with its text or its calls."""
     return {
         **(message.model_extra or {}),
         "additional_kwargs": dict(message.additional_kwargs),
@@ -154,7 +154,7 @@ def _without_reasoning(message: AIMessage, extractors: Extractors) -> AIMessage:
 
 
 def _said(parts: list[Part], message: BaseMessage) -> dict[str, Any]:
-    """Give what parts are in a message: its content, and what stands beside it."""
+    """Return what parts are in a message: its content, and what stands beside it."""
     if isinstance(message.content, list) and uses_v1_blocks(message):
         return {"content": [_block(part) for part in parts]}
     thoughts = Thoughts()

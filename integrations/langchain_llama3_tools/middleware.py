@@ -90,7 +90,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
     A `Llama3ToolModel` that the agent is given, or that other middleware chose, keeps its own options.
 
     Put it last in the list, so that it finds the model that the others chose; only what looks at each answer in
-    `after_model`, such as a limit of model calls, goes behind it, as the others do not see one that is sent back.
+    `after_model`, such as a limit of model calls, goes after it, as the others do not see one that is sent back.
     """
 
     state_schema = RepairState

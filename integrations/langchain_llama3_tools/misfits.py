@@ -37,7 +37,7 @@ class MisfitCall(TypedDict):
 
 
 def misfits_of(message: AIMessage) -> list[MisfitCall]:
-    """Give what was noted of the calls that are in the message as they were then."""
+    """Return what was noted of the calls that are in the message as they were then."""
     noted: list[MisfitCall] = message.response_metadata.get(MISFIT_ARGUMENTS, [])
     calls = {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
     return [misfit for misfit in noted if calls.get(misfit["id"]) == (misfit["name"], misfit["arguments"])]

@@ -79,7 +79,7 @@ _OPTIONS = {
 """On which an answer depends."""
 
 _SERVER_PROMISES = frozenset({"strict", "parallel_tool_calls"})
-"""What a request may say of tools that are in it; refused by servers where there are none."""
+"""What a request may say of tools that are in it; refused by servers if there are none."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -205,7 +205,7 @@ class Llama3ToolModel(BaseChatModel):
         tool_choice: LangChainToolChoice = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Give a model that may call these tools.
+        """Return a model that may call these tools.
 
         Args:
             tools: all that LangChain takes for a tool.
@@ -225,7 +225,7 @@ class Llama3ToolModel(BaseChatModel):
         return self.bind(tools=converted, tool_choice=choice, **kwargs)
 
     def get_token_ids(self, text: str) -> list[int]:
-        """Give the tokens of a text, as the model inside counts them."""
+        """Return the tokens of a text, as the model inside counts them."""
         return self.llm.get_token_ids(text)
 
     @property
@@ -369,7 +369,7 @@ class _Turn:
         return ChatResult(generations=generations, llm_output=result.llm_output)
 
     def gathered(self, chunks: Iterator[ChatGenerationChunk]) -> Iterator[ChatGenerationChunk]:
-        """Give the chunks of an answer that is wanted whole, so that their sum completes no call."""
+        """Return the chunks of an answer that is wanted whole, so that their sum completes no call."""
         return gathered_chunks(chunks, self._native_calls.as_written()) if self._reads else chunks
 
     def feed(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
@@ -395,7 +395,7 @@ class _Turn:
         yield from self._generated(self._chunks.flush())
 
     def release(self) -> Iterator[ChatGenerationChunk]:
-        """Give what is held back, of an answer that breaks off."""
+        """Yield what is held back, of an answer that breaks off."""
         yield from self._generated(self._chunks.release())
 
     def _generated(self, messages: Iterator[AIMessage]) -> Iterator[ChatGenerationChunk]:
@@ -409,7 +409,7 @@ class _Turn:
 
 
 def _whole(result: ChatResult) -> ChatGenerationChunk:
-    """Give a whole answer as one chunk, for a model that does not stream."""
+    """Return a whole answer as one chunk, for a model that does not stream."""
     generation = result.generations[0]
     message = generation.message
     info = {**(result.llm_output or {}), **(generation.generation_info or {})}

@@ -20,21 +20,21 @@ _CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "invalid_tool_call"})
 
 
 def without_call_blocks(content: Content) -> Content:
-    """Give content without the blocks that list calls."""
+    """Return content without the blocks that list calls."""
     if isinstance(content, str):
         return content
     return [block for block in content if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS]
 
 
 def to_native_block(call: NativeCall, index: int) -> Block:
-    """Give a call as a block of a chunk's content."""
+    """Return a call as a block of a chunk's content."""
     if isinstance(call, ToolCall):
         return to_chunk_block(call, index)
     return {**call.listed, "index": block_index(index)}
 
 
 def relisted(content: Content, called: Iterable[SentCall], invalid: Iterable[SentCall]) -> Content:
-    """Give content whose blocks list the calls as they are now. Both come in one order, and a block of no call goes."""
+    """Return content whose blocks list the calls as they are now. Both have one order; a block of no call goes."""
     if isinstance(content, str):
         return content
     listed = (_by_id(called), _by_id(invalid))

@@ -59,7 +59,7 @@ class NativeCalls:
     """How deep, how long and how many they may be (rule 14); `None`: whatever is read at all."""
 
     def as_written(self) -> NativeCalls:
-        """Give the same, without a change to arguments and without limits: for calls that are settled later."""
+        """Return the same, without a change to arguments and without limits: for calls that are settled later."""
         return NativeCalls(self.id_factory, limits=None)
 
     def read(self, name: str, arguments: NativeArguments, call_id: str | None, *, made: int) -> NativeCall:
@@ -99,7 +99,7 @@ class NativeCalls:
         return self._malformed(call["name"] or "", arguments, call["id"])
 
     def with_own_ids(self, calls: Iterable[NativeCall], taken: set[str]) -> list[NativeCall]:
-        """Give calls with another id in place of one that a server gave before: LangChain answers each id once.
+        """Return calls with another id in place of one that a server gave before: LangChain answers each id once.
 
         Args:
             calls: some calls of a message. Those that can be run are the first to keep theirs.
@@ -121,7 +121,7 @@ class NativeCalls:
 
 
 def to_native_chunk(call: NativeCall, index: int) -> ToolCallChunk:
-    """Give a call for a chunk's `tool_call_chunks`: no sum completes it."""
+    """Return a call for a chunk's `tool_call_chunks`: no sum completes it."""
     if isinstance(call, ToolCall):
         return to_chunk(call, index)
     listed = call.listed

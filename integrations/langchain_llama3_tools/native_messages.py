@@ -24,7 +24,7 @@ def has_native_calls(message: AIMessage) -> bool:
 
 
 def settled(message: AIMessage, native_calls: NativeCalls) -> AIMessage:
-    """Give a whole message whose calls are fit to be run; where they are already, the message as it is.
+    """Return a whole message whose calls are fit to be run; where they are already, the message as it is.
 
     Args:
         message: what the model answered.

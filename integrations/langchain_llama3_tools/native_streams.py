@@ -53,7 +53,7 @@ class NativeStream:
         self._latest: dict[_Key, _Gathered] = {}  # of those
 
     def feed(self, pieces: Iterable[ToolCallChunk]) -> list[NativeCall]:
-        """Take pieces, and give the calls that are whole: those behind which another one has begun."""
+        """Take pieces, and give the calls that are whole: those after which another one has begun."""
         for piece in pieces:
             gathered = self._gathered(piece)
             if gathered is None:

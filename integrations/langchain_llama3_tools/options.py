@@ -10,7 +10,7 @@ __all__ = ["checked_bool", "require_choice"]
 
 
 def checked_bool(value: object, info: ValidationInfo) -> object:
-    """Give the value of a field that is true or false; raise a `TypeError` that names it for any other."""
+    """Return the value of a field that is true or false; raise a `TypeError` that names it for any other."""
     require_bool(**{str(info.field_name): value})
     return value
 

@@ -260,7 +260,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
                 yield chunk
 
     def get_format_instructions(self) -> str:
-        """Give Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
+        """Return Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
 
         With `strict`, it is the prompt for the strict response format.
 

@@ -61,7 +61,7 @@ class Thoughts:
         return {**kwargs, REASONING_CONTENT: f"{before}{piece}"}
 
     def block(self, piece: str) -> Block:
-        """Give the next piece of what is split off as a block of a chunk's content. LangChain's sum joins them."""
+        """Return the next piece of what is split off as a block of a chunk's content. LangChain's sum joins them."""
         if not self._is_open:
             self._blocks += 1
             piece = piece.lstrip()

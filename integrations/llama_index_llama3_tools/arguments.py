@@ -73,5 +73,5 @@ class ToolSchemas:
 
 
 def mendable(problems: Iterable[ArgumentProblem]) -> list[str]:
-    """Give the messages of what a model can mend."""
+    """Return the messages of what a model can mend."""
     return [problem.message for problem in problems if problem.reason in _MENDABLE]

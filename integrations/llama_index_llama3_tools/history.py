@@ -110,7 +110,7 @@ def _assistant(message: ChatMessage, calls: Sequence[NativeCall], prompt_format:
 def _called(
     made: Sequence[NativeCall], misfits: Mapping[str, Sequence[str]], places: Iterator[int]
 ) -> dict[str, _Called]:
-    """Tell what the results of a turn's calls are known by, by their ids."""
+    """Return what the results of a turn's calls are known by, by their ids."""
     names = Counter(call.name for call in made)
     calls: dict[str, _Called] = {}
     for call in made:

@@ -139,7 +139,7 @@ class Llama3ToolLLM(ToolLLMOptions):
 
     @classmethod
     def class_name(cls) -> str:
-        """Give the name that it has where it is serialised."""
+        """Return the name that it has where it is serialised."""
         return "Llama3ToolLLM"
 
     @property
@@ -161,7 +161,7 @@ class Llama3ToolLLM(ToolLLMOptions):
 
         Args:
             tools: the tools.
-            user_msg: what the user says, behind the history.
+            user_msg: what the user says, after the history.
             chat_history: the conversation so far; it is not changed.
             verbose: for an LLM with native tool calls.
             allow_parallel_tool_calls: whether an answer may hold more than one call; if not, the first one counts.
@@ -218,7 +218,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
         `delta` is text alone, and `message` holds each call as soon as it is complete. What a retry gives
-        (`max_parse_retries`) comes behind the answer that failed; as long as there may be one, calls come at the end
+        (`max_parse_retries`) comes after the answer that failed; as long as there may be one, calls come at the end
         of the answer, so that none is taken back.
         """
         options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
@@ -248,7 +248,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the same)
         **kwargs: Any,  # noqa: ANN401, ARG002 (the same)
     ) -> list[ToolSelection]:
-        """Give the calls of a response as what LlamaIndex runs. Arguments that are no JSON object are no call.
+        """Return the calls of a response as what LlamaIndex runs. Arguments that are no JSON object are no call.
 
         Args:
             response: what one of the methods with tools gave.
@@ -296,7 +296,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> dict[str, Any]:
-        """Give what the LLM inside is asked with, as the framework wants it from each such LLM."""
+        """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
         options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
         return self._begin(tools, user_msg, chat_history, options).arguments
 

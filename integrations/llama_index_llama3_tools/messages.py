@@ -31,12 +31,12 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 
 
 def tool_selection(call: ToolCall) -> ToolSelection:
-    """Give a call as what LlamaIndex runs."""
+    """Return a call as what LlamaIndex runs."""
     return ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
 
 
 def tool_call_block(call: ToolCall) -> ToolCallBlock:
-    """Give a call as a block of a message."""
+    """Return a call as a block of a message."""
     return ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
 
 
@@ -94,7 +94,7 @@ def assistant_message(
 
 
 def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]:
-    """Give a conversation as a list of its own.
+    """Return a conversation as a list of its own.
 
     >>> checked_messages("Hi", "chat_history")
     Traceback (most recent call last):
@@ -117,7 +117,7 @@ def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]
 
 
 def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
-    """Give a conversation as a list of its own, with what the user says behind it.
+    """Return a conversation as a list of its own, with what the user says after it.
 
     Raises:
         TypeError: `chat_history` is no list of messages, or `user_msg` neither a text nor a message.
@@ -136,7 +136,7 @@ def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
 
 
 def has_native_calls(message: ChatMessage) -> bool:
-    """Tell whether the server has found calls itself, in blocks or (older integrations) in the additional arguments."""
+    """Return whether the server found calls itself, in blocks or (older integrations) in the additional arguments."""
     in_blocks = any(isinstance(block, ToolCallBlock) for block in message.blocks)
     return in_blocks or bool(message.additional_kwargs.get("tool_calls"))
 
@@ -149,7 +149,7 @@ def promote_message(message: ChatMessage, extraction: Extraction) -> ChatMessage
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
-    """Give a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
+    """Return a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
 
     Raises:
         TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.

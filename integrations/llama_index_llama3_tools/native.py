@@ -39,7 +39,7 @@ def native_calls(message: ChatMessage) -> list[NativeCall]:
 
 
 def without_native_calls(message: ChatMessage) -> ChatMessage:
-    """Give a message without its calls."""
+    """Return a message without its calls."""
     blocks = [block for block in message.blocks if not isinstance(block, ToolCallBlock)]
     about_calls = {"tool_calls", COERCED_ARGUMENTS}
     kwargs = {key: value for key, value in message.additional_kwargs.items() if key not in about_calls}
@@ -76,7 +76,7 @@ class _Place:
         return NativeCall(sent.id or self._new_id, sent.name, self._arguments.read(sent.arguments))
 
     def fit(self, call: NativeCall, make: Callable[[NativeCall], _FitCall | None]) -> _FitCall | None:
-        """Give what is made of the call, once."""
+        """Return what is made of the call, once."""
         last = self._call
         if last is None or last.arguments is not call.arguments or (last.id, last.name) != (call.id, call.name):
             self._call, self._fit = call, make(call)
@@ -109,7 +109,7 @@ class NativeCalls:
         self._places: list[_Place] = []
 
     def settle(self, message: ChatMessage, *, is_last: bool) -> ChatMessage:
-        """Give a message whose calls are fit to be run: an id, a name, an object of arguments.
+        """Return a message whose calls are fit to be run: an id, a name, an object of arguments.
 
         Args:
             message: the message; without a call it stays as it is.
@@ -152,7 +152,7 @@ class NativeCalls:
 
 
 def _told(call_id: str, name: str, arguments: dict[str, Any], fit: Coercion) -> list[CoercedArguments]:
-    """Tell what became of arguments: a list of one, or of none."""
+    """Return what became of arguments: a list of one, or of none."""
     if not fit.changes and not fit.problems:
         return []
     written = write_arguments(arguments)

@@ -48,7 +48,7 @@ class FailedToolCall:
         return fields_shown(self)
 
     def __str__(self) -> str:
-        """Give one line that a person, or the model in a second try, can act on."""
+        """Return one line that a person, or the model in a second try, can act on."""
         return escape_invisible(f"{self.name or 'a call'} ({self.reason}): {self.detail}", exact=True)
 
 
@@ -97,7 +97,7 @@ class Llama3ToolOutput(Showable):
         )
 
     def to_chat_message(self) -> ChatMessage:
-        """Give the assistant message that a server with native tool calls would have sent.
+        """Return the assistant message that a server with native tool calls would have sent.
 
         A `ThinkingBlock` where reasoning was split off, one `TextBlock` where there is text, then a `ToolCallBlock` for
         each call. The calls are repeated in `additional_kwargs["tool_calls"]`, in OpenAI's format, because parts of
@@ -106,7 +106,7 @@ class Llama3ToolOutput(Showable):
         return assistant_message(self.extraction.content, self.extraction.tool_calls, reasoning=self.reasoning)
 
     def __str__(self) -> str:
-        """Give the text."""
+        """Return the text."""
         return self.text
 
 

@@ -239,7 +239,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     def format_messages(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Put the tool prompt into the first user message, as Llama 3.1 knows it; without tools all stays as it is.
 
-        The messages given are not changed. Where there is no user message, the prompt becomes one.
+        The messages given are not changed. If there is no user message, the prompt becomes one.
 
         Raises:
             TypeError: `messages` is no list of messages.
@@ -275,7 +275,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             raise MalformedToolCallError(output, errors)
 
     def _may_be_called(self, name: str) -> bool:
-        """Tell whether a call of that name would be one, were it well-formed."""
+        """Return whether a call of that name would be one, were it well-formed."""
         tools = self.extractor.tools
         return self._on_unknown_tool == "call" or tools is None or not name or name in tools
 

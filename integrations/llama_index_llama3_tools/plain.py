@@ -78,11 +78,11 @@ class LLMAround(FunctionCallingLLM, ABC):
 
     @abstractmethod
     def _flatten(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-        """Give a conversation as the LLM inside is sent it."""
+        """Return a conversation as the LLM inside is sent it."""
 
     @abstractmethod
     def _plain_reader(self) -> TextReader:
-        """Give what reads the answers; they are passed on as they are where it splits no reasoning off."""
+        """Return what reads the answers; they are passed on as they are where it splits no reasoning off."""
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
@@ -179,7 +179,7 @@ class _PlainStream(Generic[_Response]):
 
 
 def _apart(response: _Response, reader: TextReader) -> _Response:
-    """Give an answer with reasoning apart."""
+    """Return an answer with reasoning apart."""
     if not reader.splits_reasoning:
         return response
     chat = as_chat_response(response)
@@ -187,7 +187,7 @@ def _apart(response: _Response, reader: TextReader) -> _Response:
 
 
 def _like(response: _Response, chat: ChatResponse) -> _Response:
-    """Give a chat response as the kind of response that it was made of; a completion has no blocks for reasoning."""
+    """Return a chat response as the kind of response that it was made of; a completion has no blocks for reasoning."""
     if isinstance(response, CompletionResponse):
         kwargs = {**without_thinking_delta(response.additional_kwargs), **chat.additional_kwargs}
         reasoning = reasoning_of(chat.message)

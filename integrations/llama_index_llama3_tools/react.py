@@ -55,7 +55,7 @@ _SYSTEM_HEADER = """\
 {tool_desc}
 
 Before each function call, write one line that begins with "Thought:" and says what you need, then the function call, \
-and nothing behind it. What the function gives comes back to you behind "Observation:".
+and nothing after it. What the function gives comes back to you after "Observation:".
 
 When you need no function (they are: {tool_names}) or no further one, answer like this, in the language of the question:
 
@@ -236,7 +236,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         return f"<think>{reasoning}</think>\n{thought}" if reasoning and self._keeps_reasoning else thought
 
     def _nothing_behind_reasoning(self, output: str) -> str:
-        nothing = "there is no step behind the reasoning"
+        nothing = "there is no step after the reasoning"
         if not self._starts_reasoning or "</think>" in output:
             return nothing
         return (
@@ -317,7 +317,7 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
         chat_history: list[ChatMessage],
         current_reasoning: list[BaseReasoningStep] | None = None,
     ) -> list[ChatMessage]:
-        """Give the messages that the model is sent: the tools, the conversation, the steps so far.
+        """Return the messages that the model is sent: the tools, the conversation, the steps so far.
 
         Args:
             tools: the tools.
@@ -369,7 +369,7 @@ def _first_call(events: Iterable[Event]) -> ToolCall | None:
 
 
 def _before_call(events: Iterable[Event]) -> tuple[str, str]:
-    """Give the text and the reasoning before the first call; what comes behind that, the model made up."""
+    """Return the text and the reasoning before the first call; what comes after that, the model made up."""
     before = list(itertools.takewhile(lambda event: not isinstance(event, ToolCallReady), events))
     text = "".join(event.text for event in before if isinstance(event, TextDelta))
     return text, "".join(event.text for event in before if isinstance(event, ReasoningDelta))

@@ -82,9 +82,9 @@ def read_step(
 
 
 def is_first_call(before: str, name: str) -> bool:
-    r"""Tell whether a call is the step: no answer stands before it, and no action but its own.
+    r"""Return whether a call is the step: no answer stands before it, and no action but its own.
 
-    Some models write the whole call behind `Action Input:`. It is the step if that is the first input, and belongs to
+    Some models write the whole call after `Action Input:`. It is the step if that is the first input, and belongs to
     the first action, of the same name. Behind an action and an observation the model makes up what it reads.
 
     >>> is_first_call("Thought: So.\nAction: now\nAction Input:", "now")
@@ -108,7 +108,7 @@ def is_first_call(before: str, name: str) -> bool:
 
 
 def _is_made_up(text: str, end: int) -> bool:
-    """Tell whether an action stands before a place, and an observation between."""
+    """Return whether an action stands before a place, and an observation between."""
     first = _ACTION_LINE.search(text, 0, end)
     return first is not None and _OBSERVATION_LINE.search(text, first.end(), end) is not None
 
@@ -144,5 +144,5 @@ def _stray(text: str, action: int, label: int, brace: int, offset: int) -> Broke
         return None
     found = stray[0].strip()
     at = offset + stray.end() - len(found)
-    detail = f"expected an object behind 'Action Input:', found {found!r} before it, at offset {at}"
+    detail = f"expected an object after 'Action Input:', found {found!r} before it, at offset {at}"
     return BrokenInput(Refusal(RejectionReason.MALFORMED, detail), at)

@@ -36,14 +36,14 @@ class Masked:
         self.text = _replaced(text, ((at, at + 1) for at in colons), self._mark)
 
     def shown(self, part: str) -> str:
-        """Give a part of the text as the model wrote it."""
+        """Return a part of the text as the model wrote it."""
         return part.replace(self._mark, ":")
 
 
 def mask_quoted(extractor: Extractor, output: str) -> Masked:
     r"""Mask the words that are quoted.
 
-    A fence that begins with a step is its wrapper, rather than quotation, where nothing stands behind it but an
+    A fence that begins with a step is its wrapper, rather than quotation, where nothing stands after it but an
     observation, which the model makes up: if nothing stands before it either, or it has no language and is closed.
     The input of a quoted action is quoted with it. Where quotation holds all of the words for actions and answers, as a
     model writes of a tag that it never closes, the answers count.
@@ -73,7 +73,7 @@ def mask_quoted(extractor: Extractor, output: str) -> Masked:
 
 
 def _is_quoted(word: re.Match[str], places: dict[int, str | None]) -> bool:
-    """Tell whether a word is quoted: what is on its line matters for actions alone, as prose has answers anywhere."""
+    """Return whether a word is quoted: what is on its line matters for actions alone, as prose has answers anywhere."""
     if word.start() not in places:
         return True
     return word[0].startswith("Action") and places[word.start()] is not None
@@ -104,8 +104,8 @@ def _wrapper(text: str, opening: re.Match[str], end: int, *, is_first: bool) -> 
     fence = opening["fence"]
     closing = _CLOSING.match(text, end)
     is_closed = closing is not None and closing["fence"].startswith(fence)
-    behind = _NOTHING.match(text, closing.end() if closing and is_closed else end)
-    rest = behind.end() if behind else end
+    nothing = _NOTHING.match(text, closing.end() if closing and is_closed else end)
+    rest = nothing.end() if nothing else end
     if rest < len(text) and not text.startswith("Observation:", rest):
         return []
     if not is_first and (opening["language"].strip() or not is_closed):
@@ -115,7 +115,7 @@ def _wrapper(text: str, opening: re.Match[str], end: int, *, is_first: bool) -> 
 
 
 def _replaced(text: str, spans: Iterable[Span], char: str) -> str:
-    """Give the text with the same character for each one in the spans."""
+    """Return the text with the same character for each one in the spans."""
     pieces, at = [], 0
     for start, end in spans:
         pieces += [text[at:start], char * (end - start)]

@@ -21,7 +21,7 @@ __all__ = ["Reading", "TextReader"]
 
 @cache
 def _of_reasoning(*, starts: bool) -> Extractor:
-    """Give the extractor that looks for reasoning alone, made once one is needed."""
+    """Return the extractor that looks for reasoning alone, made once one is needed."""
     return Extractor(formats="none", split_reasoning=True, starts_reasoning=starts)
 
 
@@ -44,7 +44,7 @@ class Reading:
         coerce_arguments: bool,
         id_factory: Callable[[], str] = new_call_id,
     ) -> TextReader:
-        """Give what reads the text of answers in which tools may be called.
+        """Return what reads the text of answers in which tools may be called.
 
         Args:
             make: makes an extractor for the tools, given its other options.
@@ -72,7 +72,7 @@ class Reading:
         return TextReader(make, split_reasoning=self.split_reasoning, starts_reasoning=self.starts_reasoning)
 
     def reader_of_reasoning(self) -> TextReader:
-        """Give what reads the text of answers in which nobody looks for a call."""
+        """Return what reads the text of answers in which nobody looks for a call."""
         return TextReader(None, split_reasoning=self.split_reasoning, starts_reasoning=self.starts_reasoning)
 
 
@@ -103,7 +103,7 @@ class TextReader:
         return self.choose(has_reasoning=False, has_calls=False)
 
     def choose(self, *, has_reasoning: bool, has_calls: bool) -> Extractor:
-        """Give the extractor that reads a text.
+        """Return the extractor that reads a text.
 
         Args:
             has_reasoning: whether the server has split reasoning off itself.

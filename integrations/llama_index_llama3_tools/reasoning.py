@@ -14,27 +14,27 @@ _DELTA = "thinking_delta"
 
 
 def has_reasoning(response: ChatResponse) -> bool:
-    """Tell whether the server has split reasoning off itself."""
+    """Return whether the server has split reasoning off itself."""
     return bool(response.additional_kwargs.get(_DELTA) or reasoning_of(response.message))
 
 
 def reasoning_of(message: ChatMessage) -> str:
-    """Give the reasoning of a message, thoughts a blank line apart; empty where there is none."""
+    """Return the reasoning of a message, thoughts a blank line apart; empty if there is none."""
     thoughts = (block.content for block in message.blocks if isinstance(block, ThinkingBlock))
     return "\n\n".join(filter(None, thoughts))
 
 
 def without_reasoning(message: ChatMessage) -> ChatMessage:
-    """Give a message without its reasoning; with what a server has signed, or told more about, and wants back."""
+    """Return a message without its reasoning; with what a server has signed, or told more about, and wants back."""
     blocks = [block for block in message.blocks if not isinstance(block, ThinkingBlock) or block.additional_information]
     return message.model_copy(update={"blocks": blocks})
 
 
 def with_thinking_delta(additional_kwargs: Mapping[str, Any], delta: str) -> dict[str, Any]:
-    """Give a response's additional arguments with a piece of reasoning behind the one that they have."""
+    """Return a response's additional arguments with a piece of reasoning after the one that they have."""
     return {**additional_kwargs, _DELTA: (additional_kwargs.get(_DELTA) or "") + delta}
 
 
 def without_thinking_delta(additional_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a response's additional arguments for another response: a piece of reasoning is said once."""
+    """Return a response's additional arguments for another response: a piece of reasoning is said once."""
     return {key: value for key, value in additional_kwargs.items() if key != _DELTA}

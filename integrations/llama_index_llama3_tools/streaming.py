@@ -146,7 +146,7 @@ class ResponseStream:
         return fresh
 
     def _changed(self, response: ChatResponse, message: ChatMessage, fresh: _Read) -> ChatResponse:
-        """Give a response with another message, and with what is new in it."""
+        """Return a response with another message, and with what is new in it."""
         changes = {"delta": fresh.text, "message": message}
         if fresh.reasoning:
             is_first = fresh.reasoning == self._read.reasoning
@@ -189,7 +189,7 @@ class HeldStream:
         return []
 
     def shown(self) -> Generator[ChatResponse, None, None]:
-        """Give what a `ResponseStream` makes of the turn."""
+        """Return what a `ResponseStream` makes of the turn."""
         return stream_responses(self._held, ResponseStream(self._reader))
 
 
@@ -201,7 +201,7 @@ class _Read(NamedTuple):
 
 
 def _beyond(text: str, shown: str) -> str:
-    """Give what a text has beyond what has been shown; nothing where it has turned out to be another one."""
+    """Return what a text has beyond what has been shown; nothing where it has turned out to be another one."""
     return text[len(shown) :] if text.startswith(shown) else ""
 
 
@@ -228,7 +228,7 @@ class NewText:
         return self._seen
 
     def of(self, response: ChatResponse) -> str:
-        """Give what a response adds."""
+        """Return what a response adds."""
         self._has_deltas = self._has_deltas or response.delta is not None
         return self._add(response.delta) if response.delta else self._of_content(response.message.content or "")
 

@@ -44,7 +44,7 @@ def read_tools(tools: Iterable[LlamaIndexToolLike]) -> Toolset:
 
 
 def _declared(tool: LlamaIndexToolLike) -> object:
-    """Give what tells a tool from others; agents wrap a tool that is not asynchronous, and keep its metadata."""
+    """Return what tells a tool from others; agents wrap a tool that is not asynchronous, and keep its metadata."""
     return tool.metadata if isinstance(tool, BaseTool) else tool
 
 

@@ -120,7 +120,7 @@ class ToolTurn:
         self._failure: list[ChatMessage] = []
 
     def native_calls(self) -> NativeCalls:
-        """Give what settles the calls that the server finds in one answer."""
+        """Return what settles the calls that the server finds in one answer."""
         limits = self._reading.limits
         return NativeCalls(only_first=self.only_first, names=self._names, limits=limits, schemas=self._schemas)
 
@@ -141,7 +141,7 @@ class ToolTurn:
         return chat.model_copy(update={"message": message})
 
     def stream(self) -> TurnStream:
-        """Give what takes one streamed answer apart."""
+        """Return what takes one streamed answer apart."""
         return TurnStream(self)
 
     def note(self, message: ChatMessage, output: str, extraction: Extraction | None) -> None:
@@ -180,7 +180,7 @@ class ToolTurn:
         return bool(self._failure and self._retries)
 
     def retry(self) -> bool:
-        """Tell whether the model is asked again; if so, it is shown what it wrote and what was wrong with it."""
+        """Return whether the model is asked again; if so, it is shown what it wrote and what was wrong with it."""
         if not self.has_failed:
             return False
         self._retries -= 1

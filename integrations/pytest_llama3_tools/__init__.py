@@ -53,7 +53,7 @@ def llama3_case() -> SuiteCase:
 
 
 def _files(metafunc: pytest.Metafunc) -> list[Path]:
-    """Give the suites of the test's mark, else those of the command line, else those of the configuration."""
+    """Return the suites of the test's mark, else those of the command line, else those of the configuration."""
     config = metafunc.config
     marked = [file for mark in metafunc.definition.iter_markers(_MARK) for file in mark.args]
     if marked:

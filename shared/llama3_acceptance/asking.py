@@ -15,7 +15,7 @@ __all__ = ["ask", "fingerprint"]
 
 
 def ask(case: Case, suite: Suite) -> dict[str, Any]:
-    r"""Give the messages of a case, and `tools` where they go to the server, as a chat completion takes them.
+    r"""Return the messages of a case, and `tools` where they go to the server, as a chat completion takes them.
 
     >>> from llama3_tools import Tool
     >>> case = Case("tea", "Set a timer")
@@ -56,7 +56,7 @@ def _with_prompt(shown: str, content: object, tools_in: ToolsIn) -> object:
 
 
 def fingerprint(suite: Suite) -> str:
-    """Give a few digits that change with anything that the suite's cases ask, and with nothing else.
+    """Return a few digits that change with anything that the suite's cases ask, and with nothing else.
 
     What is expected may change: recorded responses are judged anew.
     """

@@ -40,7 +40,7 @@ class SuiteCase:
 
     @property
     def request(self) -> dict[str, Any]:
-        """Give `messages`, and `tools` if the suite's prompt is native, as `chat.completions.create` takes them."""
+        """Return `messages`, and `tools` if the suite's prompt is native, as `chat.completions.create` takes them."""
         return ask(self.case, self.suite)
 
     def check(self, response: object, *, coerced: bool = False) -> Judgements:
@@ -146,5 +146,5 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
 
 
 def _within(text: str, *, exact: bool) -> str:
-    """Give text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
+    """Return text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
     return escape_invisible(text, exact=exact).replace("\n", "\n" + " " * 18)

@@ -39,7 +39,7 @@ class Attempt(NamedTuple):
 
 
 def find_attempts(text: str, extraction: Extraction, suite: Suite) -> list[Attempt]:
-    """Give the calls that were meant: those that the extraction rejected, or did not look for; else one seen as prose.
+    """Return the calls that were meant: those that the extraction rejected or did not look for; else one in prose.
 
     >>> from llama3_tools import Tool
     >>> suite = Suite("Clocks", (Tool("clock"),), ())
@@ -79,14 +79,14 @@ def find_attempts(text: str, extraction: Extraction, suite: Suite) -> list[Attem
 
 
 def _as_usual(text: str, extraction: Extraction, suite: Suite) -> Extraction:
-    """Give what is extracted where no form is left out: a call in one that is left out is no answer in words."""
+    """Return what is extracted where no form is left out: a call in one that is left out is no answer in words."""
     if suite.reading.formats is None:
         return extraction
     return replace(suite, reading=replace(suite.reading, formats=None)).extractor.extract(text)
 
 
 def _behind_calls(text: str, end: int, suite: Suite) -> str:
-    """Give the text behind the last call as it was written, without what was thought there."""
+    """Return the text after the last call as it was written, without what was thought there."""
     starts = suite.reading.starts_reasoning and not end
     return _of_reasoning(starts=starts).extract(text[end:]).content or ""
 
@@ -97,7 +97,7 @@ def _of_reasoning(*, starts: bool) -> Extractor:
 
 
 def json_in(text: str) -> Iterator[str]:
-    """Give the JSON objects and arrays in a text, in words too, and one that the text ends in.
+    """Yield the JSON objects and arrays in a text, in words too, and one that the text ends in.
 
     >>> list(json_in('On {it}: {"a": [1]}, [x], [2'))
     ['{"a": [1]}', '[2']
@@ -140,7 +140,7 @@ def _seen_as_prose(content: str, behind_calls: str, tools: Sequence[str]) -> Att
     """Find a call in a form that does not exist, in what is neither quotation nor thoughts."""
     for tag in _TAG.finditer(behind_calls):
         if _CODE.match(behind_calls, tag.end()):
-            return Attempt(Verdict.MALFORMED, "no call behind <|python_tag|>", behind_calls[tag.start() :])
+            return Attempt(Verdict.MALFORMED, "no call after <|python_tag|>", behind_calls[tag.start() :])
     words = _unquoted(content).strip()
     form = _forms(tools).search(words) or _whole(tools).match(words)
     if form is None:
@@ -152,7 +152,7 @@ def _seen_as_prose(content: str, behind_calls: str, tools: Sequence[str]) -> Att
 
 
 def _unquoted(text: str) -> str:
-    """Give a text without code that is shown: all but fences in which calls are looked for, too."""
+    """Return a text without code that is shown: all but fences in which calls are looked for, too."""
     text = _FENCE.sub(
         lambda fence: (
             fence[3] if fence[2].lower() in _CALL_LANGUAGES and fence[3].lstrip()[:1] in ("{", "[", "<") else " "

@@ -121,7 +121,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
 
 
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a run was made with, flat: also what it sent, how text was read, and its policies."""
+    """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
     run, reading = report["run"], report.get("reading", asdict(Reading()))  # at first, reports did not tell
     return {"suite": run["suite"], "model": run["model"], **run["settings"], **reading, **report["policies"]}
 

@@ -19,7 +19,7 @@ _ROUNDING = 1 + 1e-9
 
 
 def accepts(rule: ArgumentRule, value: object, *, stringified_lists: bool = True) -> bool:
-    """Tell whether a value is one of those that a rule accepts.
+    """Return whether a value is one of those that a rule accepts.
 
     >>> accepts(ArgumentRule((["a", "b"],), unordered=True), "['b', 'a']")
     True
@@ -123,7 +123,7 @@ def _folded(text: str) -> str:
 
 
 def _list_in(value: object) -> Sequence[Any] | None:
-    """Give a list, or the list that a string holds."""
+    """Return a list, or the list that a string holds."""
     if isinstance(value, (list, tuple)):
         return value
     held = read_container(value) if isinstance(value, str) else None

@@ -57,7 +57,7 @@ class _Judging:
     extraction: Extraction
 
     def calls(self) -> tuple[tuple[FoundCall, ...], Source]:
-        """Give the calls to judge: the server's own; where there are none, those in the text."""
+        """Return the calls to judge: the server's own; if there are none, those in the text."""
         if self.answer.calls:
             return self.answer.calls, "native"
         found = tuple(
@@ -67,7 +67,7 @@ class _Judging:
         return found, "text" if found else "none"
 
     def judge(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
-        """Judge the calls, or the words where there are none."""
+        """Judge the calls, or the words if there are none."""
         faults = (
             self._json_in_text(source)
             or self._unreadable(calls)
@@ -106,14 +106,14 @@ class _Judging:
         return faults
 
     def _mismatch(self, calls: tuple[FoundCall, ...]) -> list[Difference]:
-        """Give what differs from the alternative that is the least different."""
+        """Return what differs from the alternative that is the least different."""
         _, least = self._nearest(calls)
         if least and least[0].verdict is Verdict.MISSING_CALL:
             return [*self._unread(), *least]
         return least
 
     def _nearest(self, calls: tuple[FoundCall, ...]) -> tuple[tuple[ExpectedCall, ...], list[Difference]]:
-        """Give the alternative that is the least different, and all that differs from it."""
+        """Return the alternative that is the least different, and all that differs from it."""
         everything = [
             calls_differences(
                 [self._with_defaults(expected) for expected in alternative],
@@ -155,7 +155,7 @@ class _Judging:
         return find_attempts(self.answer.text, self.extraction, self.suite)
 
     def _unread(self) -> list[Difference]:
-        """Give the calls that were meant, as faults."""
+        """Return the calls that were meant, as faults."""
         return [
             Difference(one.verdict, f"a call that cannot be read ({one.why}): {shortened(one.written)}")
             for one in self._attempts()

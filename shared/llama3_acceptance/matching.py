@@ -33,7 +33,7 @@ def calls_differences(
     ordered: bool = False,
     stringified_lists: bool = True,
 ) -> list[Difference]:
-    """Give all that differs between the calls expected and those found; nothing where they match.
+    """Return all that differs between the calls expected and those found; nothing where they match.
 
     >>> calls_differences([ExpectedCall("clock")], [])
     [Difference(verdict=<Verdict.MISSING_CALL: 'missing_call'>, detail='no call of clock')]
@@ -63,7 +63,7 @@ def calls_differences(
 
 
 def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_lists: bool = True) -> list[Difference]:
-    """Give all that differs between two calls, the gravest first; nothing where they match.
+    """Return all that differs between two calls, the gravest first; nothing where they match.
 
     >>> call = FoundCall("get_weather", {"city": "Rome"})
     >>> call_differences(ExpectedCall("get_weather", {"city": ArgumentRule(("Paris",))}), call)[0].detail

@@ -71,7 +71,7 @@ class Recording:
     records: tuple[Record, ...]
     """The responses, the last one of each case and repeat."""
     end: int = field(compare=False)
-    """How many bytes of the file are whole lines: a run that was killed may have left half a line behind them."""
+    """How many bytes of the file are whole lines: a run that was killed may have left half a line after them."""
 
 
 def read_records(path: Path) -> Recording:
@@ -135,7 +135,7 @@ def _record(value: object, where: str, repeats: Counter[str]) -> Record:
 
 
 def written(value: Run | Record) -> str:
-    """Give the line of a run or of a record; what is not there is left out.
+    """Return the line of a run or of a record; what is not there is left out.
 
     >>> written(Record("tea", response={"message": {"content": "Hello"}}, latency=0.5))
     '{"case": "tea", "repeat": 0, "response": {"message": {"content": "Hello"}}, "latency": 0.5}'
@@ -145,7 +145,7 @@ def written(value: Run | Record) -> str:
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
-    r"""Give JSON that any file can hold and any program reads: a model and a server may write what is neither.
+    r"""Return JSON that any file can hold and any program reads: a model and a server may write what is neither.
 
     >>> to_json({"half a pair": "ü\ud800", "logprob": float("-inf")})
     '{"half a pair": "\\u00fc\\ud800", "logprob": "-Infinity"}'
@@ -159,7 +159,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _finite(value: object) -> object:
-    """Give a value with the numbers that JSON does not have as strings."""
+    """Return a value with the numbers that JSON does not have as strings."""
     if isinstance(value, Mapping):
         return {key: _finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

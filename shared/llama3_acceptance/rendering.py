@@ -66,7 +66,7 @@ def shown_reading(reading: Reading) -> str:
 
 
 def shown_json(value: object) -> str:
-    """Give a value as JSON has it; what JSON does not have, as Python does."""
+    """Return a value as JSON has it; what JSON does not have, as Python does."""
     try:
         return json.dumps(value, ensure_ascii=False, default=repr)
     except (ValueError, RecursionError):  # an integer that has more digits than Python writes; very deep nesting
@@ -74,13 +74,13 @@ def shown_json(value: object) -> str:
 
 
 def shown_call(call: FoundCall) -> str:
-    """Give a call as a sentence names it: `get_weather({"city": "Paris"})`, shortened."""
+    """Return a call as a sentence names it: `get_weather({"city": "Paris"})`, shortened."""
     arguments = call.arguments_json if call.arguments is None else shown_json(call.arguments)
     return f"{shortened(call.name)}({shortened(arguments)})"
 
 
 def shown_rule(rule: ArgumentRule) -> str:
-    """Give what is accepted of an argument.
+    """Return what is accepted of an argument.
 
     >>> shown_rule(ArgumentRule((20, 30), tolerance=0.5)), shown_rule(ArgumentRule((["a"],), unordered=True))
     ('20 or 30 ± 0.5', '["a"] in any order')
@@ -89,7 +89,7 @@ def shown_rule(rule: ArgumentRule) -> str:
 
 
 def shown_expected(call: ExpectedCall) -> str:
-    """Give a call that is expected: `?` stands behind an argument that may be left out, `*` for any value.
+    """Return a call that is expected: `?` stands after an argument that may be left out, `*` for any value.
 
     >>> rules = {"city": ArgumentRule(("Rome",)), "days": ArgumentRule((2,), tolerance=1, optional=True)}
     >>> shown_expected(ExpectedCall("get_weather", rules, ignore=frozenset({"unit"}), mode="partial"))
@@ -106,7 +106,7 @@ def shown_expected(call: ExpectedCall) -> str:
 
 
 def shown_found(call: FoundCall) -> str:
-    """Give a call that was found: as a sentence names it, or with a line for each argument where that would be long."""
+    """Return a call that was found: as a sentence names it, or with a line for each argument if that is long."""
     if call.arguments is None or len(call.name) + len(shown_json(call.arguments)) <= _WIDTH:
         return shown_call(call)
     arguments = [f"{shortened(name)}={shortened(shown_json(value))}" for name, value in call.arguments.items()]
@@ -114,13 +114,13 @@ def shown_found(call: FoundCall) -> str:
 
 
 def _in_lines(name: str, arguments: Sequence[str]) -> str:
-    """Give a call in one line, or with a line for each argument where that would be long."""
+    """Return a call in one line, or with a line for each argument where that would be long."""
     line = f"{name}({', '.join(arguments)})"
     return line if len(line) <= _WIDTH else "".join([f"{name}(\n", *(f"  {one},\n" for one in arguments), ")"])
 
 
 def shown_around(value: object, rule: ArgumentRule) -> tuple[str, str]:
-    """Give a value and what is accepted in its place; where they are long, what stands around their first difference.
+    """Return a value and what is accepted in its place; where they are long, what stands around their first difference.
 
     >>> shown_around("a" * 500 + "b", ArgumentRule(("a" * 500 + "c",)))[0][-30:]
     'aaaaaaaaaaab" (503 characters)'
@@ -145,7 +145,7 @@ def _first_difference(one: str, other: str) -> int:
 
 
 def _cut(text: str, at: int) -> str:
-    """Give a piece of a long text with the place in it."""
+    """Return a piece of a long text with the place in it."""
     if len(text) <= _WIDTH:
         return text
     start = min(max(at - _BEFORE, 0), len(text) - _WIDTH + 2 * _BEFORE)

@@ -20,7 +20,7 @@ __all__ = ["report_html"]
 
 
 def report_html(results: Results) -> str:
-    """Give a run as an HTML page.
+    """Return a run as an HTML page.
 
     Whatever a model wrote is escaped, and a content security policy lets nothing run or load but the page's own style
     and script.
@@ -102,7 +102,7 @@ def _headline(name: str, score: Score, mended: Score) -> str:
 
 
 def _bar(score: Score, kind: str = "bar-share") -> str:
-    """Give a share as a bar, with its interval as a line through it."""
+    """Return a share as a bar, with its interval as a line through it."""
     low, high = (edge * 100 for edge in score.interval)
     return (
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'

@@ -17,7 +17,7 @@ REPORT_VERSION = 1
 
 
 def report_json(results: Results) -> dict[str, Any]:
-    """Give a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
+    """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
     scores = score(results)
     cases = {case.id: case for case in results.suite.cases}
     return {

@@ -14,7 +14,7 @@ __all__ = ["report_junit"]
 
 
 def report_junit(results: Results, *, coerced: bool = False) -> bytes:
-    """Give a run as JUnit XML.
+    """Return a run as JUnit XML.
 
     A response that did not pass is a failure, with the verdict as its type; one that never came is an error.
 

@@ -26,7 +26,7 @@ def html_legend() -> str:
 
 
 def html_result(result: CaseResult, case: Case, suite: Suite) -> str:
-    """Give one response as a part of the page that can be opened.
+    """Return one response as a part of the page that can be opened.
 
     Args:
         result: the response.

@@ -91,7 +91,7 @@ def _is_message(value: object) -> bool:
 
 
 def _calls_of(response: object, message: object) -> Iterator[object]:
-    """Give the calls of the first place that holds any: adapters keep them in several."""
+    """Return the calls of the first place that holds any: adapters keep them in several."""
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
     legacy = [call for call in [_part(message, "function_call")] if call is not None]
@@ -112,7 +112,7 @@ def _read_items(items: Iterable[object]) -> Answer:
 
 
 def _told(metadata: object, kwargs: object, extraction: object) -> dict[str | None, object]:
-    """Give what an adapter tells of calls that are not as the model wrote them, by their ids."""
+    """Return what an adapter tells of calls that are not as the model wrote them, by their ids."""
     told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(extraction, "tool_calls")
     return {id_: one for one in _list(told) if (id_ := _str(_part(one, "id")))}
 
@@ -135,7 +135,7 @@ def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({}
 
 
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
-    """Give the arguments and their text; servers send one, frameworks the other. None at all are no arguments."""
+    """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments."""
     if isinstance(written, Mapping):
         return dict(written), shown_json(written)
     if written is None or written == "":

@@ -59,7 +59,7 @@ class Settings:
     """What else to send with each request, such as `{"repeat_penalty": 1.0}`."""
 
     def sent(self, repeat: int = 0) -> dict[str, Any]:
-        """Give what is sent beside model and messages."""
+        """Return what is sent beside model and messages."""
         seed = None if self.seed is None else self.seed + repeat
         own = {"temperature": self.temperature, "seed": seed, "max_tokens": self.max_tokens}
         return {**{name: value for name, value in own.items() if value is not None}, **self.extra}
@@ -148,7 +148,7 @@ def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
 
 
 async def _served(client: AsyncOpenAI, endpoint: Endpoint) -> list[str]:
-    """Give the models that the endpoint lists, as far as it does: not every server can."""
+    """Return the models that the endpoint lists, as far as it does: not every server can."""
     import openai  # noqa: PLC0415 - an extra
 
     try:
@@ -235,14 +235,14 @@ def _refused(endpoint: Endpoint, error: APIStatusError) -> EndpointError:
 
 
 def _said(error: APIStatusError) -> str:
-    """Give what the server itself says of an error, where it says anything."""
+    """Return what the server itself says of an error, where it says anything."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else body
     return shortened(str(message or error.message), 300)
 
 
 def _cause(error: BaseException) -> str:
-    """Give what is at the bottom of an error of the connection."""
+    """Return what is at the bottom of an error of the connection."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__

@@ -22,7 +22,7 @@ _Z = 1.959963984540054
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:
-    """Give the 95 % Wilson score interval of a share, which holds for few cases and for shares near 0 and 1, too.
+    """Return the 95 % Wilson score interval of a share, which holds for few cases and for shares near 0 and 1, too.
 
     >>> tuple(round(edge, 3) for edge in wilson(19, 30))
     (0.455, 0.781)
@@ -57,7 +57,7 @@ class Score:
         return wilson(self.count, self.total)
 
     def __str__(self) -> str:
-        """Give the share and its interval in per cent, as tables show them.
+        """Return the share and its interval in per cent, as tables show them.
 
         >>> str(Score(19, 30))
         '63 % (46 to 78)'

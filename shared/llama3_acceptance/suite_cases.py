@@ -34,7 +34,7 @@ class CaseReader:
     """Arguments that are ignored in every call."""
 
     def matching(self, node: Node) -> CaseReader:
-        """Give a reader that compares as the suite's `match` says."""
+        """Return a reader that compares as the suite's `match` says."""
         members = node.members(KEYS["match"])
         reader = replace(
             self,

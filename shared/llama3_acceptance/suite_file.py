@@ -32,7 +32,7 @@ class SuiteFile:
     """The line of each value, from 1 on."""
 
     def line(self, path: KeyPath) -> int:
-        """Give the line of a value; for one that is not there, that of what it should stand in."""
+        """Return the line of a value; for one that is not there, that of what it should stand in."""
         return next((self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1)
 
     def problem(self, path: KeyPath, message: str) -> str:

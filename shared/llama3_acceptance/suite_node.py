@@ -47,11 +47,11 @@ class Node:
         raise SuiteError(self.problem(message))
 
     def problem(self, message: str) -> str:
-        """Give what is wrong with it, with its place."""
+        """Return what is wrong with it, with its place."""
         return self.file.problem(self.path, message)
 
     def members(self, keys: Sequence[str], *, required: Iterable[str] = ()) -> Members:
-        """Give the values of an object by key.
+        """Return the values of an object by key.
 
         Args:
             keys: the keys that there are.
@@ -67,13 +67,13 @@ class Node:
         return Members(nodes, problems)
 
     def entries(self, expected: str = "an object") -> Iterator[Node]:
-        """Give the values of an object whose keys are the suite's own."""
+        """Return the values of an object whose keys are the suite's own."""
         if not isinstance(self.value, dict):
             self._fail_as(expected)
         return (Node(self.file, (*self.path, key), value) for key, value in self.value.items())
 
     def items(self, expected: str, *, at_least: int) -> list[Node]:
-        """Give the items of a list."""
+        """Return the items of a list."""
         if not isinstance(self.value, list) or len(self.value) < at_least:
             self._fail_as(expected)
         return [Node(self.file, (*self.path, index), item) for index, item in enumerate(self.value)]
@@ -86,32 +86,32 @@ class Node:
         return [one for one in found if one is not None]
 
     def text(self) -> str:
-        """Give a string that is not blank."""
+        """Return a string that is not blank."""
         if not isinstance(self.value, str) or not self.value.strip():
             self._fail_as("text")
         return str(self.value)
 
     def flag(self) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         if not isinstance(self.value, bool):
             self._fail_as("true or false")
         return bool(self.value)
 
     def tolerance(self) -> float:
-        """Give a number that is not below zero."""
+        """Return a number that is not below zero."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not self.value >= 0:
             self._fail_as("a number that is not below zero")
         return self.value
 
     def one_of(self, words: Sequence[_Word]) -> _Word:
-        """Give one of some words."""
+        """Return one of some words."""
         word = next((word for word in words if word == self.value), None)
         if word is None:
             self._fail_as(" or ".join(words), did_you_mean(self.value, words) if isinstance(self.value, str) else "")
         return word
 
     def names(self) -> list[str]:
-        """Give the strings of a list."""
+        """Return the strings of a list."""
         return self.each(Node.text, "a list of names")
 
     def _fail_as(self, expected: str, hint: str = "") -> NoReturn:
@@ -148,7 +148,7 @@ class Members:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Give the end of a message about a word that is none of those known, if one of them is like it.
+    """Return the end of a message about a word that is none of those known, if one of them is like it.
 
     >>> did_you_mean("get_wether", ["get_weather", "clock"])
     "; did you mean 'get_weather'?"

@@ -54,19 +54,19 @@ class SuiteTools:
         return cls(tools, tuple(problems))
 
     def tool(self, node: Node) -> Tool | None:
-        """Give the tool of a name; `None` for one that may be among those that could not be read."""
+        """Return the tool of a name; `None` for one that may be among those that could not be read."""
         name = node.text()
         if name not in self.tools and not self.problems:
             node.fail(f"{name!r} is not declared{did_you_mean(name, self.tools)}")
         return self.tools.get(name)
 
     def name(self, node: Node) -> str:
-        """Give the name of a declared tool."""
+        """Return the name of a declared tool."""
         self.tool(node)
         return node.text()
 
     def parameter_of_any(self, node: Node) -> str:
-        """Give the name of a parameter that any of the tools has."""
+        """Return the name of a parameter that any of the tools has."""
         name = node.text()
         if not self.problems and not any(_takes(tool, name) for tool in self.tools.values()):
             known = [known for tool in self.tools.values() for known in _properties(tool)]
@@ -75,7 +75,7 @@ class SuiteTools:
 
     @staticmethod
     def parameter(node: Node, name: str, tool: Tool | None) -> str:
-        """Give the name of a parameter, unless the tool's schema says that it has no such one."""
+        """Return the name of a parameter, unless the tool's schema says that it has no such one."""
         if tool is not None and not _takes(tool, name):
             node.fail(f"{tool.name} has no parameter {name!r}{did_you_mean(name, _properties(tool))}")
         return name

@@ -82,7 +82,7 @@ class Verdict(str, Enum):
     """An argument of the right type, with a value that is not accepted."""
 
     def __str__(self) -> str:
-        """Give the bare word, as it is written in suites and reports."""
+        """Return the bare word, as it is written in suites and reports."""
         return self.value
 
     @property
@@ -258,7 +258,7 @@ class Suite:
         object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
-        """Give the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""
+        """Return the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""
         if reasoning is None or not self.reading.starts_reasoning:
             return self
         return replace(self, reading=replace(self.reading, starts_reasoning=False))
@@ -318,7 +318,7 @@ class Judgements(NamedTuple):
     """The same with the arguments coerced to the types that their tool declares."""
 
     def of(self, *, coerced: bool) -> Judgement:
-        """Give one of the two."""
+        """Return one of the two."""
         return self.coerced if coerced else self.parsed
 
 
@@ -353,7 +353,7 @@ class CaseResult:
         return repeat_name(self.case_id, self.repeat)
 
     def judgement(self, *, coerced: bool) -> Judgement:
-        """Give one of the two judgements."""
+        """Return one of the two judgements."""
         return Judgements(self.parsed, self.coerced).of(coerced=coerced)
 
 

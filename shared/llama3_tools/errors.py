@@ -81,7 +81,7 @@ class ResponseFormatProblem(str, Enum):
     """Nothing is called, or another tool, where `tool_choice` says which one has to be."""
 
     def __str__(self) -> str:
-        """Give the bare word, as it is written in logs and JSON."""
+        """Return the bare word, as it is written in logs and JSON."""
         return self.value
 
 
@@ -132,7 +132,7 @@ class MissingExtraError(Llama3ToolsError, ImportError):
 
 
 def a_type(value: object) -> str:
-    """Give the type of a value, with its article.
+    """Return the type of a value, with its article.
 
     >>> a_type(5), a_type("five")
     ('an int', 'a str')

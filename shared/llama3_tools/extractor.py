@@ -1,4 +1,4 @@
-"""The one-shot function, and the configured extractor behind it and behind every stream."""
+"""The one-shot function, and the configured extractor that it and every stream are made by."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class ProblemReason(str, Enum):
     """The first of the problems that are not listed."""
 
     def __str__(self) -> str:
-        """Give the bare word, as it is written in logs and JSON."""
+        """Return the bare word, as it is written in logs and JSON."""
         return self.value
 
 
@@ -168,7 +168,7 @@ class ToolCall:
         return write_json(self.arguments) if self.changes else self.arguments_json
 
     def to_openai(self) -> OpenAIToolCall:
-        """Give the call in OpenAI's chat format, the arguments as JSON text."""
+        """Return the call in OpenAI's chat format, the arguments as JSON text."""
         function = OpenAIFunction(name=self.name, arguments=self.usable_json)
         return OpenAIToolCall(id=self.id, type="function", function=function)
 
@@ -205,7 +205,7 @@ class RejectionReason(str, Enum):
     """A call beyond the first `Limits.max_calls`, or the first of the rejections that are not listed (rule 14)."""
 
     def __str__(self) -> str:
-        """Give the bare word, as it is written in logs and JSON."""
+        """Return the bare word, as it is written in logs and JSON."""
         return self.value
 
 
@@ -286,7 +286,7 @@ class Extraction:
     """One model output, taken apart: nothing lost, nothing invented."""
 
     content: str | None
-    """The text that is no call, and no reasoning that was split off. `None` where there is no other text; `""` for an
+    """The text that is no call, and no reasoning that was split off. `None` if there is no other text; `""` for an
     empty output."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The calls, in the order in which the model wrote them (rule 2)."""
@@ -306,7 +306,7 @@ class Extraction:
         return bool(self.tool_calls)
 
     def to_openai(self) -> OpenAIMessage:
-        """Give the assistant message that an OpenAI-compatible server should have sent.
+        """Return the assistant message that an OpenAI-compatible server should have sent.
 
         >>> from llama3_tools import extract
         >>> extract("Hello!").to_openai()
@@ -333,7 +333,7 @@ def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
 
 
 def shortened(text: str, limit: int = 120) -> str:
-    """Give text of at most about `limit` characters, saying how long it was: what a model writes may be long."""
+    """Return text of at most about `limit` characters, saying how long it was: what a model writes may be long."""
     if len(text) <= limit:
         return text
     return f"{text[: limit - 20]}… ({len(text)} characters)"

@@ -75,18 +75,18 @@ EXAMPLES = (
 
 
 def quoted(page: str) -> list[str]:
-    """Give the error texts of a page's tables: what stands between backticks in their first column."""
+    """Return the error texts of a page's tables: what stands between backticks in their first column."""
     _, _, section = (DOCS / page).read_text("utf-8").partition("## Troubleshooting")
     cells = [line.replace(r"\|", "\0").split("|")[1] for line in section.splitlines() if line.startswith("| ")]
     spans = [double or single for cell in cells for double, single in re.findall(r"``(.+?)``|`([^`]+)`", cell)]
-    # What stands behind " (" is what this library adds, in a source of its own.
+    # What stands after " (" is what this library adds, in a source of its own.
     texts = [text for span in spans for text in span.replace("\0", "|").split(" (the ")]
     return [text for text in texts if " " in text and not text.startswith("{")]
 
 
 @cache
 def sources() -> tuple[str, ...]:
-    """Give the sources, with literals that stand side by side joined, and without the escapes in them."""
+    """Return the sources, with literals that stand side by side joined, and without the escapes in them."""
     joints = re.compile(r"""(["'])\s*[rf]{0,2}\1|\\(?=["'])""")
     texts = []
     for package in PACKAGES:
@@ -99,7 +99,7 @@ def sources() -> tuple[str, ...]:
 
 
 def is_said(text: str) -> bool:
-    """Tell whether a text is in the sources, with anything where it has `…` or an example."""
+    """Return whether a text is in the sources, with anything where it has `…` or an example."""
     parts = [re.escape(part) for part in re.sub("|".join(EXAMPLES), "…", text).strip("… ").split("…")]
     pattern = re.compile(r".{0,60}?".join(parts))
     return any(pattern.search(source) for source in sources())

@@ -69,7 +69,7 @@ FUNCTIONS = [get_weather, search_web, set_timer]
 
 
 def run_of(name: str, arguments: Mapping[str, object]) -> str | None:
-    """Give what a call gives; `None` where there is no such tool, or it does not take these arguments."""
+    """Return what a call gives; `None` where there is no such tool, or it does not take these arguments."""
     function: Any = {function.__name__: function for function in FUNCTIONS}.get(name)
     try:
         return function and function(**inspect.signature(function).bind(**arguments).arguments)

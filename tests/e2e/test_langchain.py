@@ -56,7 +56,7 @@ def summed(chunks: list[AIMessage]) -> AIMessage:
 
 
 def alike(message: AIMessage) -> tuple[object, ...]:
-    """Give what a message says, ids aside."""
+    """Return what a message says, ids aside."""
     calls = [(call["name"], call["args"]) for call in message.tool_calls]
     invalid = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
     return str(message.text), calls, invalid

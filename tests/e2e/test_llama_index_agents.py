@@ -251,7 +251,7 @@ def as_step(answer: str) -> str:
 
 
 def parsed(parser: Llama3ReActOutputParser, said: str) -> tuple[Any, str]:
-    """Give the step, or what is wrong with it."""
+    """Return the step, or what is wrong with it."""
     try:
         return parser.parse(said), ""
     except ValueError as error:

@@ -61,7 +61,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
             run_suite(suite, endpoint, settings, take, done=done)
     except KeyboardInterrupt:
-        trouble = "interrupted"  # pragma: no cover - tested, but behind a cancelled request Python 3.11 traces no line
+        trouble = "interrupted"  # pragma: no cover - tested, but after a cancelled request Python 3.11 traces no line
     except EndpointError as error:
         trouble = str(error)
     except OSError as error:

@@ -12,7 +12,7 @@ __all__ = ["append", "take_up"]
 
 
 def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -> tuple[Run, tuple[Record, ...]]:
-    """Give what a file holds already, and make it end where a line can follow.
+    """Return what a file holds already, and make it end where a line can follow.
 
     Args:
         path: the file; it need not be there.
@@ -46,7 +46,7 @@ def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -
 
 
 def append(path: Path, run: Run, record: Record) -> None:
-    """Append a response at once; to an empty file, behind the run."""
+    """Append a response at once; to an empty file, after the run."""
     with path.open("a", encoding="utf-8", newline="\n") as file:
         if file.tell() == 0:
             file.write(f"{written(run)}\n")
@@ -54,7 +54,7 @@ def append(path: Path, run: Run, record: Record) -> None:
 
 
 def _begins(path: Path, run: Run) -> bool:
-    """Tell whether a file holds no more than the beginning of a run's first line."""
+    """Return whether a file holds no more than the beginning of a run's first line."""
     half, head = path.read_bytes(), written(run).partition(":")[0].encode()
     return half.startswith(head) or head.startswith(half)
 

@@ -72,7 +72,7 @@ class CoercedArguments(_Fit, total=False):
 
 
 def coerced_arguments(calls: Iterable[ToolCall]) -> list[CoercedArguments]:
-    """Tell of each call in which something was changed, deviates or does not fit.
+    """Report each call in which something was changed, deviates or does not fit.
 
     >>> from llama3_tools import extract
     >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}

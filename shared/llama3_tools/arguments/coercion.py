@@ -197,7 +197,7 @@ class _Run:
         return best
 
     def _readings(self, node: Node, text: str) -> Iterator[object]:
-        """Give what a string that does not fit can be read as, of what the schema allows."""
+        """Yield what a string that does not fit can be read as, of what the schema allows."""
         alike = node.strings_like(text)
         if len(alike) == 1:
             yield from alike
@@ -323,7 +323,7 @@ def _misfit(node: Node, value: object) -> _Fit:
 
 
 def _may_be_item(node: Node, value: object) -> bool:
-    """Tell whether a bare value can stand for an array of it: not one that means nothing, or a list, be it broken."""
+    """Return whether a bare value can stand for an array of it: not one that means nothing, or a list, be it broken."""
     if "array" not in node.types or any(shape.has_prefix for shape in node.shapes):
         return False
     if isinstance(value, str):
@@ -333,7 +333,7 @@ def _may_be_item(node: Node, value: object) -> bool:
 
 
 def _is_within(value: object, levels: int) -> bool:
-    """Tell whether a value has at most so many levels of objects and arrays."""
+    """Return whether a value has at most so many levels of objects and arrays."""
     layer = [value] if isinstance(value, (dict, list)) else []
     while layer and levels > 0:
         inner = chain.from_iterable(one.values() if isinstance(one, dict) else one for one in layer)
@@ -343,7 +343,7 @@ def _is_within(value: object, levels: int) -> bool:
 
 
 def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Give a copy in which nothing stands in two places."""
+    """Return a copy in which nothing stands in two places."""
     if isinstance(value, dict):
         return {key: _copied(member) for key, member in value.items()}
     return list(map(_copied, value)) if isinstance(value, list) else value

@@ -26,7 +26,7 @@ class AllowedValues:
         self._others = {_scalar(one) for one in values if not isinstance(one, (str, dict, list))}
 
     def __contains__(self, value: object) -> bool:
-        """Tell whether a value equals one of them."""
+        """Return whether a value equals one of them."""
         if isinstance(value, str):
             return value in self._strings
         if isinstance(value, (dict, list)):  # which may be far larger than all of these
@@ -52,7 +52,7 @@ def first_twice(items: Sequence[object]) -> tuple[int, int] | None:
 
 
 def identity(value: object) -> tuple[Hashable, ...]:
-    """Give what two values share if they are equal, and only then. It takes time by the size of the value.
+    """Return what two values share if they are equal, and only then. It takes time by the size of the value.
 
     >>> identity([1, "a"]) == identity([1.0, "a"]), identity(1) == identity(True)
     (True, False)
@@ -84,7 +84,7 @@ def identity(value: object) -> tuple[Hashable, ...]:
 
 
 def _scalar(value: object) -> Hashable:
-    """Give the part of an identity that a value is which holds no others.
+    """Return the part of an identity that a value is which holds no others.
 
     Strings and numbers are text: its hashes differ from run to run, so that nobody can make up many that are alike.
     """

@@ -26,7 +26,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def is_null_word(text: str) -> bool:
-    """Tell whether the text is one of those that models write for null.
+    """Return whether the text is one of those that models write for null.
 
     >>> is_null_word("None"), is_null_word("nothing")
     (True, False)
@@ -66,7 +66,7 @@ def read_number(text: str, *, integer: bool = False) -> int | float | None:
 
 
 def _as_integer(text: str) -> int | None:
-    """Give the integer that a number is, by all of its digits: more than a float has."""
+    """Return the integer that a number is, by all of its digits: more than a float has."""
     try:
         exact = Decimal(text)
     except InvalidOperation:  # an exponent of twenty digits: of zero, or of what is next to it
@@ -91,7 +91,7 @@ def read_container(text: str) -> list[Any] | dict[str, Any] | None:
 
 
 def is_bracketed(text: str) -> bool:
-    """Tell whether the text stands between brackets, braces or parentheses, so that a list or an object is meant.
+    """Return whether the text stands between brackets, braces or parentheses, so that a list or an object is meant.
 
     >>> is_bracketed(" [a, b] "), is_bracketed("[a] b")
     (True, False)
@@ -101,7 +101,7 @@ def is_bracketed(text: str) -> bool:
 
 
 def looks_like_container(text: str) -> bool:
-    """Tell whether the text begins as a list or an object does: with a bracket, a fence, or the first of many quotes.
+    """Return whether the text begins as a list or an object does: with a bracket, a fence, or the first of many quotes.
 
     >>> looks_like_container("['a', 'b'"), looks_like_container("'a', 'b'"), looks_like_container("a, b")
     (True, True, False)

@@ -76,7 +76,7 @@ class GrowingArguments:
 
 
 def is_strict(arguments: Mapping[str, Any]) -> bool:
-    r"""Tell whether decoded arguments hold nothing that is no strict JSON (rule 8) and that decoders let through.
+    r"""Return whether decoded arguments hold nothing that is no strict JSON (rule 8) and that decoders let through.
 
     These are numbers that are none or too large, and halves of surrogate pairs. What no decoder gives, such as a date,
     a program has put there.
@@ -102,7 +102,7 @@ def is_strict(arguments: Mapping[str, Any]) -> bool:
 
 
 def with_escaped_halves(text: str) -> str:
-    r"""Give JSON that means the same and that can be sent: halves of surrogate pairs are escapes.
+    r"""Return JSON that means the same and that can be sent: halves of surrogate pairs are escapes.
 
     >>> print(with_escaped_halves('{"s": "é\ud83d"}'))
     {"s": "é\ud83d"}

@@ -10,7 +10,7 @@ __all__ = ["readable"]
 
 @lru_cache(maxsize=256)
 def readable(pattern: str) -> re.Pattern[str] | None:
-    r"""Give a pattern to search with, or `None` for one that Python does not read: nobody knows what it matches.
+    r"""Return a pattern to search with, or `None` for one that Python does not read: nobody knows what it matches.
 
     >>> readable(r"^\p{L}+$") is None
     True

@@ -23,7 +23,7 @@ NOWHERE = _Nowhere()
 
 
 def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
-    """Give what stands behind a reference such as `#/$defs/Place`, or `NOWHERE`.
+    """Return what a reference refers to, such as `#/$defs/Place`, or `NOWHERE`.
 
     It is a JSON Pointer in a fragment (RFC 6901, section 6). No other references are followed: not to another
     document, nor to an `$anchor`.
@@ -55,7 +55,7 @@ def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a s
 
 
 def resolve_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
-    """Give the schema behind a reference, or `True`, which allows anything.
+    """Return the schema that a reference refers to, or `True`, which allows anything.
 
     >>> resolve_reference({}, "#/$defs/Nowhere")
     True

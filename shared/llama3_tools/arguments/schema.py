@@ -87,15 +87,15 @@ class Shape:
         return any(part.prefix or part.items is not True for part in self._parts)
 
     def admits(self, value: object) -> bool:
-        """Tell whether the value itself fits, whatever is inside it."""
+        """Return whether the value itself fits, whatever is inside it."""
         return self.admits_type(value) and all(value in allowed for allowed in self.allowed)
 
     def admits_type(self, value: object) -> bool:
-        """Tell whether the value is of a type that fits."""
+        """Return whether the value is of a type that fits."""
         return self.types is None or json_type(value) in self.types
 
     def property(self, name: str) -> Property:
-        """Give what is said about a property of this name."""
+        """Return what is said about a property of this name."""
         found = self._properties.get(name)
         if found is None:
             found = self._read_property(name)
@@ -104,7 +104,7 @@ class Shape:
         return found
 
     def item(self, index: int) -> Node:
-        """Give the schema of the item at an index."""
+        """Return the schema of the item at an index."""
         if self._item is not None:
             return self._item
         node = self._reader.node(*(part.of_item(index) for part in self._parts))
@@ -158,7 +158,7 @@ class Node:
         return all(any(len(allowed.values) == 1 for allowed in shape.allowed) for shape in self.shapes)
 
     def strings_like(self, text: str) -> set[str]:
-        """Give the strings of all enums and constants that differ from a text in case, or in space around it, alone."""
+        """Return the strings of all enums and constants that differ from a text only in case, or in space around it."""
         if self._folded is None:
             folded: dict[str, set[str]] = {}
             for allowed in chain.from_iterable(shape.allowed for shape in self.shapes):
@@ -179,7 +179,7 @@ class SchemaReader:
         self._steps = 0
 
     def node(self, *schemas: object) -> Node:
-        """Give what one schema says, or several schemas of the same value at once."""
+        """Return what one schema says, or several schemas of the same value at once."""
         schemas = tuple(schema for schema in schemas if schema is not True)
         if len(schemas) == 1:
             schemas = (self._referred(schemas[0]),)
@@ -212,7 +212,7 @@ class SchemaReader:
         return found
 
     def _alternatives(self, schema: object, active: frozenset[int]) -> list[tuple[_Part, ...]]:
-        """Give the alternatives of a schema: of each, the parts that a value must fit at once."""
+        """Return the alternatives of a schema: of each, the parts that a value must fit at once."""
         self._steps += 1
         if schema is False:
             return [(_Part({"enum": []}),)]
@@ -275,12 +275,12 @@ class _Part:
             self.prefix, self.items = self.items, schema.get("additionalItems", True)
 
     def of_property(self, name: str) -> list[Any]:
-        """Give the schemas of a property that is declared here."""
+        """Return the schemas of a property that is declared here."""
         found = [self.properties[name]] if name in self.properties else []
         return found + [schema for pattern, schema in self.patterns if pattern.search(name)]
 
     def of_item(self, index: int) -> Any:  # noqa: ANN401 (a schema may be anything)
-        """Give the schema of the item at an index."""
+        """Return the schema of the item at an index."""
         return self.prefix[index] if index < len(self.prefix) else self.items
 
 

@@ -66,7 +66,7 @@ class Violation:
     rule: str | None
     """The keyword, such as `minimum`; `None` for the schema `false`."""
     wanted: Any
-    """What stands in the schema behind the keyword."""
+    """What stands in the schema under the keyword."""
     schema: Any
     """The schema that has the keyword."""
     message: str
@@ -83,7 +83,7 @@ class Violation:
 
 
 def validator_for(schema: Mapping[str, Any]) -> Validator:
-    """Give a validator that fetches nothing: what a reference does not find in the schema restricts nothing.
+    """Return a validator that fetches nothing: what a reference does not find in the schema restricts nothing.
 
     Raises:
         ToolDefinitionError: the schema is none by the standard.
@@ -120,7 +120,7 @@ def _without_drafts(schema: Any) -> Any:  # noqa: ANN401 (JSON, which may be no 
 
 
 def find_violations(validator: Validator, value: dict[str, Any], enums: Enums) -> Iterator[Violation]:
-    """Give all that is wrong with a value, in the order of the schema, as it is found.
+    """Yield all that is wrong with a value, in the order of the schema, as it is found.
 
     Args:
         validator: the validator of the schema.
@@ -150,7 +150,7 @@ def _few_frames() -> Iterator[None]:
 
 
 def _flaws(schema: object) -> Iterator[ValidationError]:
-    """Give what is wrong with a schema, but for its patterns, and for what older drafts had."""
+    """Yield what is wrong with a schema, but for its patterns, and for what older drafts had."""
     for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
         *_, keyword, rule = ["", "", *(step for step in error.schema_path if step not in _COMBINING)]
         if keyword in _OLDER and rule == "type" and isinstance(error.instance, (list, bool)):

@@ -159,12 +159,12 @@ class ArgumentValidator:
         return self._declared[id(schema)]
 
     def _names(self, schema: object) -> list[str]:
-        """Give the names that a schema declares, be it by what it refers to."""
+        """Return the names that a schema declares, be it by what it refers to."""
         shapes = SchemaReader(self._root).node(schema).shapes
         return list(dict.fromkeys(name for shape in shapes for name in shape.names))
 
     def _expected(self, violation: Violation) -> str:
-        """Give what a rule about numbers, lengths, items and the like expects."""
+        """Return what a rule about numbers, lengths, items and the like expects."""
         rule = violation.rule or ""
         if rule not in _RULES:
             return ""
@@ -194,7 +194,7 @@ class ArgumentValidator:
 
 
 def _is_meant(branch: list[Violation]) -> bool:
-    """Tell whether the value may have been meant for an alternative: not if its type or a constant of it differs."""
+    """Return whether the value may have been meant for an alternative: not if its type or a constant of it differs."""
     for violation in branch:
         is_constant = violation.rule == "const" or (violation.rule == "enum" and len(violation.wanted) == 1)
         if (violation.depth == 0 and violation.rule in _REASONS) or (violation.depth == 1 and is_constant):
@@ -205,7 +205,7 @@ def _is_meant(branch: list[Violation]) -> bool:
 
 
 def _detail(violation: Violation) -> str:
-    """Give what to say about a rule that has no words of its own here."""
+    """Return what to say about a rule that has no words of its own here."""
     if violation.rule in _REASONS or violation.rule in _RULES:
         return ""
     if violation.rule == "oneOf" and violation.message != TOO_LARGE:

@@ -46,7 +46,7 @@ _WIDTH = 8  # alternatives or values that are named
 
 
 def json_type(value: object) -> str:
-    """Give the JSON type of a value, nothing for what is no JSON. An integral float is an integer, by the standard.
+    """Return the JSON type of a value, nothing for what is no JSON. An integral float is an integer, by the standard.
 
     >>> json_type(5.0), json_type(2.5), json_type(True), json_type(b"")
     ('integer', 'number', 'boolean', '')
@@ -171,7 +171,7 @@ def _shown(value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """Give a value as JSON, or nothing for what cannot be written: no JSON, too deep, or an integer without end."""
+    """Return a value as JSON, or nothing for what cannot be written: no JSON, too deep, or an integer without end."""
     try:
         return shortened(json.dumps(value, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
@@ -187,7 +187,7 @@ def _or(words: Sequence[str]) -> str:
 
 
 def _declared(schema: object, root: object, detail: int) -> list[str]:
-    """Give the alternatives of a schema, each in words."""
+    """Return the alternatives of a schema, each in words."""
     if schema is False:
         return [_NOTHING]
     if not isinstance(schema, Mapping) or not detail:

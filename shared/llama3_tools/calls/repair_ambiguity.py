@@ -31,13 +31,13 @@ _EXPRESSION = rf"(?:[^\wQ]|{_OPERATOR}\b)(?:[^Q]*(?:[^\wQ]|\b{_OPERATOR}))?Q"
 
 
 def _with_quotes(pattern: str) -> dict[str, re.Pattern[str]]:
-    """Give a pattern for either kind of quotes, of which it calls one Q."""
+    """Return a pattern for either kind of quotes, of which it calls one Q."""
     return {quote: re.compile(pattern.replace("Q", quote)) for quote in "\"'"}
 
 
-# Quotes in a string that has the same ones come in pairs around something, apart from what is before and behind them.
+# Quotes in a string that has the same ones come in pairs around something, apart from what is before and after them.
 _QUOTED = _with_quotes(rf"[^Q]*(?:(?<=[\s(=])Q(?!{_EXPRESSION})(?=[^\s;Q])[^Q]*(?<!\s)Q(?!\w)[^Q]*)*")
-# They never stand behind what a quote stands behind that opens a string.
+# They never stand after what a quote stands after that opens a string.
 _OPENS = _with_quotes(rf"(?:^|[,:{{\[]){_SPACE}Q")
 # The other ones need not come in pairs where none of them can be the start or the end of a string.
 _PAIRED = _with_quotes(r"[^Q]*(?:(?:(?<=[\s(=,:\[{])QQ(?=[\s),}\];]|$)|(?<!\w)Q(?=[^\s,:}\]Q])[^Q]+Q(?!\w))[^Q]*)*")
@@ -52,22 +52,22 @@ _DIVISION = re.compile(rf"{_SPACE}//(?![ \t]*[^\W\d]+[ \t]+(?!{_OPERATOR}\b)[^\W
 
 
 def has_one_reading(text: str, tokens: Sequence[Token]) -> bool:
-    """Tell whether there is no second reading of a malformed object or array.
+    """Return whether there is no second reading of a malformed object or array.
 
     Args:
         text: all of it, as it was written.
         tokens: what stands in it, as `scan_broken` gave it.
     """
     start = tokens[0].start
-    behind, edges = 0, set[str]()
+    after, edges = 0, set[str]()
     for kind, begin, end, _ in tokens:
-        between, written = text[behind : begin - start], text[begin - start : end - start]
-        behind = end - start
+        between, written = text[after : begin - start], text[begin - start : end - start]
+        after = end - start
         if not all(_has_pairs(comment) for comment in _COMMENT.findall(between)):
             return False  # it may be a string without its first quote
-        if kind is Kind.PLAIN and _DIVISION.match(text, behind):
+        if kind is Kind.PLAIN and _DIVISION.match(text, after):
             return False
-        if kind is Kind.STRING and written[:-1].rstrip().endswith(",") and _NEXT_QUOTE.match(text, behind):
+        if kind is Kind.STRING and written[:-1].rstrip().endswith(",") and _NEXT_QUOTE.match(text, after):
             return False  # the comma may be the one that is missing
         if kind in (Kind.KEY, Kind.STRING):
             edges |= {written[0], written.rstrip(": \t\n\r")[-1]}
@@ -98,7 +98,7 @@ def _is_certain(written: str, *, is_mixed: bool) -> bool:
 
 
 def _has_plain_escapes(written: str) -> bool:
-    """Tell whether its backslashes all escape, or none does: one that does not shows that the rest may not, either."""
+    """Return whether all of its backslashes escape, or none does: one that does not puts the others in doubt."""
     kinds = set[bool]()
     for escape in _ESCAPE.findall(written[1:-1]):
         char = escape[1]

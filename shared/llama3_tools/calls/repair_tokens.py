@@ -132,7 +132,7 @@ def scan_broken(source: GrowingSource, first_keys: frozenset[str] | None) -> Rea
     """Read from a brace or bracket to where it closes; `None` where that is not certain.
 
     Args:
-        source: where to read. Afterwards it stands behind what closed, or where that became uncertain.
+        source: where to read. Afterwards it stands after what closed, or where that became uncertain.
         first_keys: what the first key may be; `None`: anything.
     """
     return _Scanner(source, first_keys).scan()
@@ -184,7 +184,7 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
 
 
 def _unquoted(written: str) -> str:
-    """Give the text of a string. A backslash that begins no escape stays."""
+    """Return the text of a string. A backslash that begins no escape stays."""
     text = _ESCAPE.sub(_unescaped, written[1:-1])
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
@@ -243,7 +243,7 @@ class _Scanner:
                 return match
 
     def _skip(self) -> Reading[bool]:
-        """Step over white space and comments; tell whether there is something behind."""
+        """Step over white space and comments; tell whether there is something after."""
         source = self.source
         while True:
             space = _WHITE_SPACE.match(source.text, source.pos, self._end)
@@ -358,20 +358,20 @@ class _Scanner:
             self.has_inner_quotes = True
 
     def _closes(self, *, is_first: bool) -> Reading[bool | None]:
-        """Tell whether the quote here closes its string; `None`: this is no string, or there are two side by side.
+        """Return whether the quote here closes its string; `None`: this is no string, or there are two side by side.
 
         Args:
             is_first: whether it would be the first of a pair, if it stood within the string.
         """
-        behind = yield from self._match(_BEHIND_QUOTE, 1)
-        if behind is None or behind[1] in _NO_STRING:
-            return None if behind else False
-        if behind[1] in (",", self.closers[-1]):
+        after = yield from self._match(_BEHIND_QUOTE, 1)
+        if after is None or after[1] in _NO_STRING:
+            return None if after else False
+        if after[1] in (",", self.closers[-1]):
             return True
-        if behind[1] not in _BODY:
+        if after[1] not in _BODY:
             return False
-        is_apart = self.closers[-1] == "}" and len(behind[0]) > 1
-        if is_apart and (yield from self._match(_NEXT_KEY, len(behind[0]))):
+        is_apart = self.closers[-1] == "}" and len(after[0]) > 1
+        if is_apart and (yield from self._match(_NEXT_KEY, len(after[0]))):
             return True
         return None if is_first else False
 

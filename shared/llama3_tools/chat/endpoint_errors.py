@@ -57,7 +57,7 @@ class EndpointFault(Enum):
 
 
 def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) -> EndpointFault | None:
-    """Tell what is wrong with an endpoint, or `None` where that is not known.
+    """Return what is wrong with an endpoint, or `None` where that is not known.
 
     >>> endpoint_fault(ConnectionRefusedError())
     <EndpointFault.NOT_CONNECTED: 1>
@@ -109,7 +109,7 @@ _TO_DO = {
 
 
 def shown_error(text: str, to_do: str) -> str:
-    """Give an error's text, of which a page's beginning is enough, and what to do about it.
+    """Return an error's text, of which a page's beginning is enough, and what to do about it.
 
     >>> shown_error("Connection error.", "start the server")
     'Connection error. (start the server)'
@@ -138,7 +138,7 @@ def _address(client: object) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an error and what it was raised from, the deepest last."""
+    """Yield an error and what it was raised from, the deepest last."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -132,7 +132,7 @@ def _read_tools(name: str) -> Sequence[ToolLike]:
 
 
 def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) -> bytes:
-    """Give an extraction as one line of JSON."""
+    """Return an extraction as one line of JSON."""
     rejections = [
         {
             "reason": rejection.reason.value,
@@ -153,7 +153,7 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
 
 
 def _call(call: ToolCall) -> str:
-    """Give a call as JSON, its arguments as the model wrote them, which keeps every digit (rule 8)."""
+    """Return a call as JSON, its arguments as the model wrote them, which keeps every digit (rule 8)."""
     arguments = _LINE_BREAK.sub(" ", call.arguments_json)  # in JSON, they only stand outside of strings
     facts: dict[str, object] = {"id": call.id, "format": call.format, "span": call.span}
     if call.deviations:

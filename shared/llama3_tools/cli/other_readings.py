@@ -42,7 +42,7 @@ class Option(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OtherCall:
-    """A call that is found with other options, in a place where there is none without them."""
+    """A call that is found with other options, in a place where the usual ones find none."""
 
     call: ToolCall
     """The call."""

@@ -31,7 +31,7 @@ class _Screen(Console):
 
 
 def console(color: ColorChoice, *, stderr: bool = False) -> Console:
-    """Give a console that prints in colour when that is wanted, and marks up nothing by itself."""
+    """Return a console that prints in colour when that is wanted, and marks up nothing by itself."""
     return _Screen(
         stderr=stderr,
         force_terminal=True if color == "always" else None,

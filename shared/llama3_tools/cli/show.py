@@ -110,7 +110,7 @@ class _Place(NamedTuple):
 def _placed(
     extraction: Extraction, others: Sequence[OtherCall]
 ) -> tuple[dict[int, list[OtherCall]], list[tuple[int, list[OtherCall]]]]:
-    """Give the other calls by the rejection in which they stand, and the rest by their offsets, the last one first."""
+    """Return the other calls by the rejection in which they stand, and the rest by their offsets, the last first."""
     rejected = [rejection.span for rejection in extraction.rejections]
     in_rejections: dict[int, list[OtherCall]] = defaultdict(list)
     elsewhere: dict[int, list[OtherCall]] = defaultdict(list)

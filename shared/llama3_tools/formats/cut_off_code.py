@@ -52,7 +52,7 @@ def what_is_open(code: str) -> str | None:
 
 
 def _string_end(code: str, pos: int, quote: str) -> int:
-    """Give the index behind a string that begins before `pos`: behind its line, where it ends with that; or -1."""
+    """Return the index after a string that begins before `pos`: after its line, where it ends with that; or -1."""
     while match := _IN_STRING[quote].search(code, pos):
         pos = match.end()
         if not match[0].startswith("\\"):

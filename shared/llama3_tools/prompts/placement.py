@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 __all__ = ["Place", "ToolsIn", "find_place", "put_prompt", "put_prompt_before"]
 
 ToolsIn: TypeAlias = Literal["user", "system"]
-"""Where the tools go: before the first user message, as Meta has it, or behind the system message."""
+"""Where the tools go: before the first user message, as Meta has it, or after the system message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def find_place(roles: Sequence[str], tools_in: ToolsIn) -> Place:
 
     Args:
         roles: the role of each message: `user`, `system`, or any other word.
-        tools_in: the role that takes it. A new user message stands behind the system messages in front, a new system
+        tools_in: the role that takes it. A new user message stands after the system messages in front, a new system
             message before all.
     """
     for index, role in enumerate(roles):
@@ -43,7 +43,7 @@ def find_place(roles: Sequence[str], tools_in: ToolsIn) -> Place:
 
 
 def put_prompt(prompt: str, parts: Sequence[str | None], tools_in: ToolsIn) -> tuple[Place, str]:
-    r"""Put the prompt before a user message's first text, or behind a system message's last one.
+    r"""Put the prompt before a user message's first text, or after a system message's last one.
 
     It becomes one text with it, for clients join the texts of a message in different ways.
 

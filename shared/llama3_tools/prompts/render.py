@@ -259,7 +259,7 @@ def _written(arguments: Mapping[str, Any] | str) -> str:
 def formats_asked_for(
     prompt_format: PromptFormat, formats: Formats = None, *, tools: Collection[str] | None = None
 ) -> Formats:
-    """Give what to read where a model was asked for a form: that form for any name, and what else is to be read.
+    """Return what to read where a model was asked for a form: that form for any name, and what else is to be read.
 
     >>> formats_asked_for("json", ["tool_call"]), formats_asked_for("json", "none")
     (('tool_call', 'json'), ('none',))

@@ -17,7 +17,7 @@ _FEW = 16
 
 
 def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[str, Any] | None = None) -> bool:
-    """Tell whether strict JSON has at most so many levels of objects and arrays; its value, if known, may tell at once.
+    """Return whether strict JSON has at most so many levels of objects and arrays; its value, if known, is faster.
 
     >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
     (True, False)
@@ -44,7 +44,7 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
 
 
 def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
-    """Tell whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
+    """Return whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
 
     A string takes as many characters as it has, and one more for each escape, whose backslash tells; some take more.
     What is left over is too short for so many brackets.
@@ -57,7 +57,7 @@ def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
 
 
 def _depth(brackets: bytes) -> int:
-    """Give the depth of balanced parentheses, a step for each run of them."""
+    """Return the depth of balanced parentheses, a step for each run of them."""
     depth = deepest = 0
     for run in brackets.replace(b")(", b") (").split():
         opened = run.count(b"(")

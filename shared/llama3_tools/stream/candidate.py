@@ -21,7 +21,7 @@ class Candidate:
         """What reads it; `None` for code, which has no grammar."""
         self.start = start
         self.before = before
-        """The text before it, as far as anyone looks behind."""
+        """The text before it, as far back as anyone looks."""
         self.name = name
         """The name of a pythonic call."""
         self._kept = GrowingText()

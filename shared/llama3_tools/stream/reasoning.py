@@ -53,5 +53,5 @@ class Reasoning:
 
     @property
     def text(self) -> str | None:
-        """All of it so far, or `None` where there is none, or it is not kept."""
+        """All of it so far, or `None` if there is none, or it is not kept."""
         return (self._pieces.joined() or None) if self._pieces else None

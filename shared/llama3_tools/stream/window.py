@@ -1,4 +1,4 @@
-"""The model output as far as it has arrived: a window to read in, with a look behind."""
+"""The model output as far as it has arrived: a window to read in, and some text before it."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def parse_response(  # noqa: PLR0913 (an option each)
 
 
 def limits_of_reading(limits: Limits) -> Limits:
-    """Give the bounds of the extractor behind `check_response`, which has looked at each call: the object may be long.
+    """Return the bounds for what `check_response` reads after it has looked at each call: the object may be long.
 
     >>> limits_of_reading(Limits(max_calls=5)).max_call_length > Limits().max_call_length
     True
@@ -191,7 +191,7 @@ def _check_output(text: str, wanted: _Format) -> None:
 
 
 def _no_object_first(text: str, start: int) -> _DeviationError:
-    """Tell what an output is that does not begin with an object."""
+    """Return what an output is that does not begin with an object."""
     token = _PROTOCOL_TOKEN.match(text, start)
     if token is not None:
         return _protocol_token(token)
@@ -210,9 +210,9 @@ def _no_object_first(text: str, start: int) -> _DeviationError:
         detail = f"a code fence stands around it, at offset {offset}"
         return _DeviationError(ResponseFormatProblem.FENCED, offset, detail)
     detail = f"{_quoted(text[start:begin])} stands before the JSON object at offset {begin}"
-    behind = skip_json_space(text, end)
-    if behind < len(text):
-        detail = f"{detail}, and {_quoted(text[behind:])} behind it"
+    after = skip_json_space(text, end)
+    if after < len(text):
+        detail = f"{detail}, and {_quoted(text[after:])} after it"
         return _DeviationError(ResponseFormatProblem.EMBEDDED, start, detail)
     return _DeviationError(ResponseFormatProblem.TEXT_BEFORE, start, detail)
 
@@ -240,16 +240,16 @@ def _broken(broken: BrokenObject, start: int) -> _DeviationError:
 
 
 def _text_behind(text: str, rest: int) -> _DeviationError:
-    """Tell what stands behind the object."""
+    """Return what stands after the object."""
     token = _PROTOCOL_TOKEN.match(text, rest)
     if token is not None:
         return _protocol_token(token)
     match = _BETWEEN_OBJECTS.match(text, rest)
     begin = match.end() if match else rest
     if _find_object(text, begin)[0] == begin:
-        detail = f"a second JSON object stands behind the first, at offset {begin}"
+        detail = f"a second JSON object stands after the first, at offset {begin}"
         return _DeviationError(ResponseFormatProblem.TWO_OBJECTS, begin, detail)
-    detail = f"{_quoted(text[rest:])} stands behind the JSON object, at offset {rest}"
+    detail = f"{_quoted(text[rest:])} stands after the JSON object, at offset {rest}"
     return _DeviationError(ResponseFormatProblem.TEXT_AFTER, rest, detail)
 
 

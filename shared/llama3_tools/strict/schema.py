@@ -36,7 +36,7 @@ def response_json_schema(
     tool_choice: ToolChoice = "auto",
     max_string: int | None = None,
 ) -> dict[str, Any]:
-    """Give the JSON Schema of the strict response format: each tool's name with the arguments of that tool.
+    """Return the JSON Schema of the strict response format: each tool's name with the arguments of that tool.
 
     It refers to nothing outside of itself: what the tools' schemas refer to stands in its `$defs`. The tools' schemas
     are taken as they are otherwise, so a server's wishes, such as `additionalProperties: false`, are theirs to fulfil;
@@ -141,7 +141,7 @@ class _Lifting:
         """The names in `definitions`, by the references that stand for them in the tool's own schema."""
 
     def arguments(self) -> dict[str, Any]:
-        """Give the schema of the tool's arguments, which are an object in any case."""
+        """Return the schema of the tool's arguments, which are an object in any case."""
         schema = self._tool.arguments_schema
         takes_none = schema.get("properties") == {} and not self._tool.requires_arguments
         closed = {"additionalProperties": False} if takes_none and not schema.keys() & _ALLOWING else {}

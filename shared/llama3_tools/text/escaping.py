@@ -31,7 +31,7 @@ _IN_PROSE = re.compile(
 
 
 def escape_invisible(text: str, *, exact: bool = False) -> str:
-    r"""Give text in which no character hides, commands a terminal, turns text around, or cannot be written to a file.
+    r"""Return text in which no character hides, commands a terminal, turns text around, or cannot be written to a file.
 
     >>> print(escape_invisible("a\x1b[2Jb\u202e\ud800"))
     a\x1b[2Jb\u202e\ud800
@@ -44,7 +44,7 @@ def escape_invisible(text: str, *, exact: bool = False) -> str:
 
 
 def escape_invisible_json(text: str, *, exact: bool = False) -> str:
-    r"""Give JSON that means the same, in which such characters are escapes.
+    r"""Return JSON that means the same, in which such characters are escapes.
 
     >>> print(escape_invisible_json('"a\x9b2Jb\u202e"'))
     "a\u009b2Jb\u202e"

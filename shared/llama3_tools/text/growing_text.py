@@ -33,13 +33,13 @@ class GrowingText:
             self._short = []
 
     def joined(self) -> str:
-        """Give all of it."""
+        """Return all of it."""
         return "".join((*self._long, *self._short))
 
     def __bool__(self) -> bool:
-        """Tell whether there is a piece."""
+        """Return whether there is a piece."""
         return bool(self._short or self._long)
 
     def __reversed__(self) -> Iterator[str]:
-        """Give the pieces, the last one first."""
+        """Return the pieces, the last one first."""
         return chain(reversed(self._short), reversed(self._long))

@@ -103,7 +103,7 @@ def _pieces(whole: object, default: Callable[[Any], object] | None) -> Iterator[
 
 
 def _members(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[object]:
-    """Give what stands in a container, and what stands between."""
+    """Yield what stands in a container, and what stands between."""
     separator = ""
     for member in container:
         if isinstance(container, dict):

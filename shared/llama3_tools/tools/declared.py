@@ -47,11 +47,11 @@ class Tool:
         object.__setattr__(self, "parameters", read_only(dict(self.parameters)))
 
     def __copy__(self) -> Tool:
-        """Give the tool itself, which never changes."""
+        """Return the tool itself, which never changes."""
         return self
 
     def __deepcopy__(self, _: object) -> Tool:
-        """Give the tool itself, which never changes."""
+        """Return the tool itself, which never changes."""
         return self
 
     @property
@@ -69,7 +69,7 @@ class Tool:
         return bool(self.parameters.get("required"))
 
     def to_openai(self) -> dict[str, Any]:
-        """Give the tool in OpenAI's chat format, as prompts and servers take it."""
+        """Return the tool in OpenAI's chat format, as prompts and servers take it."""
         function: dict[str, Any] = {"name": self.name}
         if self.description:
             function["description"] = self.description

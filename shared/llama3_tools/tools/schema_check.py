@@ -62,7 +62,7 @@ def require_parameters(schema: object) -> None:
 
 
 def schema_flaw(schema: Mapping[str, Any]) -> str | None:
-    """Tell what is wrong with the schema of a tool's arguments, and where; `None` where nothing is.
+    """Return what is wrong with the schema of a tool's arguments, and where; `None` where nothing is.
 
     Only the shape is checked, of what the drafts of JSON Schema agree on: keywords that are not known may be there.
 
@@ -91,7 +91,7 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _schema_key(tool: Mapping[str, Any]) -> str | None:
-    """Tell under which key a tool dict has the schema of its arguments; `None`: it is none."""
+    """Return under which key a tool dict has the schema of its arguments; `None`: it is none."""
     function = tool.get("function")
     holder = function if isinstance(function, Mapping) else tool
     key = next((key for key in SCHEMA_KEYS if isinstance(holder.get(key), Mapping)), None)
@@ -113,7 +113,7 @@ def _json_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
-    """Tell where a name is no string, as `json` writes 1 like "1"; and whether it is nested too deep, if in itself."""
+    """Return where a name is no string, as `json` writes 1 like "1"; and whether it is nested too deep."""
     layer: list[tuple[str, Any]] = [("", schema)]
     for _ in range(_MAX_DEPTH):
         below: dict[int, tuple[str, Any]] = {}  # what stands there twice is looked at once
@@ -131,7 +131,7 @@ def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _flat_flaw(schema: Mapping[str, Any]) -> str | None:
-    """Tell whether these are parameters by name: as keywords that nobody knows, they would declare nothing."""
+    """Return whether these are parameters by name: as keywords that nobody knows, they would declare nothing."""
     if not schema or any(name in _KEYWORDS or name.startswith(("$", "x-")) for name in schema):
         return None
     if not all(map(_is_parameter, schema.values())):
@@ -154,7 +154,7 @@ def _is_type(kind: object) -> bool:
 
 
 def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Give the keywords whose value is wrong, each with what it has to be."""
+    """Yield the keywords whose value is wrong, each with what it has to be."""
     if "type" in schema and not _is_type(schema["type"]):
         *most, last = (f'"{name}"' for name in _TYPES)
         yield "type", f"{', '.join(most)} or {last}"
@@ -170,7 +170,7 @@ def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Give the schemas right inside one, each with its place."""
+    """Yield the schemas right inside one, each with its place."""
     for keyword in (*WITH_ONE, *WITH_SEVERAL):
         if keyword not in schema:
             continue

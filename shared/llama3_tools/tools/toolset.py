@@ -48,7 +48,7 @@ class Toolset:
         return coercers_of(self._declared)
 
     def extractor(self, *, id_factory: Callable[[], str] = new_call_id, **options: Any) -> Extractor:  # noqa: ANN401
-        """Give the `Extractor` for these tools that has these options, which can be hashed.
+        """Return the `Extractor` for these tools that has these options, which can be hashed.
 
         One with an `id_factory` of the caller's is made anew: it would keep alive what that belongs to.
         """
@@ -57,7 +57,7 @@ class Toolset:
         return Extractor(tools=self._declared.values(), id_factory=id_factory, **options)
 
     def prompt(self, prompt_format: PromptFormat = "json", tool_choice: ToolChoice = "auto") -> str:
-        """Give what `render_tool_prompt` makes of these tools."""
+        """Return what `render_tool_prompt` makes of these tools."""
         return _prompt(self, prompt_format, tool_choice)
 
 
@@ -68,7 +68,7 @@ def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
 def kept_toolset(
     tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = _as_given
 ) -> Toolset:
-    """Give the toolset of tool dicts: the one that was made before where the same were given.
+    """Return the toolset of tool dicts: the one that was made before where the same were given.
 
     >>> kept_toolset([{"name": "now"}]) is kept_toolset([{"name": "now"}])
     True

@@ -72,14 +72,14 @@ def serving(*answers: str | Turn) -> Iterator[LoopbackServer]:
 
 
 def chat_openai(server: LoopbackServer) -> ChatOpenAI:
-    """Give the model that is served, as a user would."""
+    """Return the model that is served, as a user would."""
     return ChatOpenAI(
         base_url=server.base_url, api_key=SecretStr("none"), model="llama3.1", stream_usage=True, max_retries=0
     )
 
 
 def conversations(server: LoopbackServer) -> list[list[tuple[str, str]]]:
-    """Give the role and the text of each message that arrived, a list a request."""
+    """Return the role and the text of each message that arrived, a list a request."""
     bodies: list[Any] = [request.body["messages"] for request in server.requests if request.path == CHAT]
     return [[(message["role"], message["content"]) for message in messages] for messages in bodies]
 
@@ -107,14 +107,14 @@ in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, strea
 
 
 def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
-    """Give an agent with the middleware, and whatever goes before that."""
+    """Return an agent with the middleware, and whatever goes before that."""
     own = {key: options.pop(key) for key in inspect.signature(Llama3ToolMiddleware).parameters if key in options}
     middleware = [*options.pop("before", ()), Llama3ToolMiddleware(**own)]
     return create_agent(chat_openai(server), list(tools or (get_weather, add)), middleware=middleware, **options)
 
 
 def shown(messages: list[BaseMessage]) -> list[tuple[str, object]]:
-    """Give the type of each message, with the arguments of its calls, or its text."""
+    """Return the type of each message, with the arguments of its calls, or its text."""
     return [
         (message.type, [made["args"] for made in message.tool_calls])
         if isinstance(message, AIMessage) and message.tool_calls

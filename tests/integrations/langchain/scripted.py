@@ -54,7 +54,7 @@ class ScriptedChatModel(BaseChatModel):
 
 
 def counted_ids() -> Callable[[], str]:
-    """Give an id factory whose ids can be foretold: `call_0`, `call_1`, …"""
+    """Return an id factory whose ids can be foretold: `call_0`, `call_1`, …"""
     numbers = itertools.count()
     return lambda: f"call_{next(numbers)}"
 
@@ -74,7 +74,7 @@ def streamed(parser: Runnable[Any, AIMessage], chunks: Sequence[str | BaseMessag
 
 
 def fields(message: BaseMessage) -> dict[str, Any]:
-    """Give all fields of a message, without the numbers by which LangChain merges the blocks of chunks."""
+    """Return all fields of a message, without the numbers by which LangChain merges the blocks of chunks."""
     dumped = message.model_dump()
     if isinstance(message.content, list):
         dumped["content"] = [
@@ -85,7 +85,7 @@ def fields(message: BaseMessage) -> dict[str, Any]:
 
 
 def as_text_chunks(pieces: list[str]) -> list[AIMessageChunk]:
-    """Give pieces as a server with string content sends them: an empty chunk, the text, and what comes last."""
+    """Return pieces as a server with string content sends them: an empty chunk, the text, and what comes last."""
     return [
         AIMessageChunk(content="", id="chatcmpl-1", response_metadata={"model_provider": "openai"}),
         *(AIMessageChunk(content=piece, id="chatcmpl-1") for piece in pieces),
@@ -100,7 +100,7 @@ def as_text_chunks(pieces: list[str]) -> list[AIMessageChunk]:
 
 
 def as_block_chunks(pieces: list[str]) -> list[AIMessageChunk]:
-    """Give pieces as a model with content version `v1` sends them: in blocks, after a block of reasoning."""
+    """Return pieces as a model with content version `v1` sends them: in blocks, after a block of reasoning."""
     version = {"output_version": "v1"}
     reasoning = {"type": "reasoning", "reasoning": "Weather? ", "index": 0}
     return [
@@ -119,7 +119,7 @@ def as_block_chunks(pieces: list[str]) -> list[AIMessageChunk]:
 
 
 def as_unversioned_block_chunks(pieces: list[str]) -> list[AIMessageChunk]:
-    """Give pieces as a model with blocks of its own sends them: content that lists no calls."""
+    """Return pieces as a model with blocks of its own sends them: content that lists no calls."""
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     return [
         AIMessageChunk(content=[image], id="msg_1"),

@@ -58,7 +58,7 @@ def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any o
 
 
 def native(*pieces: str) -> list[AIMessageChunk]:
-    """Give a call as a server sends it that found it, in pieces."""
+    """Return a call as a server sends it that found it, in pieces."""
     first = tool_call_chunk(name="plan", args="", id="a", index=0)
     rest = [tool_call_chunk(args=piece, index=0) for piece in pieces]
     return [AIMessageChunk(content="", tool_call_chunks=[piece]) for piece in (first, *rest)]

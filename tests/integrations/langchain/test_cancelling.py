@@ -74,7 +74,7 @@ chains = pytest.mark.parametrize("chain_of", CHAINS)
 
 
 async def tasks() -> set[asyncio.Task[Any] | None]:
-    """Give what else is running, once the loop has closed the generators that LangChain let go of."""
+    """Return what else is running, once the loop has closed the generators that LangChain let go of."""
     gc.collect()
     for _ in range(50):  # a turn or two for each generator in another
         await asyncio.sleep(0)

@@ -46,7 +46,7 @@ def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any o
 
 
 def pieces(*given: tuple[int | None, str | None, str | None, str | None]) -> list[AIMessageChunk]:
-    """Give a chunk for each piece of a call: its index, id and name, and some of its arguments."""
+    """Return a chunk for each piece of a call: its index, id and name, and some of its arguments."""
     return [
         AIMessageChunk(
             content="", id="1", tool_call_chunks=[tool_call_chunk(name=name, args=args, id=call_id, index=index)]
@@ -56,20 +56,20 @@ def pieces(*given: tuple[int | None, str | None, str | None, str | None]) -> lis
 
 
 def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
-    """Give the calls of a message; of a malformed one, the text."""
+    """Return the calls of a message; of a malformed one, the text."""
     assert all(call["type"] == "tool_call" for call in message.tool_calls)
     calls: list[Any] = [(call["name"], call["args"], call["id"]) for call in message.tool_calls]
     return calls + [(call["name"], json.loads(str(call["args"])), call["id"]) for call in message.invalid_tool_calls]
 
 
 def in_blocks(chunk: AIMessageChunk) -> AIMessageChunk:
-    """Give a chunk as a model with content version `v1` sends it."""
+    """Return a chunk as a model with content version `v1` sends it."""
     blocks: list[Any] = [dict(piece) for piece in chunk.tool_call_chunks]
     return chunk.model_copy(update={"content": blocks, "response_metadata": {"output_version": "v1"}})
 
 
 def listed(message: AIMessage) -> list[dict[str, Any]]:
-    """Give the blocks of a message that list calls, which are those it has."""
+    """Return the blocks of a message that list calls, which are those it has."""
     blocks: list[Any] = [block for block in fields(message)["content"] if block["type"] != "text"]
     bare = [{key: value for key, value in block.items() if key != "extras"} for block in blocks]
     assert [block for block in bare if block["type"] == "tool_call"] == message.tool_calls
@@ -560,7 +560,7 @@ class TestLimits:
 
 
 def sending(*arguments: str, finish_reason: str, name: str = "get_weather") -> Callable[[Request], Answer]:
-    """Give a server's answer with one call, whose arguments come in these pieces."""
+    """Return a server's answer with one call, whose arguments come in these pieces."""
 
     def model(request: Request) -> Answer:
         head = {"id": "1", "created": 0, "model": "llama3.1"}

@@ -19,12 +19,12 @@ TIME = '{"name": "get_time", "parameters": {"zone": "CET"}}'
 
 
 def get_weather(city: str) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"Sun in {city}"
 
 
 def get_time(zone: str) -> str:
-    """Tell the time of a zone."""
+    """Return the time of a zone."""
     return f"12:30 {zone}"
 
 

@@ -102,7 +102,7 @@ class TestFunctionAgent:
 
     async def test_several_calls_run_and_results_come_in_the_order_of_the_calls(self) -> None:
         async def slow(city: str) -> str:
-            """Tell the weather, late."""
+            """Return the weather, late."""
             await asyncio.sleep(0.05)
             return f"Rain in {city}"
 

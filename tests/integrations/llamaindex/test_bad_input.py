@@ -234,7 +234,7 @@ def tool_with(metadata: ToolMetadata) -> FunctionTool:
 
 
 def another_weather(town: str) -> str:
-    """Tell the weather of a town."""
+    """Return the weather of a town."""
     return f"Rain in {town}"
 
 

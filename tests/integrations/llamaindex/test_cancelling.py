@@ -45,7 +45,7 @@ class Source:
 
 
 async def tasks() -> set[asyncio.Task[Any] | None]:
-    """Give what else is running, once the loop has had its turns."""
+    """Return what else is running, once the loop has had its turns."""
     gc.collect()
     for _ in range(50):
         await asyncio.sleep(0)

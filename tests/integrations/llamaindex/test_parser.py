@@ -34,12 +34,12 @@ BROKEN = '{"name": "get_weather", "parameters": {"city": Paris}}'
 
 
 def get_weather(city: str, days: int = 1) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"Sun in {city} for {days}"
 
 
 async def aget_weather(city: str) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"Sun in {city}"
 
 
@@ -208,7 +208,7 @@ class Weather(BaseModel):
 
 class Forecaster:
     def get_weather(self, city: str) -> str:
-        """Tell the weather of a city."""
+        """Return the weather of a city."""
         return city
 
 

@@ -17,7 +17,7 @@ PIECES = ["Thought: x", "Thought:", " ", "\nAction: f", "\nAction Input: ", '{"a
 
 
 def read_by(parser: Any, text: str) -> object:  # noqa: ANN401 (a function that reads a step)
-    """Give a step's values, or the error."""
+    """Return a step's values, or the error."""
     try:
         read = parser(text)
     except (ValueError, AttributeError) as error:
@@ -28,7 +28,7 @@ def read_by(parser: Any, text: str) -> object:  # noqa: ANN401 (a function that 
 
 
 def expected_of(text: str) -> Any:  # noqa: ANN401 (a step's values, or the error)
-    """Give what LlamaIndex makes of a text: of an action, what it makes of it behind a thought.
+    """Return what LlamaIndex makes of a text: of an action, what it makes of it behind a thought.
 
     Behind other text, it takes the last action rather than the first.
     """
@@ -48,7 +48,7 @@ def test_a_step_is_what_llama_index_makes_of_it_unless_it_takes_the_input_from_e
         if expected == "'NoneType' object has no attribute 'strip'":  # what an empty thought comes to there
             continue
         read = read_by(read_step, text)
-        if str(read).startswith("expected an object behind 'Action Input:', found"):
+        if str(read).startswith("expected an object after 'Action Input:', found"):
             assert re.search(
                 r"Action Input: .*\n+(?:Action|Answer|Thought)|Action: f.*\n+(?:Action: f|Answer)", text, re.DOTALL
             )

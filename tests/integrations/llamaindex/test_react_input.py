@@ -20,7 +20,7 @@ removed: list[Any] = []
 
 
 def now() -> str:
-    """Tell the time."""
+    """Return the time."""
     return "noon"
 
 

@@ -220,7 +220,7 @@ class TestAgents:
             agent = ReActAgent(tools=TOOLS, llm=served.llm(), streaming=streaming, **pair)
             assert str(await agent.run("Time?")) == "Noon."
         assert served.messages(1)[-1] == ("user", "Observation: 12:30 CET")
-        assert "no step behind the reasoning" in json.dumps(served.messages(2))
+        assert "no step after the reasoning" in json.dumps(served.messages(2))
 
 
 @pytest.mark.parametrize("starts", [True, False])
@@ -233,7 +233,7 @@ def test_a_react_step_is_read_behind_the_reasoning(starts: bool) -> None:
         ("Answer: 1.</think>Thought: So.\nAnswer: 2.", "Thought: So.\nAnswer: 2."),
     ]:
         assert read.parse(f"{opening}{output}").get_content() == content
-    with pytest.raises(ValueError, match="no step behind the reasoning"):
+    with pytest.raises(ValueError, match="no step after the reasoning"):
         read.parse(f"{opening}Hm.</think>\n")
 
 
@@ -274,7 +274,7 @@ def test_a_react_step_that_is_all_reasoning_is_told_to_have_been_split_off_befor
     read = Llama3ReActOutputParser(TOOLS, split_reasoning=split, starts_reasoning=True)
     with pytest.raises(ValueError, match=r"if the reasoning was split off already, .* leave out .*starts_reasoning"):
         read.parse("Thought: I know.\nAnswer: Noon.")
-    with pytest.raises(ValueError, match=r"behind the reasoning$"):
+    with pytest.raises(ValueError, match=r"after the reasoning$"):
         read.parse("Thought: I know.</think>")
 
 

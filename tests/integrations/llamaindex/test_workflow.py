@@ -15,7 +15,7 @@ OUTPUT = f"Let me check. {CALL} One moment."
 
 
 def get_weather(city: str) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"Sun in {city}"
 
 

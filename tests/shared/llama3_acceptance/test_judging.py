@@ -254,7 +254,7 @@ REASONS = [
         TURN_ON,
         f"<think>{'Hm. ' * 40}</think>{GOOD}<|python_tag|>print(17*23)",
         Verdict.PASSED,
-        "beside it, a call that cannot be read (no call behind <|python_tag|>): <|python_tag|>print(17*23)",
+        "beside it, a call that cannot be read (no call after <|python_tag|>): <|python_tag|>print(17*23)",
     ),
 ]
 

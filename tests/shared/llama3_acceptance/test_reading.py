@@ -216,13 +216,13 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
             GREETING,
             f"Hm.</think>{PYTHON}",
             Verdict.MALFORMED,
-            f"a call that cannot be read (no call behind <|python_tag|>): {PYTHON}",
+            f"a call that cannot be read (no call after <|python_tag|>): {PYTHON}",
         ),
         (
             TIME,
             f"Hm.</think>{CLOCK}{PYTHON}",
             Verdict.PASSED,
-            f"beside it, a call that cannot be read (no call behind <|python_tag|>): {PYTHON}",
+            f"beside it, a call that cannot be read (no call after <|python_tag|>): {PYTHON}",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from runs import KITCHEN, SUITE_YAML
 
 @pytest.fixture
 def places(suite: str, tmp_path: Path) -> dict[str, object]:
-    """Give the files that the arguments and messages below name."""
+    """Return the files that the arguments and messages below name."""
     (tmp_path / "bad.yaml").write_text(SUITE_YAML.replace("tool: tell_joke", "tool: tell_jok"), "utf-8")
     (tmp_path / "broken").write_text("oops\n", "utf-8")
     (tmp_path / "stranger").write_text('{"case": "nobody", "output": ""}\n', "utf-8")

@@ -40,7 +40,7 @@ def test_what_says_how_text_is_read_is_the_same_of_each_subcommand() -> None:
 
 @pytest.fixture
 def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
-    """Give the command a subcommand `end`, which does what it is given."""
+    """Return the command a subcommand `end`, which does what it is given."""
     return lambda end: monkeypatch.setitem(llama3_tools.commands, "end", click.Command("end", callback=end))
 
 

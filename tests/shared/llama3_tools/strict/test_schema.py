@@ -40,7 +40,7 @@ def one(call: str) -> str:
 
 
 def of(parameters: dict[str, Any], **options: Any) -> dict[str, Any]:  # noqa: ANN401 (options of all kinds)
-    """Give the schema for a tool of these parameters that has to be called."""
+    """Return the schema for a tool of these parameters that has to be called."""
     return response_json_schema([{"name": "f", "parameters": parameters}], tool_choice="f", **options)
 
 
