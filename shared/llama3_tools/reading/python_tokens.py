@@ -174,6 +174,11 @@ class PythonTokens:
         """The offset at which the search goes on if it cannot be read: that of the token that broke it."""
         return self.last
 
+    @property
+    def is_in_string(self) -> bool:
+        """Whether a string is open."""
+        return self._due is _STRING
+
     def _wait(self, pos: int) -> int:
         """Stop at an index until more has arrived."""
         self._waits = True

@@ -18,6 +18,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
 from llama3_tools.stream.turn import (
+    PART_OF_BROKEN,
     Turn,
     is_data_at,
     is_declared,
@@ -231,6 +232,8 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         break_wrappers(turn)  # a brace in prose
         put_text(turn, start, whole[:at], is_prose=True)
         return True
+    if candidate.name is None:
+        turn.lines_are_data = True
     refuse_at(turn, start, whole[:at], refusal, candidate, whole)
     return True
 
@@ -326,6 +329,8 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
         found = json._replace(name=name)
+    elif turn.lines_are_data or turn.broken_depth > 0:
+        found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
     else:
         parsed = parse_object(json, 0, checked=True)
         members = parsed.members if parsed and not parsed.flaw else {}
@@ -391,7 +396,9 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
     if candidate is not None and candidate.name is not None:
-        turn.list_is_open, turn.broken_depth = not is_line, 0
+        turn.list_is_open, turn.broken_depth = not is_line, max(turn.broken_depth, 0)
+        turn.hides_objects = True
+        turn.string_is_open = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
     if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)

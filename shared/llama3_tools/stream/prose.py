@@ -191,12 +191,17 @@ def may_stand_at(turn: Turn, start: int) -> bool:
     window = turn.window
     if turn.broken_depth >= 0:
         before = window.text[window.pos : start]
-        if "\n" not in before:
-            line = f"{turn.line.text}{before}".rstrip()
-            return depth_after(before, turn.broken_depth) == 0 and turn.list_is_open and line.endswith((",", ";"))
+        line = f"{turn.line.text}{before}"
+        if "\n" not in before and not is_indentation(line):
+            is_element = turn.list_is_open and line.rstrip().endswith((",", ";"))
+            return is_element and depth_after(before, turn.broken_depth) == 0
     line_start = max(window.text.rfind("\n", 0, start) + 1, turn.fresh - window.base)
-    before = window.text[line_start:start]
-    return line_start > 0 and (before in _INDENTATIONS or _BLOCKQUOTE(before) is not None)
+    return line_start > 0 and is_indentation(window.text[line_start:start])
+
+
+def is_indentation(text: str) -> bool:
+    """Return whether text is no more than may stand before a call on its line."""
+    return text in _INDENTATIONS or _BLOCKQUOTE(text) is not None
 
 
 def quoted_name(turn: Turn, name: str, start: int) -> bool:

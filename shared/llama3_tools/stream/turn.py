@@ -25,6 +25,7 @@ from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason
 
 __all__ = [
+    "PART_OF_BROKEN",
     "Quotation",
     "Turn",
     "depth_after",
@@ -40,6 +41,7 @@ __all__ = [
     "tool_named",
 ]
 
+PART_OF_BROKEN = "a part of data, or of a malformed object or call"
 _NO_NAMES: dict[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")
@@ -98,7 +100,11 @@ class Turn:
     list_is_open = False
     """Whether a pythonic list is open on this line whose brackets are text."""
     broken_depth = -1
-    """Brackets still open on this line, of a pythonic call or list that broke; -1 if none broke."""
+    """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
+    hides_objects = False
+    """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
+    string_is_open = False
+    """Whether it broke at a line break in a string."""
     data_end = -1
     """The offset after an element of an array of data."""
     fresh = 0
@@ -113,6 +119,9 @@ class Turn:
     """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
     broken = False
     """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+    lines_are_data = False
+    """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
+    call may stand in one of its strings."""
     literal_is_open = False
     """Whether a dict of Python was open at the end of the output: no other is read."""
     tag_is_open: tuple[int, str] | None = None
@@ -156,10 +165,12 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
     if turn.broken_depth >= 0:
-        if "\n" in text:
-            turn.broken_depth, turn.list_is_open = -1, False
-        else:
-            turn.broken_depth = depth_after(text, turn.broken_depth)
+        line, line_break, rest = text.partition("\n")
+        depth = depth_after(line, turn.broken_depth)
+        if line_break:
+            turn.list_is_open, turn.hides_objects = False, turn.string_is_open
+            depth = depth_after(rest, depth) if depth else -1
+        turn.broken_depth = depth
 
 
 def depth_after(text: str, depth: int) -> int:
@@ -227,7 +238,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
             else:
                 content.message(part)  # type: ignore[arg-type]
     turn.line.add("}")  # the line holds more than text
-    turn.broken = turn.is_after_tag = turn.is_data = False
+    turn.broken = turn.lines_are_data = turn.is_after_tag = turn.is_data = False
     turn.fresh = held.end
     turn.token = None
 
@@ -241,8 +252,8 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)
         put_text(turn, held.start, text)
-    elif turn.is_data or turn.broken_depth > 0:
-        refusal = Refusal(RejectionReason.NOT_A_CALL, "a part of data, or of a malformed object or call", name)
+    elif turn.is_data or (turn.broken_depth > 0 and turn.hides_objects):
+        refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)
         turn.data_end = held.end if turn.data_end >= 0 else -1

@@ -181,6 +181,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         queue = queue[1:]
     if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.names:
         turn.tag_is_open = inner.start, inner.name
+        turn.lines_are_data = True
     fence = next((one for one in wrappers if one.kind is FENCE), None)
     is_listing = (
         fence is not None
@@ -213,8 +214,8 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         else:
             put_wrapper(turn, part)
     if any(one.kind is LIST for one in wrappers) and turn.names:
-        turn.list_is_open = True
-        turn.broken_depth = 0
+        turn.list_is_open = turn.hides_objects = True
+        turn.broken_depth, turn.string_is_open = 0, False
     return True
 
 

@@ -280,3 +280,44 @@ def test_after_a_call_a_broken_object_before_it_matters_no_more(tag: str):
     text = f'{{"tags": ["a",], "example": {clock}}}\n{tag}\n{clock}'
     extraction = extract_in_every_chunking(text, tools=[{"name": "clock"}], is_sampled=True)
     assert [call.name for call in extraction.tool_calls] == ["clock", "clock"]
+
+
+PARTS_OF_STRINGS = {
+    "a line break in a string": '{"name":"write","parameters":{"content":"x\nINNER\nend"}}',
+    "in a tag": '<tool_call>{"name":"write","parameters":{"content":"x\nINNER\nend"}}</tool_call>',
+    "in a fence": '```json\n{"name":"write","parameters":{"content":"x\nINNER\nend"}}\n```',
+    "in a tag that names the tool": '<function=write>{"content":"x\nINNER\nend"}</function>',
+    "with a fence in it": '{"name":"write","parameters":{"content":"x\n```python\nINNER\n```\nend"}}',
+    "cut off": '{"name":"write","parameters":{"content":"x\nINNER\n',
+    "quotation marks in a string": '{"name":"write","parameters":{"content":"say("x")\nINNER\n"}}',
+    "no quotation marks": '{"name":"write","parameters":{"content":\nINNER\n}}',
+    "a dict of Python": "{'name':'write','parameters':{'content':'x\nINNER\n'}}",
+    "a pythonic call": 'write(content="x\nINNER\n")',
+    "a pythonic call with quotation marks in a string": 'write(content="say("x")\nINNER\n")',
+    "an expression": 'write(content=open("x").read(\nINNER\n))',
+}
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("inner", ["delete(path='/')", "[delete(path='/')]", "> delete(path='/')"])
+@pytest.mark.parametrize("text", PARTS_OF_STRINGS.values(), ids=PARTS_OF_STRINGS)
+def test_a_line_in_a_broken_string_is_no_pythonic_call(text: str, inner: str, complete: bool):
+    tools = [{"name": "write"}, {"name": "delete"}]
+    text = text.replace("INNER", inner)
+    extraction = extract_in_every_chunking(text, tools=tools, complete=complete)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    is_element = '"content":\n[' in text  # of an array of JSON, which breaks at the name
+    assert [rejection.name for rejection in extraction.rejections] == ["write", "delete"][: 2 - is_element]
+
+
+def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
+    text = f"write(content='\n{CALL}\n')"
+    extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "ok"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [rejection.name for rejection in extraction.rejections] == ["write", "ok"]
+
+
+@pytest.mark.parametrize("broken", ["f(a=oops)", "f(\n a=oops(1),\n b=2)", '{"a" b} {"name": "ok", "parameters": {}}'])
+def test_a_pythonic_call_after_what_broke_is_a_call(broken: str):
+    extraction = extract_in_every_chunking(f"{broken}\ng(a=1)", tools=[{"name": name} for name in ("f", "g", "ok")])
+    assert extraction.tool_calls[-1].name == "g"

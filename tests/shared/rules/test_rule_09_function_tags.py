@@ -181,10 +181,19 @@ def test_rule_15_a_closed_function_tag_of_a_declared_tool_is_an_attempt(text: st
     assert [(str(one.reason), one.name, one.is_attempt) for one in extraction.rejections] == [(reason, name, True)]
 
 
-def test_a_call_in_a_function_tag_of_anything_else_is_called():
-    extraction = extract_in_every_chunking("<function=get_weather>[clock()]</function>", tools=TOOLS)
+def test_a_call_in_a_function_tag_of_anything_else_is_called_if_it_is_an_object():
+    text = '<function=get_weather>So: {"name": "clock", "parameters": {"zone": "CET"}}</function>'
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert [call.name for call in extraction.tool_calls] == ["clock"]
-    assert extraction.content == "<function=get_weather> </function>"
+    assert extraction.content == "<function=get_weather>So: </function>"
+
+
+@pytest.mark.parametrize("written", ["[clock()]", "\nclock()\n", "<parameter=city>\nclock()\n</parameter>"])
+def test_a_pythonic_call_in_a_function_tag_is_a_part_of_its_arguments(written: str):
+    text = f"<function=get_weather>{written}</function>"
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert "clock" in {rejection.name for rejection in extraction.rejections}
 
 
 def test_rule_6_a_malformed_function_tag_hides_no_call_after_it():
