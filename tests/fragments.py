@@ -206,6 +206,7 @@ READINGS = {
     "begun reasoning": Extractor(split_reasoning=True, starts_reasoning=True),
     "limited": Extractor(limits=Limits(max_depth=2, max_call_length=256, max_calls=2, max_rejections=2)),
     "one call": Extractor(limits=Limits(max_calls=1, max_rejections=1)),
+    "short repaired calls": Extractor(tools=TOOLS, repair=True, limits=Limits(max_call_length=256)),
     "few short calls": Extractor(tools=TOOLS, limits=Limits(max_depth=1, max_call_length=256, max_calls=3)),
     "reasoning and tools": Extractor(tools=TOOLS, formats="all", split_reasoning=True),
     "all": Extractor(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from llama3_tools.calls.reader import CallReader, Found, Placed
 from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
 from llama3_tools.errors import MissingExtraError
+from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.reading.json_depth import MAX_DEPTH
 from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import parse_object
@@ -78,7 +79,16 @@ class Mending:
 
     __slots__ = ("_calls", "_name", "_reading", "_source", "reached")
 
-    def __init__(self, calls: CallReader, start: int, before: str, *, name: str | None, is_after_call: bool) -> None:
+    def __init__(  # noqa: PLR0913 (what is known of it)
+        self,
+        calls: CallReader,
+        start: int,
+        before: str,
+        *,
+        name: str | None,
+        is_after_call: bool,
+        length: int = DEFAULT_LIMITS.max_call_length,
+    ) -> None:
         """Begin at a brace.
 
         Args:
@@ -87,6 +97,7 @@ class Mending:
             before: the text before it.
             name: the tool that a tag around it names, so that it holds the arguments.
             is_after_call: whether nothing but delimiters stands between it and the call before, or a wrapper's opening.
+            length: how many characters it may have.
         """
         from llama3_tools.calls.repair_tokens import (  # noqa: PLC0415 (slow, and most never repair)
             GrowingSource,
@@ -95,7 +106,7 @@ class Mending:
 
         self._calls = calls
         self._name = name
-        self._source: GrowingSource = GrowingSource(start)
+        self._source: GrowingSource = GrowingSource(start, length)
         self.reached = start
         """The offset up to which the text was looked at: no object in it is tried again."""
         any_key = calls.lenient or name is not None
@@ -109,10 +120,8 @@ class Mending:
         Returns:
             What was meant; `False` if it cannot be mended, and `True` if more text is needed.
         """
-        from llama3_tools.calls.repair_tokens import MAX_LENGTH  # noqa: PLC0415 (as above)
-
         source = self._source
-        source.text, source.ended = text[start : start + MAX_LENGTH], ended
+        source.text, source.ended = text[start : start + source.limit - source.base], ended
         tokens = None
         try:
             if self._reading is not None:

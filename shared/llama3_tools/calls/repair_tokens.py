@@ -36,13 +36,15 @@ Reading: TypeAlias = Generator[None, None, _T]
 class GrowingSource:
     """The text from a brace on, which may grow, and where reading stands in it."""
 
-    __slots__ = ("base", "ended", "pos", "text")
+    __slots__ = ("base", "ended", "limit", "pos", "text")
 
-    def __init__(self, base: int) -> None:
+    def __init__(self, base: int, length: int = MAX_LENGTH) -> None:
         self.text = ""
         self.pos = 0
         self.base = base
         """The offset of `text[0]` in the output."""
+        self.limit = base + min(length, MAX_LENGTH)
+        """The offset from which on nothing is read."""
         self.ended = False
 
     @property
@@ -205,12 +207,11 @@ class _Next(Enum):
 class _Scanner:
     """The state of one scan."""
 
-    __slots__ = ("closers", "expected", "first_keys", "has_inner_quotes", "limit", "source", "tokens")
+    __slots__ = ("closers", "expected", "first_keys", "has_inner_quotes", "source", "tokens")
 
     def __init__(self, source: GrowingSource, first_keys: frozenset[str] | None) -> None:
         self.source = source
         self.first_keys = first_keys
-        self.limit = source.offset + MAX_LENGTH
         self.tokens: list[Token] = []
         self.closers: list[str] = []
         self.expected = _Next.VALUE
@@ -225,11 +226,11 @@ class _Scanner:
     @property
     def _end(self) -> int:
         """Where the text ends that may be read: an index into the window."""
-        return min(len(self.source.text), self.limit - self.source.base)
+        return min(len(self.source.text), self.source.limit - self.source.base)
 
     def _more(self) -> Reading[bool]:
         """Wait for more text; tell whether there is any."""
-        if self.source.ended or self.source.base + len(self.source.text) >= self.limit:
+        if self.source.ended or self.source.base + len(self.source.text) >= self.source.limit:
             return False
         yield None
         return True

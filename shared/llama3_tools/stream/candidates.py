@@ -23,6 +23,7 @@ from llama3_tools.stream.turn import (
     is_data_at,
     is_declared,
     is_element_of_data,
+    is_too_long,
     make_bare,
     put_text,
     reject,
@@ -113,7 +114,7 @@ def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
     if tokens.refusal is None and not tokens.is_complete:
         return False
     limit = turn.limits.max_call_length
-    if turn.wrappers and window.offset - turn.wrappers[0].start > limit:
+    if turn.wrappers and is_too_long(turn, window.pos):
         break_wrappers(turn, began=True)
     if not candidate.flows and window.offset - candidate.start > limit:
         let_flow(turn, candidate)
@@ -145,7 +146,9 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         return False
     is_after = bool(turn.wrappers) or turn.content.is_after_call
     before = "" if turn.wrappers else candidate.before
-    mending = Mending(turn.calls, start, before, name=candidate.tag, is_after_call=is_after)
+    outer = turn.wrappers[0].start if turn.wrappers else start
+    length = turn.limits.max_call_length - (start - outer)
+    mending = Mending(turn.calls, start, before, name=candidate.tag, is_after_call=is_after, length=length)
     turn.mending = mending, candidate, refusal
     resume_at(turn, candidate, candidate.text, 0)
     turn.state = IN_REPAIR

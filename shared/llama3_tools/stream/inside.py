@@ -13,7 +13,7 @@ from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.delimiters import DELIMITERS
-from llama3_tools.stream.turn import Turn, reject, tool_named
+from llama3_tools.stream.turn import Turn, is_too_long, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
     CODE,
@@ -45,7 +45,7 @@ _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
 
-def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each thing that may follow)
+def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
     """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
     window, wrapper = turn.window, turn.wrappers[-1]
     text, pos = window.text, window.pos
@@ -54,6 +54,8 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each 
         if ended_line is not None:
             return ended_line
     at = DELIMITERS.match(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+    if is_too_long(turn, at):
+        return break_wrappers(turn, began=True)
     if at == len(text):
         patterns = match = None
     elif (
@@ -66,7 +68,8 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911 (one case for each 
         patterns = turn.grammar.inside.get(text[at], A_CALL)
         match = (patterns.ended if window.ended else patterns.going)(text, at)
         if match is None:
-            if is_cut_off(turn, wrapper, at) and window.ended and turn.is_complete:
+            is_end = turn.is_complete or is_too_long(turn, len(text))
+            if is_end and window.ended and is_cut_off(turn, wrapper, at):
                 return close_at(turn, pos, text[pos:])  # the output ends within the closing
             return break_unless_surplus(turn, wrapper, at if at == pos else pos)
         if match.lastgroup == "more":
@@ -183,8 +186,8 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  
         after = _AFTER_LINE(text, at + len(closing))
         if after is not None and after["more"] is not None and not window.ended:
             return False
-        if after is None:
-            return break_wrappers(turn)
+        if after is None or is_too_long(turn, after.end()):
+            return break_wrappers(turn, began=after is not None)
     if wrapper.kind is LIST and holds_pythonic(turn.queue) and len(turn.wrappers) == 1:
         is_code = goes_on_as_code(text, at + len(closing), ended=window.ended)
         if is_code is None:
@@ -251,9 +254,9 @@ def read_line_end(turn: Turn) -> bool | None:
         return None  # after a delimiter, another call has to follow
     if match["more"] is not None and not window.ended:
         return False
-    if match["more"]:
-        return None
-    return close(turn)
+    if is_too_long(turn, match.end()):
+        return break_wrappers(turn, began=True)
+    return None if match["more"] else close(turn)
 
 
 def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:

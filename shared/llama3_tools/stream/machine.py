@@ -23,7 +23,7 @@ from llama3_tools.stream.prose import read_prose
 from llama3_tools.stream.quotation import end_quotation, open_quotation, read_quotation
 from llama3_tools.stream.rejections import IN_THOUGHTS
 from llama3_tools.stream.states import IN_CANDIDATE, IS_OVER, State
-from llama3_tools.stream.turn import Quotation, Turn, put_text, reject
+from llama3_tools.stream.turn import Quotation, Turn, is_too_long, put_text, reject
 from llama3_tools.stream.wrappers import Held, names_of
 from llama3_tools.stream.wrapping import break_wrappers
 from llama3_tools.values import Event, Extraction, RejectionReason
@@ -204,7 +204,7 @@ class ExtractionStream:
         """Release what is held back beyond the length of a call (rule 14)."""
         turn = self._turn
         limit, window = turn.limits.max_call_length, turn.window
-        if turn.wrappers and window.arrived - turn.wrappers[0].start > limit:
+        if turn.wrappers and is_too_long(turn, len(window.text)):
             candidate, turn.candidate = turn.candidate, None
             break_wrappers(turn, began=True)
             if candidate is not None:

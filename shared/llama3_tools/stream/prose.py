@@ -345,7 +345,7 @@ def is_place_for_code(turn: Turn, token: str) -> bool:
 def take_token(turn: Turn, token: str) -> None:
     turn.window.pos += len(token)
     turn.content.token(token)
-    if token.endswith("\n"):
+    if "\n" in token:
         turn.line.add("\n")
     turn.fresh = turn.window.offset
     turn.token = token.rstrip()

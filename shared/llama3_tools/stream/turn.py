@@ -32,6 +32,7 @@ __all__ = [
     "is_data_at",
     "is_declared",
     "is_element_of_data",
+    "is_too_long",
     "line_before",
     "make",
     "make_bare",
@@ -201,6 +202,11 @@ def line_before(turn: Turn, at: int) -> str:
     return text[after_break:] if after_break else turn.line.text + text
 
 
+def is_too_long(turn: Turn, at: int) -> bool:
+    """Return whether the wrappers that are open would be longer than a call if they reached to an index (rule 14)."""
+    return turn.window.base + at - turn.wrappers[0].start > turn.limits.max_call_length
+
+
 def is_declared(turn: Turn, name: str) -> bool:
     """Return whether a tool of this name was declared."""
     return name in turn.calls.names
@@ -268,7 +274,7 @@ def is_element_of_data(turn: Turn, at: int) -> bool:
     """Return whether an index of the window follows the element of an array of data, after a comma."""
     window = turn.window
     after = turn.data_end - window.base
-    return after >= 0 and _GAP.fullmatch(window.text, after, at) is not None
+    return at - LOOK_BEHIND <= after <= at and _GAP.fullmatch(window.text, after, at) is not None
 
 
 def is_data_at(turn: Turn, offset: int) -> bool:

@@ -18,7 +18,17 @@ from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_SPAN
 from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_WRAPPER
-from llama3_tools.stream.turn import Quotation, Turn, is_data_at, make, make_bare, put_text, put_up_to, reject
+from llama3_tools.stream.turn import (
+    Quotation,
+    Turn,
+    is_data_at,
+    is_too_long,
+    make,
+    make_bare,
+    put_text,
+    put_up_to,
+    reject,
+)
 from llama3_tools.stream.wrappers import (
     CODE,
     FENCE,
@@ -95,7 +105,7 @@ def close_at(turn: Turn, at: int, closing: str) -> bool:
 def close(turn: Turn) -> bool:
     """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
     window, queue = turn.window, turn.queue
-    if window.base + window.pos - turn.wrappers[0].start > turn.limits.max_call_length:
+    if is_too_long(turn, window.pos):
         return break_wrappers(turn, began=True)
     wrapper = turn.wrappers.pop()
     if wrapper.kind is NAMED:

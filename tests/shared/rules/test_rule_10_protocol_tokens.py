@@ -97,3 +97,9 @@ def test_tokens_at_the_edges(text: str, content: str | None):
 )
 def test_what_only_looks_like_a_token_stays(text: str):
     assert extract_in_every_chunking(text).content == text
+
+
+def test_a_line_begins_anew_after_tokens_in_a_row():
+    text = f") <|im_start|>assistant\n<|start_header_id|>assistant<|end_header_id|>> {A}"
+    extraction = extract_in_every_chunking(text)
+    assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]

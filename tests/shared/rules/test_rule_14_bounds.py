@@ -420,3 +420,38 @@ def test_limits_that_were_stored_are_loaded(given: object):
 def test_what_are_no_limits_is_an_error(given: object):
     with pytest.raises(TypeError):
         loaded_limits(given)
+
+
+@pytest.mark.parametrize("length", [230, 300])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>f(a=1) x",
+        "<tool_call> f(a=1)</tool_call>",
+        '<tool_call>{"name": "f", "parameters": {}} </tool_call>',
+        "[f(a=1) ]",
+        "f(a=1) ",
+        "f(a=1) \nx",
+        "- **f(a=1)** ",
+    ],
+)
+def test_white_space_in_a_wrapper_counts(text: str, length: int):
+    before, _, after = text.rpartition(" ")
+    text = f"{before}{' ' * length}{after}"
+    extract_in_every_chunking(text, is_sampled=True, tools=[{"name": "f"}], limits=Limits(max_call_length=256))
+
+
+@pytest.mark.parametrize("length", [1, 79, 81, 200])
+def test_however_much_white_space_stands_between_elements_of_data(length: int):
+    extract_in_every_chunking(f"[{{}},{' ' * length}{A}]", is_sampled=True)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_what_may_be_repaired_is_held_back_up_to_the_limit(size: int):
+    text = f'{{"name":"f","parameters":{{"a":True,"x":"{"and more " * 99}'
+    stream = Extractor(tools=[{"name": "f"}], repair=True, limits=Limits(max_call_length=256)).stream()
+    released = 0
+    for start in range(0, len(text), size):
+        chunk = text[start : start + size]
+        released += sum(len(event.text) for event in stream.feed(chunk) if isinstance(event, TextDelta))
+        assert start + len(chunk) - released <= 256 + size
