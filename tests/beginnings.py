@@ -36,6 +36,15 @@ def calls_come_when_they_are_complete(text: str, extractor: Extractor, places: I
         assert len(limited) <= len(ended), beginning
 
 
+def _broken_off(text: str, extractor: Extractor) -> Extraction:
+    """Return what a stream has of a text in short chunks that breaks off after it."""
+    stream = extractor.stream()
+    for start in range(0, len(text), 3):
+        stream.feed(text[start : start + 3])
+    stream.abort()
+    return stream.extraction
+
+
 def breaking_off_calls_nothing(text: str, extractor: Extractor, places: Iterable[int]) -> None:
     """Hold a stream that breaks off to the calls that it had handed out; all that it held back comes out as text.
 
@@ -58,6 +67,7 @@ def breaking_off_calls_nothing(text: str, extractor: Extractor, places: Iterable
         if not sent and not extractor.options.split_reasoning:
             _all_is_content(beginning, extraction)
         _is_a_part(written, beginning, extraction)
+        assert extraction == _broken_off(beginning, extractor), beginning
         assert all(0 <= start < end <= place for start, end in (one.span for one in extraction.rejections)), beginning
         thoughts = "".join(event.text for event in (*before, *after) if isinstance(event, ReasoningDelta))
         assert thoughts == (extraction.reasoning or ""), beginning

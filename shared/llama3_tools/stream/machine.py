@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import CallReader
 from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.quotations import end_of_tag
 from llama3_tools.options import ReadOptions
-from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import let_flow, read_candidate, read_repair
 from llama3_tools.stream.code import read_code
 from llama3_tools.stream.inside import read_wrapper
@@ -23,10 +21,9 @@ from llama3_tools.stream.prose import read_prose
 from llama3_tools.stream.quotation import end_quotation, open_quotation, read_quotation
 from llama3_tools.stream.rejections import IN_THOUGHTS
 from llama3_tools.stream.states import IN_CANDIDATE, IS_OVER, State
-from llama3_tools.stream.turn import Quotation, Turn, is_too_long, put_text, reject
-from llama3_tools.stream.wrappers import Held, names_of
+from llama3_tools.stream.turn import Quotation, Turn, is_too_long
 from llama3_tools.stream.wrapping import break_wrappers
-from llama3_tools.values import Event, Extraction, RejectionReason
+from llama3_tools.values import Event, Extraction
 
 __all__ = ["ExtractionStream"]
 
@@ -133,31 +130,10 @@ class ExtractionStream:
         if self._extraction is not None:
             self._require_open("abort()")
         self._ended_by = "abort()"
-        window = self._turn.window
-        window.ended = True
-        cut_off = Refusal(RejectionReason.TRUNCATED, "the stream broke off inside it")
-        end = window.arrived
-        for part in self._turn.queue:
-            held = part.what
-            if isinstance(held, Held):
-                for name in names_of(held.found)[:1]:
-                    reject(self._turn, held.start, held.end, cut_off._replace(name=name), is_meant=True)
-            put_text(self._turn, part.start, part.text)
-        self._turn.queue, self._turn.wrappers = [], []
-        candidate = self._turn.candidate
-        if candidate is not None:
-            written = candidate.text
-            reject(
-                self._turn,
-                candidate.start,
-                end,
-                cut_off._replace(name=candidate.name or attempted_name(written)),
-                is_meant=candidate.name is not None or has_call_keys(written),
-            )
-            if not candidate.flows:
-                put_text(self._turn, candidate.start, written)
-        put_text(self._turn, window.offset, window.text[window.pos :])
-        self._turn.state = IS_OVER
+        turn = self._turn
+        turn.is_complete, turn.is_broken_off = False, True
+        turn.window.ended = True
+        self._run()
         return self._end()
 
     @property

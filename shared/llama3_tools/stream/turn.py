@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 PART_OF_BROKEN = "a part of data, or of a malformed object or call"
+_BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off inside the wrapper around it"
 _NO_NAMES: dict[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")
@@ -136,6 +137,8 @@ class Turn:
     """Whether there is text outside of candidates and quotation."""
     is_complete = True
     """Whether the model ended its turn, rather than a limit."""
+    is_broken_off = False
+    """Whether the stream broke off, so that nothing more is called."""
     trace: list[tuple[int, int, bool]] | None = None
     """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
@@ -229,12 +232,20 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     content, calls = turn.content, turn.calls
     found = held.found
     names = 1 if type(found) is WrittenCall else len(names_of(found))
-    if len(content.tool_calls) + names > turn.limits.max_calls:
-        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(found)), None)))
+    is_too_many = len(content.tool_calls) + names > turn.limits.max_calls
+    if is_too_many or turn.is_broken_off:
+        refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
+        name = next(iter(names_of(found)), None)
+        reject(turn, held.start, held.end, Refusal(*refusal, name), is_meant=True)
         put_text(turn, held.start, text)
         return
     if type(found) is WrittenCall:
-        content.call(calls.make(found, (held.start, held.end), format_, held.repaired_from))
+        try:
+            call = calls.make(found, (held.start, held.end), format_, held.repaired_from)
+        except BaseException:  # of id_factory
+            put_text(turn, held.start, text)
+            raise
+        content.call(call)
     else:
         content.begin_call()
         for part in found:

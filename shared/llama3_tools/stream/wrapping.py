@@ -105,7 +105,7 @@ def close_at(turn: Turn, at: int, closing: str) -> bool:
 def close(turn: Turn) -> bool:
     """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
     window, queue = turn.window, turn.queue
-    if is_too_long(turn, window.pos):
+    if is_too_long(turn, window.pos) or turn.is_broken_off:
         return break_wrappers(turn, began=True)
     wrapper = turn.wrappers.pop()
     if wrapper.kind is NAMED:
@@ -248,6 +248,8 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     name = next(iter(names_of(held.found)), None)
     if turn.quotation is not None:
         put_wrapper(turn, part)
+    elif turn.is_broken_off:
+        make(turn, held, held.format, part.text)  # which reports it
     elif is_quoted:
         turn.rejections.quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)

@@ -165,6 +165,36 @@ def test_a_stream_that_an_exception_broke_off_can_be_aborted():
 
     stream = Extractor(id_factory=fail).stream()
     with pytest.raises(LookupError, match="no more ids"):
-        stream.feed(f"One {CALL} two")
+        stream.feed(f"One {CALL} two {CALL} three")
     stream.abort()
     assert stream.extraction.tool_calls == ()
+    assert stream.extraction.content == f"One {CALL} two {CALL} three"
+
+
+BROKEN_OFF = {
+    "what may be repaired": ('{"name": "f", "parameters": {"a": True, "b": "y', "malformed"),
+    "a call in a fence": ('```json\n{"name": "f", "parameters": {}}\n', "truncated"),
+    "a list": ("[f(a=1), ", "truncated"),
+    "a line": ("f(a=1)", "truncated"),
+    "a code span": ("`f(a=1)`", "truncated"),
+    "bold": ("**f(a=1)*", "truncated"),
+    "a tag": ('<tool_call>{"name": "f", "parameters": {}}', "truncated"),
+    "a tag that names the tool": ('<function=f>{"a": 1', "truncated"),
+    "a line that names the tool": ('f\n{"a": 1', "truncated"),
+    "a built-in tool": ('<|python_tag|>f.call(a="x', "truncated"),
+    "a fence of tildes": ('~~~\n{"name": "f", "parameters": {}}', "quoted"),
+    "a listing": ("```python\nprint(1)\nf(a=1)\n", "quoted"),
+    "an envelope": ('{"tool_calls": [{"name": "f", "parameters": {}},', "truncated"),
+}
+
+
+@pytest.mark.parametrize("size", [1, 5, 99])
+@pytest.mark.parametrize(("text", "reason"), BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_what_was_open_is_reported_when_a_stream_breaks_off(text: str, reason: str, size: int):
+    stream = Extractor([{"name": "f"}], repair=True).stream()
+    for start in range(0, len(text), size):
+        stream.feed(text[start : start + size])
+    stream.abort()
+    extraction = stream.extraction
+    assert (extraction.content, extraction.tool_calls) == (text.removeprefix("<|python_tag|>"), ())
+    assert [(str(one.reason), one.name) for one in extraction.rejections] == [(reason, "f")]
