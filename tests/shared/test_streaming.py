@@ -276,6 +276,23 @@ def test_progress_is_told_of_each_call_in_turn():
 
 
 @pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        pytest.param(f'{{"tool_calls": [{CALL}, {CALL}]}}', 2 * len(CALL) + 19, id="an envelope"),
+        pytest.param('<function=f>{"city": "Paris"}</function>', 16, id="a tag that names the tool"),
+        pytest.param('f\n{"city": "Paris"}', 16, id="a line that names the tool"),
+        pytest.param('{"parameters": {"city": "Paris"}, "name": "f", "id": 1}', 54, id="the arguments first"),
+    ],
+)
+def test_progress_is_told_of_every_form_once_the_name_is_known(text: str, characters: int):
+    told = progress(list(text), tools=TOOLS)
+    assert {event.name for event in told} == {"f"}
+    assert [event.status for event in told] == ["writing"] * (len(told) - 1) + ["ready"]
+    assert len(told) > 1
+    assert told[-1].characters == characters
+
+
+@pytest.mark.parametrize(
     "text", ["Hello {you} and [1].", '{"a": 1}', "f(x) is a function", "<tool_call>Hi</tool_call>"]
 )
 def test_of_prose_and_data_there_is_no_progress(text: str):

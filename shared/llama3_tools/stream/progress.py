@@ -34,7 +34,7 @@ class Progress:
             return events
         length = candidate.length
         if self._start < 0:
-            name = candidate.name or attempted_name(candidate.text)
+            name = candidate.name or candidate.tag or attempted_name(candidate.text)
             if name is None:
                 return events
             self._start, self._name = candidate.start, name
@@ -45,13 +45,9 @@ class Progress:
 
 
 def _is_made(turn: Turn, start: int) -> bool:
-    """Return whether the call that was begun at an offset, or its tag there, was made."""
-    for call in reversed(turn.content.tool_calls):
-        if call.span[1] <= start:
-            return False
-        if call.span[0] <= start:
-            return True
-    return False
+    """Return whether a call was made of what was begun at an offset: the next one, if it was not rejected itself."""
+    calls = turn.content.tool_calls
+    return bool(calls) and calls[-1].span[1] > start and not turn.rejections.has_any_at(start)
 
 
 def _is_held(turn: Turn, start: int) -> bool:

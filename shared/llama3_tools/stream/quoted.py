@@ -15,7 +15,9 @@ __all__ = ["find_quoted"]
 
 _S = r"[ \t\n\r]{0,64}"
 _CANDIDATE = re.compile(
-    rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|(?:^|(?<=\[))[ \t>]{{0,8}}\[?(?P<name>{NAME})[ \t]{{0,4}}\(",
+    rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|<function(?:=|\.|\(| name=[\"']?)(?P<tag>{NAME})"
+    rf"|(?:^[ \t>]{{0,8}}(?:(?:[-*+•]|\d{{1,4}}[.)])[ \t]{{1,4}})?[`*]{{0,2}}|(?<=\[)|(?<=\|>))\[?"
+    rf"(?P<name>{NAME})[ \t]{{0,4}}(?:\(|\r?\n{_S}(?=\{{))",
     re.MULTILINE,
 )
 _FAR = 256
@@ -25,7 +27,7 @@ _FAILURES = 16
 def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | None]]:
     """Yield where candidates stand in quotation, and the tool that each names.
 
-    It looks for no more than that: objects whose first key is a call's, and declared names where a call may stand.
+    It looks for no more than objects whose first key is a call's, and declared names in a tag or where a call may stand.
 
     >>> list(find_quoted('Like {"name": "f", "parameters": {}}.', CallReader()))
     [(5, 36, 'f')]
@@ -35,10 +37,10 @@ def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | 
     while (match := _CANDIDATE.search(text, pos)) is not None:
         start, pos = match.start("json"), match.end()
         if start < 0:
-            name = match["name"]
+            name = match["tag"] or match["name"]
             tool = name if name in tools else name.removesuffix(METHOD)
             if tool in tools:
-                yield match.start("name"), match.end() - 1, tool
+                yield (match.start() if match["tag"] else match.start("name")), match.end(match.lastgroup or 0), tool
             continue
         parsed = None
         if failures < _FAILURES:

@@ -67,6 +67,10 @@ class Rejections:
         self._quotations.add(why)
         self.add(start, end, Refusal(RejectionReason.QUOTED, why, name))
 
+    def has_any_at(self, offset: int) -> bool:
+        """Return whether what stands at an offset was rejected."""
+        return any(one.span[0] <= offset < one.span[1] for one in reversed(self._list))
+
     def mean_quoted(self) -> None:
         """Take the calls in quotation for attempts, as a quotation is all that the output holds."""
         if self._quotations and not self._quotations - _MEANT_ALONE:

@@ -68,6 +68,8 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
         put_up_to(turn, start)
         why = None if kind is CODE else turn.line.quotation(turn.calls.names)
         if why is not None:
+            if name is not None:
+                turn.rejections.quoted(window.offset, window.base + end, why, name)
             return pass_quoted(turn, end, closing, why)
         if turn.broken and kind is LIST and is_data_at(turn, window.base + start):
             put_up_to(turn, end)

@@ -301,3 +301,25 @@ def test_attempts_are_the_rejections_that_say_so(options: dict[str, Any]):
     extraction = extract_in_every_chunking(text, **options)
     assert extraction.attempts == tuple(one for one in extraction.rejections if one.is_attempt)
     assert 0 < len(extraction.attempts) < len(extraction.rejections)
+
+
+NAMED_IN_QUOTATION = {
+    "a tag that names the tool, in quotation marks": '"<function=f>{"a": 1}</function>"',
+    "in a blockquote": '> <function=f>{"a": 1}</function>',
+    "in a code span": '`<function=f>{"a": 1}</function>` is it',
+    "in a repeated result": 'Result of f: <function=f>{"a": 1}</function>',
+    "in thoughts": "<think>So <function=f>{}</function></think>",
+    "in a fence": '```bash\n<function=f>{"a": 1}</function>\n```',
+    "a misspelt one": '<think><function(f){"a": 1}</function></think>',
+    "a line that names the tool, in a fence": '```bash\nf\n{"a": 1}\n```',
+    "a line that names the tool, in thoughts": '<think>\nf\n{"a": 1}</think>',
+    "a built-in tool, in thoughts": "<think><|python_tag|>f.call(a=1)</think>",
+    "a span in a list of thoughts": "<think>\n- `f(a=1)`\n</think>",
+}
+
+
+@pytest.mark.parametrize("text", NAMED_IN_QUOTATION.values(), ids=NAMED_IN_QUOTATION)
+def test_what_is_quoted_is_reported_with_the_name_of_its_tool(text: str):
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert ("quoted", "f") in [(str(one.reason), one.name) for one in extraction.rejections]
