@@ -27,7 +27,7 @@ _FAILURES = 16
 def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | None]]:
     """Yield where candidates stand in quotation, and the tool that each names.
 
-    It looks for no more than objects whose first key is a call's, and declared names in a tag or where a call may stand.
+    It looks for no more than objects whose first key is a call's, and declared names in a tag or where a call may be.
 
     >>> list(find_quoted('Like {"name": "f", "parameters": {}}.', CallReader()))
     [(5, 36, 'f')]
