@@ -1,0 +1,42 @@
+"""Whether a limit ended an answer (rule 7), and where its finish reason stands."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_a_limit_ended_it(reason: str):
+    assert not is_complete(reason)
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls", "eos", "", None, 7, ["length"]])
+def test_any_other_reason_and_none_count_as_complete(reason: object):
+    assert is_complete(reason)
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ({"finish_reason": "length"}, "length"),
+        ({"done_reason": "length"}, "length"),
+        ({"choices": [{"finish_reason": "length"}]}, "length"),
+        (SimpleNamespace(choices=(SimpleNamespace(finish_reason="length"),)), "length"),
+        (SimpleNamespace(choices=[SimpleNamespace(finish_reason=None)], done_reason="stop"), "stop"),
+        ({"choices": []}, None),
+        ({"choices": None, "finish_reason": None}, None),
+        ({"finish_reason": ""}, None),
+        ({"finish_reason": 7}, None),
+        (None, None),
+    ],
+)
+def test_it_is_found_in_dicts_and_objects(place: object, reason: str | None):
+    assert finish_reason_in(place) == reason
+
+
+def test_the_first_place_that_has_one_counts():
+    assert finish_reason_in(None, {}, {"done_reason": "stop"}, {"finish_reason": "length"}) == "stop"
