@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from llama3_acceptance.attempts import Attempt, find_attempts, json_in
+from llama3_acceptance.attempts import find_attempts, json_in
 from llama3_acceptance.matching import Difference, calls_differences, list_remarks
 from llama3_acceptance.rendering import few, mended_remarks, shown_call
 from llama3_acceptance.responses import Answer, read_response
 from llama3_acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
 from llama3_tools.arguments import coerce_arguments
+from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.tools import Tool
-from llama3_tools.values import Extraction, shortened
+from llama3_tools.values import Extraction, Rejection, RejectionReason, shortened
 
 __all__ = ["judge"]
 
@@ -39,7 +40,7 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     """
     answer = read_response(response)
     suite = suite.behind_reasoning(answer.reasoning)
-    extraction = suite.extractor.extract(answer.text)
+    extraction = suite.extractor.extract(answer.text, complete=is_complete(answer.finish_reason))
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
     declared = {tool.name: tool for tool in suite.tools}
@@ -92,7 +93,7 @@ class _Judging:
     def _calls_and_json(self) -> Iterator[str]:
         yield from (self.answer.text[slice(*call.span)] for call in self.extraction.tool_calls)
         yield from json_in(self.answer.text)
-        yield from (attempt.written for attempt in self._attempts())
+        yield from (self.answer.text[slice(*attempt.span)] for attempt in self._attempts())
 
     def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
         faults = []
@@ -151,14 +152,18 @@ class _Judging:
             return case.direct_answer
         return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
 
-    def _attempts(self) -> list[Attempt]:
-        return find_attempts(self.answer.text, self.extraction, self.suite)
+    def _attempts(self) -> list[Rejection]:
+        complete = is_complete(self.answer.finish_reason)
+        return find_attempts(self.answer.text, self.extraction, self.suite, complete=complete)
 
     def _unread(self) -> list[Difference]:
-        """Return the calls that were meant, as faults."""
+        """Return the attempts at a call, as faults."""
         return [
-            Difference(one.verdict, f"a call that cannot be read ({one.why}): {shortened(one.written)}")
-            for one in self._attempts()
+            Difference(
+                Verdict.TRUNCATED if attempt.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED,
+                f"a call that cannot be read ({attempt.detail}): {shortened(self.answer.text[slice(*attempt.span)])}",
+            )
+            for attempt in self._attempts()
         ]
 
     def _with_defaults(self, expected: ExpectedCall) -> ExpectedCall:

@@ -14,6 +14,7 @@ from typing import Any
 from llama3_acceptance.rendering import shown_json
 from llama3_acceptance.values import FoundCall
 from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
+from llama3_tools.chat.finish_reason import finish_reason_in
 from llama3_tools.errors import a_type
 
 __all__ = ["Answer", "read_response"]
@@ -80,7 +81,7 @@ def read_response(response: object) -> Answer:
     return Answer(
         _text(text),
         tuple(_found(call, told) for call in calls),
-        finish_reason=_str(_part(choice, "finish_reason") or _first(metadata, "finish_reason", "done_reason")),
+        finish_reason=finish_reason_in(response, metadata, _part(response, "raw")),
         reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content"))
         or _thoughts([*_list(_part(message, "content")), *_list(_part(message, "blocks"))]),
     )

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from langchain_core.messages import AIMessage
+from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_acceptance import (
+    Answer,
     ArgumentRule,
     Case,
     ExpectedCall,
     Judgements,
     Policies,
+    Reading,
     Suite,
     Verdict,
     judge,
 )
-from llama3_tools import Tool
+from llama3_tools import Extractor, Tool
 from response_kinds import KINDS, TEXT_KINDS, Kind, openai_dict
 
 TOOLS = (
@@ -240,21 +245,24 @@ REASONS = [
     ),
     (
         GREETING,
-        "Sure. <tool_call>",
+        f"Sure. {SUM[:-1]}",
         Verdict.TRUNCATED,
-        "a call that cannot be read (the output ends where a call begins): <tool_call>",
+        (
+            "a call that cannot be read (the output ends inside it, where ',' or the closing bracket was due): "
+            f"{SUM[:-1]}"
+        ),
     ),
     (
         GREETING,
-        "calculate(17*23)",
+        "[calculate(17*23)]",
         Verdict.MALFORMED,
-        "a call that cannot be read (a call in a form that does not exist): calculate(17*23)",
+        ("a call that cannot be read (expected ',' or the closing bracket at offset 13, found '*'): calculate(17"),
     ),
     (
         TURN_ON,
-        f"<think>{'Hm. ' * 40}</think>{GOOD}<|python_tag|>print(17*23)",
+        f"<think>{'Hm. ' * 40}</think>{GOOD}<|python_tag|>{{}}",
         Verdict.PASSED,
-        "beside it, a call that cannot be read (no call after <|python_tag|>): <|python_tag|>print(17*23)",
+        "beside it, a call that cannot be read (an object with the keys none, but no name): {}",
     ),
 ]
 
@@ -280,35 +288,94 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
         ('{"query": {"type": "function", "name": "calculate"}}', Verdict.MALFORMED),
         ("{'name': 'calculate', 'parameters': {'expression': '2+2'}}", Verdict.MALFORMED),
         ("```python\n{'name': 'calculate', 'parameters': {}}\n```", Verdict.MALFORMED),
-        ('{"name": calculate, "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
-        ('{name: "calculate", parameters: {expression: "2+2"}}', Verdict.MALFORMED),
-        ('"name": "calculate", "parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
         ('Sure: {"parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
-        ("<tool_call>calculate</tool_call>", Verdict.MALFORMED),
         ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
-        ("Sure. <tool_call>", Verdict.TRUNCATED),
-        ("<function=calculate>", Verdict.TRUNCATED),
-        ("Sure.\n[TOOL_CALLS]", Verdict.TRUNCATED),
-        ("<think>2+2</think>\n<function=calc", Verdict.TRUNCATED),
         ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
-        ("<|python_tag|>print(17*23)", Verdict.MALFORMED),
-        ("calculate(17*23)", Verdict.MALFORMED),
         ("[calculate(17*(23+1))]", Verdict.MALFORMED),
         ("calculate(", Verdict.TRUNCATED),
         ('{"name": "calculate', Verdict.TRUNCATED),
         ('{"name": "cal', Verdict.TRUNCATED),
         ('{"type": "function", "function": {"na', Verdict.TRUNCATED),
         ('{"na', Verdict.TRUNCATED),
-        ("{", Verdict.TRUNCATED),
-        ('Sure: {"', Verdict.TRUNCATED),
-        ('The {"tool": "calculate", "expression": 2+2}', Verdict.MALFORMED),
-        ("```\n<tool_call>calculate</tool_call>\n```", Verdict.MALFORMED),
-        ("```\n['name': 'calculate']\n```", Verdict.MALFORMED),
     ],
 )
 @pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
 def test_a_call_that_nobody_can_read_is_no_answer_in_words(case: Case, text: str, expected: Verdict):
     assert verdict(case, text) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": calculate, "parameters": {"expression": "2+2"}}',
+        '{name: "calculate", parameters: {expression: "2+2"}}',
+        '"name": "calculate", "parameters": {"expression": "2+2"}}',
+        "<tool_call>calculate</tool_call>",
+        "Sure. <tool_call>",
+        "<function=calculate>",
+        "Sure.\n[TOOL_CALLS]",
+        "<think>2+2</think>\n<function=calc",
+        "<|python_tag|>print(17*23)",
+        "calculate(17*23)",
+        "{",
+        'Sure: {"',
+        'The {"tool": "calculate", "expression": 2+2}',
+        "```\n<tool_call>calculate</tool_call>\n```",
+        "```\n['name': 'calculate']\n```",
+    ],
+)
+def test_what_an_agent_is_not_told_of_is_an_answer_in_words(text: str):
+    assert verdict(GREETING, text) is Verdict.PASSED
+    assert verdict(TURN_ON, text) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert not Extractor(TOOLS).extract(text).attempts
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"expression": "12*12"}', Verdict.MALFORMED),
+        ('<think>A call.</think>\n[{"na', Verdict.TRUNCATED),
+        ('{"expression": "12*12"} is it.', Verdict.PASSED),
+        ('> {"name": "clock", "parameters": {}}', Verdict.PASSED),
+    ],
+    ids=["data", "begun", "data and words", "quoted"],
+)
+def test_an_answer_of_which_nothing_but_what_was_rejected_is_there_has_no_words(text: str, expected: Verdict):
+    assert verdict(GREETING, text) is expected
+
+
+OPEN = "<function=clock>{}"
+CLOCK = Case("time", "What time is it?", ((ExpectedCall("clock"),),))
+ENDED = {
+    "chat completion": lambda reason: {"choices": [{"message": {"content": OPEN}, "finish_reason": reason}]},
+    "Ollama": lambda reason: {"message": {"content": OPEN}, "done_reason": reason},
+    "LangChain": lambda reason: AIMessage(OPEN, response_metadata={"finish_reason": reason}),
+    "LangChain, Ollama": lambda reason: AIMessage(OPEN, response_metadata={"done_reason": reason}),
+    "LlamaIndex": lambda reason: ChatResponse(
+        message=ChatMessage(role="assistant", content=OPEN), raw={"choices": [{"finish_reason": reason}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("response", ENDED.values(), ids=ENDED)
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("length", Verdict.TRUNCATED),
+        ("content_filter", Verdict.TRUNCATED),
+        ("stop", Verdict.PASSED),
+        ("eos", Verdict.PASSED),
+        (None, Verdict.PASSED),
+    ],
+)
+def test_what_a_limit_ended_is_no_call(response: Callable[[str | None], object], reason: str, expected: Verdict):
+    assert verdict(CLOCK, response(reason)) is expected
+
+
+def test_nor_is_it_one_in_a_form_that_is_not_read():
+    suite = Suite("Home", TOOLS, (CLOCK,), reading=Reading("json"))
+    verdicts = [judge(CLOCK, Answer(OPEN, finish_reason=reason), suite).parsed.verdict for reason in ("stop", "length")]
+    assert verdicts == [Verdict.MALFORMED, Verdict.TRUNCATED]
 
 
 def test_an_envelope_without_a_call_is_an_answer_in_words():

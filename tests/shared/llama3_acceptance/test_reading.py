@@ -46,6 +46,7 @@ TAG = "<function(clock)>{}</function>"
 PYTHON = "<|python_tag|>print(17*23)"
 
 MISSPELT = "clock was read leniently: the tag is written <function(NAME)>{…}"
+SINGLE_QUOTES = "keys and strings have to stand in double quotes, as in JSON"
 REPAIRED = f"clock was repaired from {BROKEN}"
 
 
@@ -108,7 +109,7 @@ def test_repairs_need_tools_and_their_extra(monkeypatch: pytest.MonkeyPatch):
         (
             BROKEN.replace("name", "tool"),
             Reading(lenient=True, repair=True),
-            Verdict.MALFORMED,
+            Verdict.DIRECT_ANSWER_NOT_ALLOWED,
             f"clock was read leniently: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
         ),
     ],
@@ -212,17 +213,12 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
         (GREETING, "Hm.</think>\n", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
         (GREETING, "Hello!", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
         (TIME, CLOCK, Verdict.MALFORMED, f"a call that cannot be read (in thoughts): {CLOCK}"),
-        (
-            GREETING,
-            f"Hm.</think>{PYTHON}",
-            Verdict.MALFORMED,
-            f"a call that cannot be read (no call after <|python_tag|>): {PYTHON}",
-        ),
+        (GREETING, f"Hm.</think>{PYTHON}", Verdict.PASSED, ""),
         (
             TIME,
-            f"Hm.</think>{CLOCK}{PYTHON}",
+            f"Hm.</think>{CLOCK}{BROKEN}",
             Verdict.PASSED,
-            f"beside it, a call that cannot be read (no call after <|python_tag|>): {PYTHON}",
+            f"beside it, a call that cannot be read ({SINGLE_QUOTES}, at offset 47): {BROKEN}",
         ),
     ],
 )
