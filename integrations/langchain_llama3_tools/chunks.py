@@ -35,6 +35,7 @@ from langchain_llama3_tools.native_streams import NativeStream
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
 from llama3_tools import ReasoningDelta, ToolCall
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.text.json_writing import written_arguments
 
 __all__ = ["MessageChunks", "as_chunk"]
@@ -76,6 +77,7 @@ class MessageChunks:
         self._lists_calls = False
         self._began = False
         self._is_native = False
+        self._finish_reason: str | None = None
 
     def feed(self, output: str | BaseMessage) -> Iterator[AIMessage]:
         """Take the next chunk, and give what became certain: nothing, text, or each call in a chunk of its own.
@@ -114,7 +116,7 @@ class MessageChunks:
         """
         if not self._began:
             return
-        parts = self._reader.flush()
+        parts = self._reader.flush(complete=is_complete(self._finish_reason))
         if parts:
             yield from self._chunks(parts, self._identity())
         if self._is_native:
@@ -139,6 +141,10 @@ class MessageChunks:
         yield from self._released()
         yield from self._native_chunks(self._native.flush())
 
+    def note_end(self, told: object) -> None:
+        """Note why the message ended, if that is among what the server told."""
+        self._finish_reason = finish_reason_in(told) or self._finish_reason
+
     def _released(self) -> Iterator[AIMessageChunk]:
         parts = self._reader.release()
         if parts:
@@ -146,6 +152,7 @@ class MessageChunks:
 
     def _note(self, chunk: AIMessageChunk) -> bool:
         """Remember what later chunks need; tell whether this one brings anything besides its content."""
+        self.note_end(chunk.response_metadata)
         if chunk.content != "":
             self._in_blocks = isinstance(chunk.content, list)
         self._lists_calls = self._lists_calls or uses_v1_blocks(chunk)

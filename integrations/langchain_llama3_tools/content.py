@@ -135,8 +135,6 @@ class ContentReader:
         self._has_begun = False
         self._stream: ExtractionStream | None = None
         self._texts: list[str] = []
-        self._given = 0
-        """How many characters of the run are out as text."""
         self._offset = 0
         self._cuts = 0
         """How many calls and thoughts stand between the texts."""
@@ -155,11 +153,16 @@ class ContentReader:
         reader._has_begun, reader._cuts = self._has_begun, self._cuts
         return reader
 
-    def read_whole(self, text: str) -> list[Part]:
-        """Read a string that is all of a message, without its reasoning: its text in one piece, and its calls."""
+    def read_whole(self, text: str, *, complete: bool = True) -> list[Part]:
+        """Read a string that is all of a message, without its reasoning: its text in one piece, and its calls.
+
+        Args:
+            text: the string.
+            complete: whether the model ended it, rather than a limit (rule 7).
+        """
         if not text:
             return []
-        extraction = self._begun().extract(text)
+        extraction = self._begun().extract(text, complete=complete)
         self.runs.append(Run(text, 0, extraction))
         return [extraction.content or "", *extraction.tool_calls]
 
@@ -178,11 +181,15 @@ class ContentReader:
                 parts += self._feed(text, block)
         return parts
 
-    def flush(self) -> list[Part]:
-        """End the run, and give what was held back."""
+    def flush(self, *, complete: bool = True) -> list[Part]:
+        """End the run, and give what was held back.
+
+        Args:
+            complete: whether the model ended it, rather than a limit (rule 7).
+        """
         if self._stream is None:
             return []
-        parts = self._parts(self._stream.flush(), self._template)
+        parts = self._parts(self._stream.flush(complete=complete), self._template)
         self._end_run(self._stream.extraction)
         return parts
 
@@ -190,17 +197,7 @@ class ContentReader:
         """End the run early, and give what was held back as mere text, without a call."""
         if self._stream is None:
             return []
-        events = self._stream.flush()
-        first = next((event.tool_call for event in events if isinstance(event, ToolCallReady)), None)
-        if first is not None:  # complete, in a wrapper that is still open and would have gone with it (rule 9)
-            text, start = "".join(self._texts), first.span[0]
-            before = self._extractor.stream()
-            written = _written(before.feed(text[:start]) + before.flush())
-            held = written[self._given :]  # white space, and the wrapper's beginning
-            tag = held.strip()
-            held = held[: len(held) - len(held.lstrip())] + text[text.rfind(tag, 0, start) if tag else start :]
-            events = [TextDelta(held)] if held else []
-        parts = self._parts(events, self._template)
+        parts = self._parts(self._stream.abort(), self._template)
         self._end_run(self._stream.extraction)
         return parts
 
@@ -232,7 +229,6 @@ class ContentReader:
                 self._cuts += 1
                 parts.append(event.tool_call)
             elif isinstance(event, TextDelta):
-                self._given += len(event.text)
                 parts.append(self._text_block(template, event.text))
                 template = _without_extras(block)
             self._is_thinking = isinstance(event, ReasoningDelta)
@@ -259,11 +255,7 @@ class ContentReader:
             reasoning = without_calls.first if is_first else without_calls.later
             self.runs.append(Run(text, self._offset, extraction, reasoning))
         self._offset += len(text)
-        self._stream, self._texts, self._given = None, [], 0
-
-
-def _written(events: Iterable[Event]) -> str:
-    return "".join(event.text for event in events if isinstance(event, TextDelta))
+        self._stream, self._texts = None, []
 
 
 def _continues(block: dict[Any, Any], part: dict[Any, Any]) -> bool:

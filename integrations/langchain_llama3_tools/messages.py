@@ -27,12 +27,18 @@ from langchain_llama3_tools.native_messages import has_native_calls, settled
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.reasoning import REASONING_CONTENT, Thoughts
 from llama3_tools import ReasoningDelta, ToolCall
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 
 __all__ = ["V1Blocks", "preserved_fields", "read_message", "uses_v1_blocks"]
 
 
 def read_message(
-    message: BaseMessage, extractors: Extractors, invalid_calls: InvalidCalls, native_calls: NativeCalls
+    message: BaseMessage,
+    extractors: Extractors,
+    invalid_calls: InvalidCalls,
+    native_calls: NativeCalls,
+    *,
+    told: object = None,
 ) -> AIMessage:
     """Read a model's message into a new one: its tool calls, its text, its reasoning, and all else as it was.
 
@@ -43,6 +49,7 @@ def read_message(
         extractors: what reads the texts.
         invalid_calls: what becomes of malformed calls.
         native_calls: what makes a server's calls fit to be run.
+        told: what the server told beside the message, which may have its finish reason.
 
     Raises:
         OutputParserException: a call is malformed, and `invalid_calls` raises on that.
@@ -50,7 +57,7 @@ def read_message(
     if isinstance(message, AIMessage) and has_native_calls(message):
         called = settled(message, native_calls)
         return called if extractors.without_calls is None else _without_reasoning(called, extractors.without_calls)
-    parts, runs = _read(message, extractors)
+    parts, runs = _read(message, extractors, complete=is_complete(finish_reason_in(message.response_metadata, told)))
     rejected = invalid_calls.collect(runs)
     calls = [part for part in parts if isinstance(part, ToolCall)]
     fields: dict[str, Any] = {
@@ -109,16 +116,20 @@ def preserved_fields(message: BaseMessage) -> dict[str, Any]:
     }
 
 
-def _read(message: BaseMessage, extractors: Extractors) -> tuple[list[Part], list[Run]]:
+def _read(message: BaseMessage, extractors: Extractors, *, complete: bool = True) -> tuple[list[Part], list[Run]]:
     content, reader = message.content, ContentReader(extractors)
     if message.additional_kwargs.get(REASONING_CONTENT):
         reader.begin()
     if isinstance(content, str) and extractors.without_calls is None:
-        return reader.read_whole(content), reader.runs
+        return reader.read_whole(content, complete=complete), reader.runs
     parts: list[Part] = []
-    for is_text, blocks in groupby(_listed(content), key=lambda block: block_text(block) is not None):
-        run = list(blocks)
-        parts += _read_run(run, reader) if is_text else reader.feed(run)
+    groups = [
+        (is_text, list(blocks))
+        for is_text, blocks in groupby(_listed(content), key=lambda block: block_text(block) is not None)
+    ]
+    for index, (is_text, run) in enumerate(groups, 1):
+        ended = complete or index < len(groups)  # a limit ends the last run alone
+        parts += _read_run(run, reader, complete=ended) if is_text else reader.feed(run)
     return parts, reader.runs
 
 
@@ -126,8 +137,8 @@ def _listed(content: Content) -> list[Block]:
     return [content] if isinstance(content, str) else content
 
 
-def _read_run(blocks: list[Block], reader: ContentReader) -> list[Part]:
-    parts = reader.feed(blocks) + reader.flush()
+def _read_run(blocks: list[Block], reader: ContentReader, *, complete: bool) -> list[Part]:
+    parts = reader.feed(blocks) + reader.flush(complete=complete)
     written = joined_text(blocks)
     if not written:
         return parts

@@ -364,8 +364,9 @@ class _Turn:
         generations = []
         for generation in result.generations:
             message = self._blocks.list_content(generation.message) if self._blocks else generation.message
-            message = read_message(message, self._extractors, self._invalid_calls, self._native_calls)
-            generations.append(ChatGeneration(message=message, generation_info=generation.generation_info))
+            info = generation.generation_info
+            message = read_message(message, self._extractors, self._invalid_calls, self._native_calls, told=info)
+            generations.append(ChatGeneration(message=message, generation_info=info))
         return ChatResult(generations=generations, llm_output=result.llm_output)
 
     def gathered(self, chunks: Iterator[ChatGenerationChunk]) -> Iterator[ChatGenerationChunk]:
@@ -379,6 +380,7 @@ class _Turn:
             yield chunk
             return
         if chunk.generation_info:
+            self._chunks.note_end(chunk.generation_info)
             told = ChatGenerationChunk(message=AIMessageChunk(content=""), generation_info=chunk.generation_info)
             self._told = self._told + told if self._told else told
         message = self._blocks.list_content(chunk.message) if self._blocks else chunk.message

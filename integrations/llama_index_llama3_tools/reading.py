@@ -10,6 +10,7 @@ from typing import final
 from llama_index.core.llms import ChatResponse
 
 from llama3_tools import Extraction, Extractor, Formats, Limits, OnUnknownTool, new_call_id
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.errors import require_bool
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, require_limits
@@ -113,7 +114,8 @@ class TextReader:
         return self._of_calls[starts] if self._of_calls and not has_calls else _of_reasoning(starts=starts)
 
     def extract(self, response: ChatResponse) -> Extraction:
-        """Take the text of a whole response apart."""
+        """Take the text of a whole response apart; one that a limit ended is not complete (rule 7)."""
         message = response.message
         extractor = self.choose(has_reasoning=has_reasoning(response), has_calls=has_native_calls(message))
-        return extractor.extract(message.content or "")
+        complete = is_complete(finish_reason_in(response.raw))
+        return extractor.extract(message.content or "", complete=complete)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_tools import Event, Extraction, ExtractionStream, ReasoningDelta, TextDelta, ToolCallReady
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools.messages import (
     AnyResponse,
@@ -50,6 +51,7 @@ class ResponseStream:
         self._last: ChatResponse | None = None
         self._given: ChatMessage | None = None
         self._native = False
+        self._finish_reason: str | None = None
         self.has_reasoning = False
         """Whether the server has split reasoning off itself."""
 
@@ -70,6 +72,7 @@ class ResponseStream:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         self._last = as_chat_response(response)
+        self._finish_reason = finish_reason_in(self._last.raw) or self._finish_reason
         self.has_reasoning = self.has_reasoning or has_reasoning(self._last)
         before, new = self._read, self._source.of(self._last)
         is_anew = not self._native and has_native_calls(self._last.message)
@@ -97,7 +100,8 @@ class ResponseStream:
         if self._native and not self._reader.splits_reasoning:
             return []
         stream = self._begin()
-        fresh = self._take(stream.abort() if broke_off else stream.flush())
+        ended = stream.abort() if broke_off else stream.flush(complete=is_complete(self._finish_reason))
+        fresh = self._take(ended)
         if self._last is None or self._given is None:
             return []
         extraction = stream.extraction
@@ -124,7 +128,7 @@ class ResponseStream:
             self._native, self._stream, self._read, self._calls = True, None, _Read(), CallParts()
             self._take(self._begin().feed(output))
         else:
-            self._take(self._begin().flush())
+            self._take(self._begin().abort())
             self._native = True
 
     def _take(self, events: Iterable[Event]) -> _Read:

@@ -1,0 +1,91 @@
+"""Answers that a limit ended: an open wrapper does not count as closed (rule 7), in every way to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from endpoints.script import Turn, cut_at
+from integrations.langchain.agents import chat_openai, get_weather, serving
+from integrations.langchain.scripted import ScriptedChatModel, summed
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
+
+OPEN = '<function=get_weather>{"city": "Paris"}'
+
+ENDS = pytest.mark.parametrize(
+    ("reason", "is_called"), [("length", False), ("content_filter", False), ("stop", True), ("eos", True)]
+)
+
+
+def check(message: AIMessage, *, is_called: bool) -> None:
+    called = [call["name"] for call in message.tool_calls]
+    broken = [call["name"] for call in message.invalid_tool_calls]
+    assert (called, broken) == ((["get_weather"], []) if is_called else ([], ["get_weather"]))
+    assert message.text == ("" if is_called else OPEN)
+
+
+def parsed(llm: Any) -> Any:  # noqa: ANN401 (a chain)
+    return llm | Llama3JsonToolOutputParser()
+
+
+def wrapped(llm: Any) -> Any:  # noqa: ANN401 (the same)
+    return Llama3ToolModel(llm).bind_tools([get_weather])
+
+
+@ENDS
+@pytest.mark.parametrize("made", [parsed, wrapped])
+async def test_over_a_server(made: Callable[[Any], Any], reason: str, is_called: bool):
+    turn = Turn(pieces=cut_at(OPEN, 4, 30), finish_reason=reason)
+    with serving(turn, turn, turn, turn) as server:
+        chain = made(chat_openai(server))
+        check(chain.invoke("Hi"), is_called=is_called)
+        check(await chain.ainvoke("Hi"), is_called=is_called)
+        check(summed(chain.stream("Hi")), is_called=is_called)
+        check(summed([chunk async for chunk in chain.astream("Hi")]), is_called=is_called)
+
+
+@ENDS
+@pytest.mark.parametrize("key", ["finish_reason", "done_reason"])
+@pytest.mark.parametrize("content", [OPEN, [{"type": "text", "text": OPEN}]], ids=["text", "blocks"])
+def test_of_messages(content: Any, key: str, reason: str, is_called: bool):  # noqa: ANN401 (either kind)
+    parser = Llama3JsonToolOutputParser()
+    check(parser.invoke(AIMessage(content, response_metadata={key: reason})), is_called=is_called)
+    chunks = [AIMessageChunk(content), AIMessageChunk("", response_metadata={key: reason})]
+    check(summed(parser.transform(iter(chunks))), is_called=is_called)
+
+
+def test_a_limit_ends_the_last_text_alone():
+    image = {"type": "image", "url": "…"}
+    text = {"type": "text", "text": OPEN}
+    ended = {"finish_reason": "length"}
+    parser = Llama3JsonToolOutputParser()
+    message = parser.invoke(AIMessage([text, image, text], response_metadata=ended))
+    chunks = [AIMessageChunk([text]), AIMessageChunk([image]), AIMessageChunk([text], response_metadata=ended)]
+    for read in (message, summed(parser.transform(iter(chunks)))):
+        assert [call["name"] for call in read.tool_calls] == ["get_weather"]
+        assert read.text == OPEN
+
+
+class Telling(ScriptedChatModel):
+    """Tells the reason beside its messages, as models do of which LangChain copies it into them afterwards."""
+
+    reason: str
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+        generation = ChatGeneration(message=AIMessage(OPEN), generation_info={"finish_reason": self.reason})
+        return ChatResult(generations=[generation])
+
+    def _stream(self, *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+        yield ChatGenerationChunk(message=AIMessageChunk(OPEN), generation_info={"finish_reason": self.reason})
+        yield ChatGenerationChunk(message=AIMessageChunk(""))
+
+
+@ENDS
+def test_told_beside_the_message(reason: str, is_called: bool):
+    chain = wrapped(Telling(chunks=[], reason=reason))
+    check(chain.invoke("Hi"), is_called=is_called)
+    check(summed(chain.stream("Hi")), is_called=is_called)

@@ -1,0 +1,75 @@
+"""Answers that a limit ended: an open wrapper does not count as closed (rule 7), in every way to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
+
+from endpoints.script import Turn, cut_at
+from integrations.llamaindex.endpoint import TOOLS, endpoint
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM, MalformedToolCallError
+
+OPEN = '<function=get_weather>{"city": "Paris"}'
+
+ENDS = pytest.mark.parametrize(
+    ("reason", "is_called"), [("length", False), ("content_filter", False), ("stop", True), ("eos", True)]
+)
+
+
+def check(response: ChatResponse, *, is_called: bool) -> None:
+    blocks = response.message.blocks
+    assert [block.tool_name for block in blocks if isinstance(block, ToolCallBlock)] == ["get_weather"] * is_called
+    assert (response.message.content or "") == ("" if is_called else OPEN)
+
+
+def last(responses: Iterable[ChatResponse]) -> ChatResponse:
+    return list(responses)[-1]
+
+
+@ENDS
+async def test_of_the_llm_over_a_server(reason: str, is_called: bool):
+    turn = Turn(pieces=cut_at(OPEN, 4, 30), finish_reason=reason)
+    with endpoint(turn, turn, turn, turn) as served:
+        llm = Llama3ToolLLM(served.llm())
+        check(llm.chat_with_tools(TOOLS, user_msg="Hi"), is_called=is_called)
+        check(await llm.achat_with_tools(TOOLS, user_msg="Hi"), is_called=is_called)
+        check(last(llm.stream_chat_with_tools(TOOLS, user_msg="Hi")), is_called=is_called)
+        stream = await llm.astream_chat_with_tools(TOOLS, user_msg="Hi")
+        check([response async for response in stream][-1], is_called=is_called)
+
+
+def test_the_model_is_asked_once_more_for_a_call_that_was_cut_off():
+    turn = Turn(pieces=(OPEN,), finish_reason="length")
+    with endpoint(turn, f"{OPEN}</function>") as served:
+        llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
+        response = llm.chat_with_tools(TOOLS, user_msg="Hi")
+        assert [block.tool_name for block in response.message.blocks if isinstance(block, ToolCallBlock)]
+        assert "truncated" in served.messages(1)[-1][1]
+
+
+@ENDS
+@pytest.mark.parametrize("is_completion", [False, True], ids=["chat", "completion"])
+@pytest.mark.parametrize("is_ollama", [False, True], ids=["OpenAI", "Ollama"])
+def test_of_responses(is_ollama: bool, is_completion: bool, reason: str, is_called: bool):
+    raw: Any = {"done_reason": reason} if is_ollama else {"choices": [{"finish_reason": reason}]}
+
+    def response(text: str, raw: object = None, delta: str | None = None) -> Any:  # noqa: ANN401 (either kind)
+        if is_completion:
+            return CompletionResponse(text=text, delta=delta, raw=raw)
+        return ChatResponse(message=ChatMessage(role="assistant", content=text), delta=delta, raw=raw)
+
+    parser = Llama3JsonToolOutputParser()
+    check(parser.promote(response(OPEN, raw)), is_called=is_called)
+    pieces = [response(OPEN, delta=OPEN), response(OPEN, raw, ""), response(OPEN, {"choices": []}, "")]
+    check(last(parser.stream(pieces)), is_called=is_called)
+
+
+def test_it_is_an_error_where_that_is_asked_for():
+    raw = {"choices": [{"finish_reason": "length"}]}
+    parser = Llama3JsonToolOutputParser(on_malformed="raise")
+    with pytest.raises(MalformedToolCallError, match="truncated"):
+        parser.promote(ChatResponse(message=ChatMessage(role="assistant", content=OPEN), raw=raw))
