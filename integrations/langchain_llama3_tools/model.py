@@ -23,7 +23,7 @@ from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import V1Blocks, read_message
 from langchain_llama3_tools.native_calls import NativeCalls
 from langchain_llama3_tools.native_streams import gathered_chunks
-from langchain_llama3_tools.options import checked_bool
+from langchain_llama3_tools.options import checked_bool, require_fields
 from langchain_llama3_tools.prompting import (
     LangChainToolChoice,
     ToolsIn,
@@ -164,6 +164,7 @@ class Llama3ToolModel(BaseChatModel):
     else:
 
         def __init__(self, llm: BaseChatModel, **options: Any) -> None:
+            require_fields(type(self), options, BaseChatModel)
             if isinstance(llm, BaseChatModel):
                 options = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | options
             super().__init__(llm=llm, **options)

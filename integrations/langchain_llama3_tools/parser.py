@@ -18,7 +18,7 @@ from langchain_llama3_tools.chunks import MessageChunks
 from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
 from langchain_llama3_tools.messages import read_message
 from langchain_llama3_tools.native_calls import NativeCalls
-from langchain_llama3_tools.options import checked_bool
+from langchain_llama3_tools.options import checked_bool, require_fields
 from langchain_llama3_tools.reading import Extractors
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
@@ -124,6 +124,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             id_factory: Callable[[], str] = new_call_id,
             name: str | None = None,
         ) -> None: ...
+    else:
+
+        def __init__(self, **options: Any) -> None:
+            require_fields(type(self), options, BaseTransformOutputParser)
+            super().__init__(**options)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an option. One that does not fit the others raises, and changes nothing."""

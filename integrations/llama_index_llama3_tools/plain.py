@@ -20,6 +20,7 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
+from llama3_tools.errors import require_options
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.messages import as_chat_response, promote_message
@@ -57,10 +58,9 @@ class LLMAround(FunctionCallingLLM, ABC):
     llm: SerializeAsAny[LLM] = Field(description="The LLM that answers.")
 
     def __init__(self, llm: LLM, **kwargs: Any) -> None:  # noqa: ANN401 (the fields of all LLMs, and of a subclass)
-        unknown = sorted(set(kwargs) - set(type(self).model_fields))
-        if unknown:
-            own = ", ".join(name for name in type(self).model_fields if name not in LLMAround.model_fields)
-            raise TypeError(f"{type(self).__name__} has no option {unknown[0]!r}: its own are {own}")
+        fields = type(self).model_fields
+        unknown = [name for name in kwargs if name not in fields]
+        require_options(type(self).__name__, unknown, (name for name in fields if name not in LLMAround.model_fields))
         inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
         super().__init__(llm=llm, **{**inherited, **kwargs})
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from llama3_acceptance.judging import judge
 from llama3_acceptance.records import Record, RecordsError, Run
 from llama3_acceptance.responses import Answer, read_response
-from llama3_acceptance.suite_node import did_you_mean
 from llama3_acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
+from llama3_tools.errors import did_you_mean
 
 __all__ = ["Results", "judge_records"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from llama3_acceptance.suite_file import SuiteError, SuiteFile
+from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
     from llama3_acceptance.yaml_lines import KeyPath
 
-__all__ = ["Members", "Node", "did_you_mean"]
+__all__ = ["Members", "Node"]
 
 _SHOWN = 60
 
@@ -145,13 +145,3 @@ class Members:
         """
         if self.problems:
             raise SuiteError("\n".join(self.problems))
-
-
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Return the end of a message about a word that is none of those known, if one of them is like it.
-
-    >>> did_you_mean("get_wether", ["get_weather", "clock"])
-    "; did you mean 'get_weather'?"
-    """
-    close = get_close_matches(word, list(words), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -9,9 +9,9 @@ from typing import Any
 
 from llama3_acceptance.equality import json_type
 from llama3_acceptance.suite_file import SuiteError, read_suite_file
-from llama3_acceptance.suite_node import Node, did_you_mean
+from llama3_acceptance.suite_node import Node
 from llama3_tools.arguments import coerce_arguments
-from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.errors import ToolDefinitionError, did_you_mean
 from llama3_tools.tools import Tool, declare_tools
 from llama3_tools.values import ProblemReason
 

@@ -16,6 +16,7 @@ Arguments of the wrong Python type raise the built-in `TypeError`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from llama3_tools.text.escaping import escape_invisible
@@ -153,6 +154,36 @@ def require_bool(**options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name} is True or False, not {value!r}")
+
+
+def require_options(owner: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise a `TypeError` for the first option that there is not; it names those that there are.
+
+    >>> require_options("Extractor", ["leninet"], ["lenient", "repair"])
+    Traceback (most recent call last):
+    TypeError: Extractor has no option 'leninet', only lenient, repair; did you mean 'lenient'?
+
+    Args:
+        owner: what takes the options.
+        given: their names.
+        known: the names that there are.
+    """
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Return the end of a message about a word that is none of those known, if one of them is like it.
+
+    >>> did_you_mean("get_wether", ["get_weather", "clock"])
+    "; did you mean 'get_weather'?"
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 (for errors alone)
+
+    close = get_close_matches(word, list(words), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)

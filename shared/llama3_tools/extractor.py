@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from llama3_tools.calls.reader import CallReader
 from llama3_tools.calls.repair import load_repair
-from llama3_tools.errors import require_bool, require_str
+from llama3_tools.errors import require_bool, require_options, require_str
 from llama3_tools.formats import EnabledFormats, grammar_of
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.options import ReadOption, ReadOptions, new_call_id, written_id
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Extractor", "extract"]
 
 _DEFAULTS = ReadOptions()
+_OPTIONS = tuple(field.name for field in fields(ReadOptions))
 
 
 class Extractor:
@@ -63,7 +64,10 @@ class Extractor:
         """
         if options is not None and not isinstance(options, ReadOptions):
             raise TypeError(f"options is a ReadOptions, not {options!r}")
-        chosen = replace(options or _DEFAULTS, **changes) if changes else options or _DEFAULTS
+        chosen = options or _DEFAULTS
+        if changes:
+            require_options("Extractor", changes, ("tools", "options", *_OPTIONS))
+            chosen = replace(chosen, **changes)
         if tools is None and chosen.coerce_arguments:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
         if tools is None and chosen.repair:
@@ -181,11 +185,14 @@ def extract(
         **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `text` is not a `str`, `tools` is no list of tools, or an option has the wrong type.
+        TypeError: `text` is not a `str`, `tools` is no list of tools, there is no such option, or an option has the
+            wrong type.
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to go
             by.
         MissingExtraError: `repair` needs the extra of that name.
     """
+    if changes:
+        require_options("extract", changes, ("tools", "complete", "options", *_OPTIONS))
     extractor = _default() if tools is None and options is None and not changes else None
     return (extractor or Extractor(tools, options=options, **changes)).extract(text, complete=complete)

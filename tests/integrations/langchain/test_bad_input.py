@@ -29,7 +29,7 @@ from integrations.langchain.agents import (
     shown,
     streamed,
 )
-from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call
 
 
@@ -268,13 +268,28 @@ class TestOptions:
             ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
             ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
             ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
-            ({"temperature": 0}, "temperature\n  Extra inputs are not permitted"),
         ],
     )
     def test_of_the_model_too(self, option: Any, message: str) -> None:  # noqa: ANN401
         with pytest.raises(ValidationError) as raised:
             Llama3ToolModel(FakeListChatModel(responses=[]), **option)
         assert message in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [
+            ("temperature", "has no option 'temperature', only .*on_invalid, .*id_factory$"),
+            ("leninet", r"has no option 'leninet', only .*; did you mean 'lenient'\?$"),
+        ],
+    )
+    def test_one_that_there_is_not_is_named_with_those_that_there_are(self, option: str, message: str) -> None:
+        given: Any = {option: True}
+        with pytest.raises(TypeError, match=f"^Llama3ToolModel {message}"):
+            Llama3ToolModel(FakeListChatModel(responses=[]), **given)
+        with pytest.raises(TypeError, match=f"^Llama3JsonToolOutputParser {message}"):
+            Llama3JsonToolOutputParser(**given)
+        with pytest.raises(TypeError, match=f"'{option}'"):
+            Llama3ToolMiddleware(**given)
 
     @pytest.mark.parametrize(
         ("llm", "message"),

@@ -395,7 +395,7 @@ class TestOptions:
         assert "ipython" not in {role.value for role in MessageRole}
 
     def test_an_option_that_the_llm_does_not_know(self) -> None:
-        with pytest.raises(TypeError, match=r"Llama3ToolLLM has no option 'tools': its own are tool_mode, tools_in, "):
+        with pytest.raises(TypeError, match=r"Llama3ToolLLM has no option 'tools', only tool_mode, tools_in, "):
             Llama3ToolLLM(MockLLM(), tools=TOOLS)
 
     def test_an_llm_that_is_none(self) -> None:
