@@ -20,7 +20,10 @@ _NOT_ZERO = re.compile(r"[-0.]*[1-9]")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
 _MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set
 
-_CONTAINER = re.compile(r"""\s*(?:[\[{(]|```|"[^"]*"\s*,|'[^']*'\s*,)""")
+_MARKER = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t]"
+_CONTAINER = re.compile(
+    rf"""\s*(?:[\[{{(]|```|["']\s*[\[{{]|"[^"]*"\s*,|'[^']*'\s*,|{_MARKER}[^\r\n]*[\r\n]\s*{_MARKER})"""
+)
 _NULL_WORDS = ("", "None", "null")
 _BOOLEANS = {"true": True, "false": False}
 
@@ -101,10 +104,14 @@ def is_bracketed(text: str) -> bool:
 
 
 def looks_like_container(text: str) -> bool:
-    """Return whether the text begins as a list or an object does: with a bracket, a fence, or the first of many quotes.
+    r"""Return whether the text begins as a list or an object does.
+
+    That is with a bracket, a bracket in quotes, a fence, the first of many quotes, or two items of a list in Markdown.
 
     >>> looks_like_container("['a', 'b'"), looks_like_container("'a', 'b'"), looks_like_container("a, b")
     (True, True, False)
+    >>> looks_like_container("- a\n- b"), looks_like_container("1. FC Köln"), looks_like_container('"[1, 2]"')
+    (True, False, True)
     """
     return _CONTAINER.match(text) is not None
 
