@@ -37,11 +37,7 @@ _LAST = _BUILD / "survivors.txt"
 _OF_SHARED = "tests/shared"
 # What measures time or memory, and what starts threads, a browser or pytest, would take all the time and notice little
 # more.
-_LEFT_OUT = (
-    "test_growth.py",
-    "llama3_acceptance/test_pytest_plugin.py",
-    "llama3_tools/arguments/test_benchmark.py",
-)
+_LEFT_OUT = ("test_growth.py", "llama3_acceptance/test_pytest_plugin.py")
 _TOO_LONG = (
     "llama3_tools/arguments/test_limits.py::test_a_coercer_keeps_little_of_what_names_ask_for",
     "llama3_tools/arguments/test_limits.py::test_nor_is_it_of_reading_a_schema",

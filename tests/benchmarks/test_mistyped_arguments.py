@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[2]
 BENCHMARK = ROOT / "benchmarks" / "mistyped_arguments.py"
 RECORDED = ROOT.parent / "shared" / "corpus" / "mistyped_arguments.jsonl"
 CALLS = [
