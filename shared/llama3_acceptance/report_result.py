@@ -7,6 +7,7 @@ from html import escape
 
 from llama3_acceptance.rendering import few, shown_expected, shown_json
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
+from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.stream.segments import Segment, SegmentedOutput, SegmentKind, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
@@ -58,7 +59,8 @@ def _parts(result: CaseResult, case: Case, suite: Suite) -> Iterator[str]:
     yield "</dl>\n"
     if result.error is not None:
         return
-    whole = read_segments(suite.behind_reasoning(result.reasoning).extractor, result.output)
+    extractor = suite.behind_reasoning(result.reasoning).extractor
+    whole = read_segments(extractor, result.output, complete=is_complete(result.finish_reason))
     yield "<h3>Output</h3>\n" + _output(whole)
     if result.native_calls:
         yield f"<h3>Calls that the server sent</h3>\n<ul>{''.join(map(_call, result.native_calls))}</ul>\n"

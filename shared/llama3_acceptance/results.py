@@ -87,4 +87,5 @@ def _result(
         usage=record.usage,
         error=error,
         reasoning=answer.reasoning,
+        finish_reason=answer.finish_reason,
     )

@@ -346,6 +346,8 @@ class CaseResult:
     """Why there was no response."""
     reasoning: str | None = None
     """What the model thought, where the server keeps that apart."""
+    finish_reason: str | None = None
+    """Why the server stopped, in its own word."""
 
     @property
     def name(self) -> str:

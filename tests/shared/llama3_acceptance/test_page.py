@@ -148,6 +148,14 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
         assert shown in html
 
 
+def test_what_a_limit_ended_is_shown_as_no_call() -> None:
+    written = '<function=set_light>{"room": "kitchen"}'
+    ended = [{"message": {"content": written}, "finish_reason": reason} for reason in ("length", "stop")]
+    html = report_html(judged({"kitchen": ended}))
+    assert html.count('class="call" title="tool call 1"') == 1
+    assert f'<span class="rejected" title="rejected candidate 1">{escape(written)}</span>' in html
+
+
 def test_the_page_is_written_as_it_stands_in_a_file() -> None:
     """The file is `page.html`, without style, script and their hashes."""
     alternatives = (SUITE.cases[1].alternatives[0] * 2, SUITE.cases[2].alternatives[0])
