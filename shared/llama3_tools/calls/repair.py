@@ -134,13 +134,13 @@ class Mending:
 
     def _mended(self, text: str, tokens: list[Token]) -> Mended | None:
         from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)
-        from llama3_tools.calls.repair_tokens import Kind  # noqa: PLC0415 (as above)
+        from llama3_tools.calls.repair_tokens import TokenKind  # noqa: PLC0415 (as above)
 
         if not has_one_reading(text, tokens):
             return None
         calls, tools, start = self._calls, self._calls.tools or {}, tokens[0].start
         strings = [
-            text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is Kind.STRING
+            text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is TokenKind.STRING
         ]
         if sum(string.count(char) for string in strings for char in _SLOW) > _MOST_SLOW:
             return None

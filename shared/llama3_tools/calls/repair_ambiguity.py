@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llama3_tools.calls.repair_tokens import Kind, Token
+from llama3_tools.calls.repair_tokens import Token, TokenKind
 
 __all__ = ["has_one_reading"]
 
@@ -65,13 +65,13 @@ def has_one_reading(text: str, tokens: Sequence[Token]) -> bool:
         after = end - start
         if not all(_has_pairs(comment) for comment in _COMMENT.findall(between)):
             return False  # it may be a string without its first quote
-        if kind is Kind.PLAIN and _DIVISION.match(text, after):
+        if kind is TokenKind.PLAIN and _DIVISION.match(text, after):
             return False
-        if kind is Kind.STRING and written[:-1].rstrip().endswith(",") and _NEXT_QUOTE.match(text, after):
+        if kind is TokenKind.STRING and written[:-1].rstrip().endswith(",") and _NEXT_QUOTE.match(text, after):
             return False  # the comma may be the one that is missing
-        if kind in (Kind.KEY, Kind.STRING):
+        if kind in (TokenKind.KEY, TokenKind.STRING):
             edges |= {written[0], written.rstrip(": \t\n\r")[-1]}
-    strings = [text[begin - start : end - start] for kind, begin, end, _ in tokens if kind is Kind.STRING]
+    strings = [text[begin - start : end - start] for kind, begin, end, _ in tokens if kind is TokenKind.STRING]
     return all(_is_certain(string, is_mixed=len(edges) > 1) for string in strings)
 
 

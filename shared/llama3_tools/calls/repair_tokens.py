@@ -17,7 +17,7 @@ from llama3_tools.reading.python_scalars import is_unicode
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import Span
 
-__all__ = ["MAX_LENGTH", "GrowingSource", "Kind", "Rewritten", "Token", "rewrite", "scan_broken"]
+__all__ = ["MAX_LENGTH", "GrowingSource", "Rewritten", "Token", "TokenKind", "rewrite", "scan_broken"]
 
 MAX_LENGTH = 4096
 """How many characters a malformed object or array may have: what is longer is not repaired."""
@@ -99,7 +99,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"'\\/bfnrt]))")
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is. Commas and comments are none."""
 
     OPENING = "an opening bracket"
@@ -112,7 +112,7 @@ class Kind(Enum):
 class Token(NamedTuple):
     """A piece of a malformed object or array. Offsets count from the start of the output."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     key: str = ""
@@ -161,25 +161,25 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
     separator = ""
     for kind, begin, end, key in tokens:
         written = text[begin - start : end - start]
-        if kind is Kind.KEY:
+        if kind is TokenKind.KEY:
             written = f"{write_string(key)}:"
             readable += [text[copied : begin - start], written]
             copied = end - start
-        elif kind is Kind.STRING:
+        elif kind is TokenKind.STRING:
             is_certain = written.startswith("'") or _CERTAIN_STRING.fullmatch(written)
             written = write_string(_unquoted(written))
             if is_certain:
                 readable += [text[copied : begin - start], written]
                 copied = end - start
-        elif kind is Kind.CLOSING:
+        elif kind is TokenKind.CLOSING:
             separator = ""
         piece = separator + _LITERALS.get(written, written)
-        if kind is Kind.OPENING:
+        if kind is TokenKind.OPENING:
             open_at.append((length + len(separator), begin))
         pieces.append(piece)
         length += len(piece)
-        separator = "" if kind in (Kind.OPENING, Kind.KEY) else ", "
-        if kind is Kind.CLOSING:
+        separator = "" if kind in (TokenKind.OPENING, TokenKind.KEY) else ", "
+        if kind is TokenKind.CLOSING:
             at, opened = open_at.pop()
             spans[at] = opened, end
     return Rewritten("".join(pieces), "".join([*readable, text[copied:]]), spans)
@@ -297,7 +297,7 @@ class _Scanner:
     def _in_container(self) -> _Next:
         return _Next.KEY if self.closers[-1] == "}" else _Next.ITEM
 
-    def _take(self, kind: Kind, length: int, key: str = "") -> bool:
+    def _take(self, kind: TokenKind, length: int, key: str = "") -> bool:
         start = self.source.offset
         self.source.pos += length
         self.tokens.append(Token(kind, start, self.source.offset, key))
@@ -306,12 +306,12 @@ class _Scanner:
     def _open(self, char: str) -> bool:
         self.closers.append(_CLOSER[char])
         self.expected = self._in_container
-        return self._take(Kind.OPENING, 1) and len(self.closers) <= MAX_DEPTH
+        return self._take(TokenKind.OPENING, 1) and len(self.closers) <= MAX_DEPTH
 
     def _close(self) -> bool:
         self.closers.pop()
         self.expected = _Next.SEPARATOR
-        return self._take(Kind.CLOSING, 1)
+        return self._take(TokenKind.CLOSING, 1)
 
     def _read_key(self) -> Reading[bool]:
         match = yield from self._match(_KEY)
@@ -321,12 +321,12 @@ class _Scanner:
         if self.first_keys is not None and key not in self.first_keys:
             return False
         self.first_keys, self.expected = None, _Next.VALUE
-        return self._take(Kind.KEY, len(match[0]), key)
+        return self._take(TokenKind.KEY, len(match[0]), key)
 
     def _read_plain(self) -> Reading[bool]:
         match = yield from self._match(_PLAIN)
         self.expected = _Next.SEPARATOR
-        return match is not None and self._take(Kind.PLAIN, len(match[0]))
+        return match is not None and self._take(TokenKind.PLAIN, len(match[0]))
 
     def _read_string(self, quote: str) -> Reading[bool]:
         """Read a string to the quote that plausibly closes it. If it is malformed, the quotes within come in pairs."""
@@ -348,7 +348,7 @@ class _Scanner:
                 return False
             source.pos += 1
             if closes:
-                self.tokens.append(Token(Kind.STRING, start, source.offset))
+                self.tokens.append(Token(TokenKind.STRING, start, source.offset))
                 self.has_inner_quotes |= (
                     source.slice(start, source.offset)[1:-1].isspace() or source.offset == start + 2
                 )
