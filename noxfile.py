@@ -25,17 +25,17 @@ PYTHONS = nox.project.python_versions(PROJECT)
 # What the tests of each part need: the extras that they test, what else they use, and where they stand.
 PARTS = {
     "core": (
-        ["acceptance", "cli", "repair", "test", "validation"],
+        ["acceptance", "cli", "test", "validation"],
         ["langchain-core", "llama-index-core"],  # whose messages are judged, too
         ["shared", "tests/shared"],
     ),
     "langchain": (
-        ["langchain", "langchain-agents", "repair", "validation"],
+        ["langchain", "langchain-agents", "validation"],
         ["langchain-classic", "langchain-openai"],
         ["integrations/langchain_llama3_tools", "tests/integrations/langchain"],
     ),
     "llama-index": (
-        ["llama-index", "repair", "validation"],
+        ["llama-index", "validation"],
         ["llama-index-llms-openai-like"],
         ["integrations/llama_index_llama3_tools", "tests/integrations/llamaindex"],
     ),
@@ -44,7 +44,7 @@ PARTS = {
 NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
 
 # What a user may install. The other extras are for work on this project.
-EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "repair", "acceptance", "cli"]
+EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli"]
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic"]
 INSTALLED = "tests/installed.py"
 
@@ -61,7 +61,7 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 def newest(session: nox.Session) -> None:
     """Test the core and the adapters with the newest packages that may be installed."""
     others = [package for _, packages, _ in PARTS.values() for package in packages]
-    extras = "acceptance,cli,langchain-agents,llama-index,repair,test"
+    extras = "acceptance,cli,langchain-agents,llama-index,test"
     session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *others)
     run_tests(session, *(place for _, _, places in PARTS.values() for place in places))
 

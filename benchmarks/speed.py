@@ -95,7 +95,7 @@ def _sections(effort: Effort, workloads: Sequence[Workload]) -> dict[str, _Secti
         "adapters": _Section(adapters(effort.repeats), _FRAMEWORKS),
         "adapters-growth": _Section(growth_of_adapters(effort.chunks), _FRAMEWORKS),
         "memory": _Section(memory_of_streams(effort.memory)),
-        "growth": _Section(grown(workloads, effort.growth, effort.late, effort.repeats_of_growth), ("json-repair",)),
+        "growth": _Section(grown(workloads, effort.growth, effort.late, effort.repeats_of_growth)),
         "peers": _Section(peers(effort.limit), PACKAGES),
     }
 

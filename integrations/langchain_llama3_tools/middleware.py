@@ -125,7 +125,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
                 not where the agent's model is a `Llama3ToolModel` without it.
             formats: the forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read.
             lenient: whether variants that no manual has are read, too, as there.
-            repair: whether a malformed call is repaired where it is closed (extra `repair`), as there, before the model
+            repair: whether a malformed call is repaired where it is closed, as there, before the model
                 is asked to.
             split_reasoning: whether `<think>…</think>` is split off the content, as there.
             starts_reasoning: whether the model's text begins inside reasoning, as there. Without it, a call that such a
@@ -139,8 +139,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             TypeError: `max_repairs` is no number, `limits` are no `Limits`, `id_factory` cannot be called, or what is
                 true or false is neither.
             ValueError: `max_repairs` is negative, a limit too low, or another option is none of its words.
-            MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`), or `repair` the extra
-                of that name.
+            MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`).
         """
         super().__init__()
         require_choice("tools_in", tools_in, get_args(ToolsIn))

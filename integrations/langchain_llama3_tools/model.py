@@ -127,7 +127,7 @@ class Llama3ToolModel(BaseChatModel):
     lenient: bool = False
     """Whether variants that no manual has are read, too, as there."""
     repair: bool = False
-    """Whether a malformed call of a tool that is bound is repaired where it is closed, as there (extra `repair`)."""
+    """Whether a malformed call of a tool that is bound is repaired where it is closed, as there."""
     split_reasoning: bool = False
     """Whether `<think>…</think>` is split off the content, as there; of answers without tools, too."""
     starts_reasoning: bool = False

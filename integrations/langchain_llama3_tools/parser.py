@@ -84,8 +84,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     lenient: bool = False
     """Whether variants that no manual has are read, too: other tags, other keys."""
     repair: bool = False
-    """Whether a malformed call of one of the `tools`, of which there have to be some, is repaired where it is closed
-    (extra `repair`)."""
+    """Whether a malformed call of one of the `tools` is repaired where it is closed. It needs `tools`."""
     split_reasoning: bool = False
     """Whether `<think>…</think>` is split off the content. It is in `additional_kwargs["reasoning_content"]` then,
     and with `output_version="v1"` in blocks of the type `reasoning`."""

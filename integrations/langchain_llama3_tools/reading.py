@@ -49,7 +49,6 @@ class Extractors:
 
         Raises:
             ValueError: an option is none of its words, or goes by tools that are not there.
-            MissingExtraError: `repair` needs the extra of that name.
         """
         self._options = options
         self._formats = formats

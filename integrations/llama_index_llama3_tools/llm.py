@@ -83,7 +83,7 @@ class Llama3ToolLLM(ToolLLMOptions):
         formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it;
             `"none"`: no call is read.
         lenient: whether variants that no manual has are read, too. `additional_kwargs["coerced_arguments"]` says which.
-        repair: whether malformed calls are repaired where they are closed (extra `repair`). The same place says what
+        repair: whether malformed calls are repaired where they are closed. The same place says what
             the model wrote.
         split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in the message, a
             `thinking_delta` in streams; also in answers without tools. The model is not sent it again.
@@ -97,7 +97,6 @@ class Llama3ToolLLM(ToolLLMOptions):
     Raises:
         TypeError: `llm` is no LLM of LlamaIndex, an option is none, or what is true or false is neither.
         ValueError: an option has a value that it does not know, or a limit is too low (a `ValidationError` is one).
-        MissingExtraError: `repair` needs the extra of that name.
     """
 
     def __init__(  # noqa: PLR0913 (its options, each by name)

@@ -79,7 +79,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             `additional_kwargs["coerced_arguments"]`, and on the calls of `extraction`.
         formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
         lenient: whether variants that no manual has are read, too. The same places tell which.
-        repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). The same places
+        repair: whether malformed calls of `tools` are repaired where they are closed. The same places
             tell what the model wrote.
         split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in messages, a
             `thinking_delta` in streams, `reasoning` of what `parse` gives. With `strict`, it may stand before the
@@ -94,7 +94,6 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it does not know, `multiple` comes without `strict`, `strict` with
             `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`; or a limit is too low.
-        MissingExtraError: `repair` needs the extra of that name.
     """
 
     def __init__(  # noqa: PLR0913 (options, each by its name)

@@ -120,7 +120,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: all that is said above. Steps in
             LlamaIndex's form are read in any case.
         lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
-        repair: whether malformed calls of `tools` are repaired where they are closed (extra `repair`). A step's
+        repair: whether malformed calls of `tools` are repaired where they are closed. A step's
             `repaired_from` is what the model wrote.
         split_reasoning: whether `<think>…</think>` is no part of the step, rather than the beginning of its thought.
             (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and keeps it.)
@@ -133,7 +133,6 @@ class Llama3ReActOutputParser(ReActOutputParser):
         TypeError: `tools` is no list of tools, `limits` are no `Limits`, or what is true or false is neither.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
         ValueError: an option has a value that it does not know, a limit is too low, or `repair` has no `tools`.
-        MissingExtraError: `repair` needs the extra of that name.
     """
 
     def __init__(  # noqa: PLR0913 (options, each by its name)

@@ -107,7 +107,6 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
         AssertionError: with the reason, what was expected, and what was found.
         TypeError: `response` is of no kind that can be read, or there are `arguments` without the name of a tool.
         ValueError: `reading` repairs, and there are no `tools`.
-        MissingExtraError: `reading` repairs, which needs the extra `repair`.
     """
     __tracebackhide__ = True
     if arguments is not None and not isinstance(expected, str):

@@ -23,7 +23,7 @@ def load_suite(path: str | Path) -> Suite:
         path: a YAML file, or a JSON file if its name ends in `.json`, in UTF-8.
 
     Raises:
-        MissingExtraError: PyYAML is not installed, or what its `reading.repair` needs.
+        MissingExtraError: PyYAML is not installed.
         OSError: the file cannot be opened.
         SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
             `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.

@@ -196,7 +196,7 @@ class Reading:
     lenient: bool = False
     """Whether variants that no manual has are read, too."""
     repair: bool = False
-    """Whether a malformed call of a declared tool is repaired where it is closed (extra `repair`)."""
+    """Whether a malformed call of a declared tool is repaired where it is closed."""
     starts_reasoning: bool = False
     """Whether the text begins inside reasoning, as the prompt ends with `<think>`. Not so where that came apart."""
 
@@ -252,7 +252,6 @@ class Suite:
 
         Raises:
             ValueError: `reading.repair` has no tools to go by.
-            MissingExtraError: `reading.repair` needs the extra of that name.
         """
         options = ReadOptions(**asdict(self.reading), on_unknown_tool="call", split_reasoning=True)
         object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))

@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from llama3_tools.calls.reader import CallReader
-from llama3_tools.calls.repair import load_repair
 from llama3_tools.errors import require_bool, require_options, require_str
 from llama3_tools.formats import EnabledFormats, grammar_of
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
@@ -60,7 +59,6 @@ class Extractor:
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
                 go by.
-            MissingExtraError: `repair` needs the extra of that name.
         """
         if options is not None and not isinstance(options, ReadOptions):
             raise TypeError(f"options is a ReadOptions, not {options!r}")
@@ -75,8 +73,6 @@ class Extractor:
         self._set_up(None if tools is None else declare_tools(tools), chosen)
 
     def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:
-        if options.repair:
-            load_repair()
         self._tools = tools
         self._options = options
         id_factory = options.id_factory
@@ -190,7 +186,6 @@ def extract(
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to go
             by.
-        MissingExtraError: `repair` needs the extra of that name.
     """
     if changes:
         require_options("extract", changes, ("tools", "complete", "options", *_OPTIONS))

@@ -91,8 +91,8 @@ class ReadOptions:
     lenient: bool = False
     """Whether calls under keys that no manual has are read, too. A call's `deviations` say what was read so."""
     repair: bool = False
-    """Whether a malformed object that is closed and names a declared tool is repaired (extra `repair`). The call's
-    `repaired_from` is what the model wrote. It needs declared tools."""
+    """Whether a malformed object that is closed and names a declared tool is repaired. The call's `repaired_from` is
+    what the model wrote. It needs declared tools."""
     split_reasoning: bool = False
     """Whether thoughts, such as `<think>…</think>`, are split off as `reasoning`, rather than kept in the content."""
     starts_reasoning: bool = False

@@ -81,7 +81,7 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
-    extras = {"langchain", "langchain-agents", "llama-index", "validation", "repair", "cli", "acceptance"}
+    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance"}
     extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "dev"}
     assert extras == set(metadata(wheel)["Provides-Extra"])
 

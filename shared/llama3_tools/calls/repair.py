@@ -1,34 +1,25 @@
 """Malformed calls, repaired if that is asked for (rule 6): closed, of a declared tool, and beyond doubt.
 
-`json_repair` says what the model meant, and the tokens of `repair_tokens` say what it wrote. Only if the two agree,
-value by value, there is a call: a repair that drops something, makes something up or puts it elsewhere is none.
+`repair_tokens` writes what stands there as JSON, and `repair_ambiguity` refuses what can be read in two ways.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llama3_tools.calls.reader import CallReader, Found, Placed
 from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
-from llama3_tools.errors import MissingExtraError
 from llama3_tools.limits import DEFAULT_LIMITS
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import parse_object
-from llama3_tools.reading.json_tokens import scan_json
 from llama3_tools.reading.refusal import Refusal
 
 if TYPE_CHECKING:
     from llama3_tools.calls.repair_tokens import GrowingSource, Rewritten, Token
 
-__all__ = ["Mended", "Mending", "Repair", "is_inside", "load_repair"]
-
-Repair: TypeAlias = Callable[[str], object]
-"""Returns the value that malformed JSON was meant to be."""
+__all__ = ["Mended", "Mending", "is_inside"]
 
 _FIRST_KEYS = frozenset(
     {"name", "type", "id", "function", "parameters", "arguments"} | {"tool_call", "tool_calls", "message", "content"}
@@ -42,36 +33,12 @@ _INSIDE = re.compile(
 )
 """What stands before a part of something else: of code, of an object that is no call, of a list."""
 
-_SLOW, _MOST_SLOW = '"{}[]', 64
-"""What the library takes quadratic time for if it stands within strings, and how often it may stand there."""
-
 
 class Mended(NamedTuple):
     """What a malformed object was meant to be, and how much text it took."""
 
     found: Found
     text: str
-
-
-@cache
-def load_repair() -> Repair:
-    """Import the library that repairs.
-
-    >>> load_repair()("{'a': [True, 1,]}")
-    {'a': [True, 1]}
-
-    Raises:
-        MissingExtraError: `json-repair` is not installed (extra `repair`).
-    """
-    try:
-        from json_repair import loads  # noqa: PLC0415 (the extra)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "json_repair":
-            raise
-        raise MissingExtraError(
-            "repair=True needs json-repair 0.64.3 or newer: pip install 'llama3-tools[repair]'"
-        ) from error
-    return lambda text: loads(text, skip_json_loads=True)
 
 
 class Mending:
@@ -142,8 +109,6 @@ class Mending:
         strings = [
             text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is TokenKind.STRING
         ]
-        if sum(string.count(char) for string in strings for char in _SLOW) > _MOST_SLOW:
-            return None
         if self._name is None:
             has_arguments = calls.lenient or any(token.key in ARGUMENTS for token in tokens)
             if tools.keys().isdisjoint(strings) or not has_arguments:
@@ -192,33 +157,13 @@ def _rewritten(text: str, tokens: list[Token]) -> Rewritten | None:
 
     try:
         rewritten = rewrite(text, tokens)
-        return rewritten if _agree(rewritten.json, load_repair()(rewritten.readable)) else None
-    except Exception:  # noqa: BLE001  # what the library stumbles over, whatever the error, is not repaired
+        json.loads(rewritten.json, object_pairs_hook=_require_unique)
+    except ValueError:
         return None
+    return rewritten
 
 
-class _TwiceError(ValueError):
-    """A key stands twice in an object."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _TwiceError
-    return members
-
-
-def _agree(written: str, meant: object) -> bool:
-    """Return whether JSON is what was meant."""
-    if written.count("{") + written.count("[") > MAX_DEPTH and scan_json(written, 0).refusal is not None:
-        return False
-    return same_json(_trimmed(json.loads(written, object_pairs_hook=_unique)), _trimmed(meant))
-
-
-def _trimmed(value: object) -> object:
-    """Return a value without the line breaks at the end of its strings, which the library drops."""
-    if isinstance(value, dict):
-        return {key: _trimmed(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_trimmed(item) for item in value]
-    return value.rstrip("\n") if isinstance(value, str) else value
+def _require_unique(members: list[tuple[str, Any]]) -> None:
+    """Refuse an object in which a key stands twice, at any depth."""
+    if len(dict(members)) != len(members):
+        raise ValueError("a key stands twice")

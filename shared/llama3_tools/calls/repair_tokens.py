@@ -1,4 +1,4 @@
-"""Where an object or array that is no JSON closes, and what stands in it: the half of repair that is our own (rule 6).
+"""Where an object or array that is no JSON closes, and what stands in it, written as JSON (rule 6).
 
 It reads what models commonly write instead of JSON: other quotes around keys, or none; strings in single quotes;
 quotes, line breaks and odd escapes within strings; a comma or a colon too few; a comma at the end; comments; Python's
@@ -88,7 +88,6 @@ _NEXT_KEY = _Pattern.of(
 _BEHIND_QUOTE = _Pattern.of(rf"{_SPACE}([^ \t\n\r])", rf"{_SPACE}\Z")
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 _BODY = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
-_CERTAIN_STRING = re.compile(r'"[^"\\]*(?:\\["\\/bfnrtu][^"\\]*)*"')
 
 _NO_STRING = ":+%."
 """What follows a quote in code: in `"a": 1` that is missing a quote before, in `"a" + "b"`, in `"a".upper()`."""
@@ -124,8 +123,6 @@ class Rewritten(NamedTuple):
 
     json: str
     """All of it as JSON, numbers as they were written."""
-    readable: str
-    """What the model wrote; but keys are written as in JSON, and so are strings, unless quotes or escapes are odd."""
     spans: dict[int, Span]
     """Where the object at an index of `json` stands in the output."""
 
@@ -141,7 +138,7 @@ def scan_broken(source: GrowingSource, first_keys: frozenset[str] | None) -> Rea
 
 
 def rewrite(text: str, tokens: list[Token]) -> Rewritten:
-    """Write tokens as JSON, and the text with good quotes.
+    """Write tokens as JSON.
 
     Args:
         text: what the tokens are of.
@@ -154,23 +151,16 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
         raise ValueError("half a surrogate pair")
     start = tokens[0].start
     pieces: list[str] = []
-    readable: list[str] = []
     spans: dict[int, Span] = {}
     open_at: list[tuple[int, int]] = []
-    length = copied = 0
+    length = 0
     separator = ""
     for kind, begin, end, key in tokens:
         written = text[begin - start : end - start]
         if kind is TokenKind.KEY:
             written = f"{write_string(key)}:"
-            readable += [text[copied : begin - start], written]
-            copied = end - start
         elif kind is TokenKind.STRING:
-            is_certain = written.startswith("'") or _CERTAIN_STRING.fullmatch(written)
             written = write_string(_unquoted(written))
-            if is_certain:
-                readable += [text[copied : begin - start], written]
-                copied = end - start
         elif kind is TokenKind.CLOSING:
             separator = ""
         piece = separator + _LITERALS.get(written, written)
@@ -182,7 +172,7 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
         if kind is TokenKind.CLOSING:
             at, opened = open_at.pop()
             spans[at] = opened, end
-    return Rewritten("".join(pieces), "".join([*readable, text[copied:]]), spans)
+    return Rewritten("".join(pieces), spans)
 
 
 def _unquoted(written: str) -> str:

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, islice
 
-from llama3_tools.calls.repair import load_repair
-from llama3_tools.errors import MissingExtraError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
 from llama3_tools.formats.pythonic import METHOD
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall
 
-__all__ = ["Option", "OtherCall", "can_repair", "first_meeting", "other_calls"]
+__all__ = ["Option", "OtherCall", "first_meeting", "other_calls"]
 
 _ALL = require_formats("all")
 _MOST_OPTIONS = 2
@@ -89,15 +87,6 @@ def first_meeting(spans: Sequence[Span], span: Span) -> int | None:
     return index if index < len(spans) and spans[index][0] < span[1] else None
 
 
-def can_repair() -> bool:
-    """Return whether the extra that repairs is installed."""
-    try:
-        load_repair()
-    except MissingExtraError:
-        return False
-    return True
-
-
 def _ways(extractor: Extractor) -> list[frozenset[Option]]:
     """Return the sets of options to try, none first, and last those that declare the tools that the others named."""
     now, has_tools = extractor.options, extractor.tools is not None
@@ -105,7 +94,7 @@ def _ways(extractor: Extractor) -> list[frozenset[Option]]:
         Option.LENIENT: now.lenient,
         Option.FORMATS: now.formats == _ALL,
         Option.UNKNOWN: not has_tools or now.on_unknown_tool == "call",
-        Option.REPAIR: now.repair or not can_repair(),
+        Option.REPAIR: now.repair,
     }
     free = [option for option in Option if not in_effect.get(option)]
     ways = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]

@@ -21,7 +21,7 @@ _OPTIONS = (
         help="Read only this form of calls; may be given several times.",
     ),
     click.option("--lenient", is_flag=True, help="Read variants that no manual has, too."),
-    click.option("--repair", is_flag=True, help="Repair malformed calls of the declared tools (extra `repair`)."),
+    click.option("--repair", is_flag=True, help="Repair malformed calls of the declared tools."),
     click.option(
         "--starts-reasoning", is_flag=True, help="The output begins inside <think>: the prompt has opened it."
     ),

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from llama3_tools.cli.other_readings import Option, OtherCall, can_repair, first_meeting
+from llama3_tools.cli.other_readings import Option, OtherCall, first_meeting
 from llama3_tools.stream.segments import Segment, SegmentedOutput, SegmentKind
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import Extraction, Rejection, RejectionReason, ToolCall, shortened
@@ -32,7 +32,6 @@ _ADVICE = {
     RejectionReason.SCHEMA_ECHO: "the model repeats its prompt: give it an example of a call",
     RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
 }
-_NOT_TRIED = "--repair may mend it, but needs its extra: pip install 'llama3-tools[repair]'"
 _NOTHING = (
     "Nothing in it is a whole call: no JSON object with a name and arguments, bare, in a tag or in a fence. "
     "Nor is there one with --lenient, with --format all or with other tools."
@@ -139,8 +138,6 @@ def _why(rejection: Rejection, others: Sequence[OtherCall]) -> Text:
 
 
 def _advice(reason: RejectionReason) -> list[str]:
-    if reason is RejectionReason.MALFORMED:
-        return [] if can_repair() else [_NOT_TRIED]
     return [_ADVICE[reason]] if reason in _ADVICE else []
 
 

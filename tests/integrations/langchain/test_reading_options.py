@@ -21,7 +21,6 @@ from integrations.langchain.agents import (
     shown,
 )
 from integrations.langchain.scripted import ScriptedChatModel, as_text_chunks, counted_ids, fields, streamed, summed
-from integrations.langchain.test_package import import_with
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import FormatName, Limits
 
@@ -114,20 +113,6 @@ class TestWhatIsChecked:
     def test_the_strict_format_takes_no_other(self, option: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match="strict=True reads one form"):
             parser(strict=True, **option)
-
-    @pytest.mark.parametrize(
-        "made",
-        [
-            "Llama3JsonToolOutputParser(tools=[], repair=True)",
-            "Llama3ToolModel(FakeListChatModel(responses=[]), repair=True)",
-            "Llama3ToolMiddleware(repair=True)",
-        ],
-    )
-    def test_without_its_extra_the_error_names_it(self, made: str) -> None:
-        imports = "from langchain_llama3_tools import *; from langchain_core.language_models import FakeListChatModel"
-        printed = import_with("json_repair", statement=f"{imports}; {made}")
-        assert printed.startswith("MissingExtraError ")
-        assert "llama3-tools[repair]" in printed
 
 
 class TestFormats:

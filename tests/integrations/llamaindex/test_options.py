@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import sys
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -19,8 +18,7 @@ from integrations.llamaindex.test_servers import native, native_stream, piece
 from integrations.llamaindex.trips import asked, kwargs, told
 from integrations.llamaindex.trips import ways as each_way
 from integrations.llamaindex.ways import FUNCTION_AGENTS
-from llama3_tools import FormatName, Limits, MissingExtraError
-from llama3_tools.calls.repair import load_repair
+from llama3_tools import FormatName, Limits
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
@@ -268,15 +266,6 @@ class TestChecks:
     @pytest.mark.parametrize("make", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
     def test_a_repair_without_tools_is_an_error(self, make: Callable[..., Any]) -> None:
         with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
-            make(repair=True)
-
-    @made
-    def test_a_repair_without_its_extra_is_an_error_at_once(
-        self, make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        load_repair.cache_clear()
-        monkeypatch.setitem(sys.modules, "json_repair", None)
-        with pytest.raises(MissingExtraError, match=r"llama3-tools\[repair\]"):
             make(repair=True)
 
     def test_an_llm_with_options_can_be_stored_and_loaded(self) -> None:

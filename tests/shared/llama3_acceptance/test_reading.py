@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -27,8 +26,7 @@ from llama3_acceptance import (
     judge,
     read_response,
 )
-from llama3_tools import Extractor, MissingExtraError, ReadOptions, Tool
-from llama3_tools.calls.repair import load_repair
+from llama3_tools import Extractor, ReadOptions, Tool
 from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
 
 TOOLS = (
@@ -85,13 +83,9 @@ def test_forms_are_named_one_by_one_however_they_were_given():
     assert Reading("all").formats == tuple(name for name in ("json", *Reading("all").formats[1:]) if name != "all")
 
 
-def test_repairs_need_tools_and_their_extra(monkeypatch: pytest.MonkeyPatch):
+def test_repairs_need_tools():
     with pytest.raises(ValueError, match=r"^repair is for calls of declared tools"):
         Suite("Home", (), (TIME,), reading=Reading(repair=True))
-    monkeypatch.setitem(sys.modules, "json_repair", None)
-    load_repair.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
-        Suite("Home", TOOLS, (TIME,), reading=Reading(repair=True))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from llama3_acceptance import (
 from llama3_acceptance.suite_file import read_suite_file
 from llama3_acceptance.suite_words import EQUALITIES, FORMATS, KEYS, MODES, PROMPT_FORMATS, ROLES, TOOLS_IN
 from llama3_tools import MissingExtraError, Tool
-from llama3_tools.calls.repair import load_repair
 
 ROOT = Path(__file__).parents[3]
 SCHEMA: dict[str, Any] = json.loads((ROOT / "shared/llama3_acceptance/suite.schema.json").read_text("utf-8"))
@@ -186,13 +185,6 @@ def test_one_form_of_calls_or_several_are_read(tmp_path: Path, written: str, for
     suite = load(f"{SMALLEST}reading: {{formats: {written}}}\n", tmp_path)
     assert suite.reading == Reading(formats)
     assert not suite.extractor.extract("<function=clock>{}</function>").tools_called
-
-
-def test_what_repairs_need_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "json_repair", None)
-    load_repair.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'llama3-tools\[repair\]'"):
-        load(f"{SMALLEST}reading: {{repair: true}}\n", tmp_path)
 
 
 @pytest.mark.parametrize("written", ["true", "false"])

@@ -13,7 +13,6 @@ from click.testing import Result
 from commands import ANSWERS, URL, accept, answering, ask, refused, words
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json, api
-from llama3_tools.calls.repair import load_repair
 from runs import DIM, KITCHEN, MENDED, SUITE_YAML
 
 
@@ -122,14 +121,6 @@ def test_a_run_may_be_resumed_and_read_in_another_way(suite: str, tmp_path: Path
         asked = len(server.requests)
         assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume", "--repair").stdout)
         assert len(server.requests) == asked
-
-
-def test_repairs_name_their_extra(suite: str, outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "json_repair", None)
-    load_repair.cache_clear()
-    assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs, "--repair")
-    Path(suite).write_text(f"{SUITE_YAML}reading: {{repair: true}}\n", "utf-8")
-    assert "pip install 'llama3-tools[repair]'" in refused(suite, "--replay", outputs)
 
 
 def test_the_prompt_format_is_that_of_the_command_line(suite: str) -> None:

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from llama3_tools import FormatName
-from llama3_tools.calls.repair import load_repair
 from llama3_tools.cli.group import llama3_tools
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
@@ -231,14 +230,8 @@ def test_repair_needs_tools() -> None:
     assert "--repair is for calls of declared tools: give --tools, too" in result.output
 
 
-def test_repair_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repair_is_not_advised_where_it_mends_nothing() -> None:
     assert "--repair" not in extract("--show", stdin=BROKEN).stdout
-    monkeypatch.setitem(sys.modules, "json_repair", None)
-    load_repair.cache_clear()
-    assert "--repair may mend it, but needs its extra" in extract("--show", stdin=BROKEN).stdout
-    result = extract("--repair", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL)
-    assert result.exit_code == 2
-    assert "pip install 'llama3-tools[repair]'" in result.output
 
 
 def test_what_was_lenient_or_repaired_is_in_the_line(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from fragments import FRAGMENTS, READINGS
 from llama3_tools import Extractor
-from llama3_tools.calls.repair import load_repair
 from llama3_tools.cli.other_readings import Option, first_meeting, other_calls
 
 CALL = '{"name": "f", "parameters": {}}'
@@ -79,12 +77,6 @@ def test_no_more_than_64_tools_are_declared() -> None:
     text = " ".join(["So:", *(f"[f{n}(a=1)]" for n in range(65))])
     declared = [other for other in other_calls(Extractor(), text) if Option.TOOLS in other.options]
     assert len(declared) == 64
-
-
-def test_without_the_extra_nothing_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "json_repair", None)
-    load_repair.cache_clear()
-    assert other_calls(Extractor(tools=F), "{'name': 'f', 'parameters': {'a': 1}}") == []
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join), st.sampled_from(list(READINGS)))
