@@ -11,6 +11,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from evidence import Evidence, Sample, evidence, main, read_file, written_non_calls
+from llama3_tools import Extractor, formats
 from outputs import INJECTIONS, TOOLS
 from rules import FORMATS, RULES
 
@@ -34,6 +35,15 @@ def test_each_rule_that_can_be_switched_off_is_counted():
         for name in re.findall(r'"(\w+)" (?:not )?in [\w.]*off\b', path.read_text())
     }
     assert {name for rule in RULES for name in rule.off} == {*FORMATS, *asked_for, "span", "bold", "code"}
+    assert {name for rule in RULES for name in rule.off} == formats.RULES
+
+
+@pytest.mark.parametrize("names", [["nonsense"], ["blockquote", "nonsense"], [""]])
+def test_a_rule_that_is_not_there_cannot_be_switched_off(names: list[str]):
+    message = r"^no rule is named '(?:nonsense)?'; there are blockquote, bold, broken_data, "
+    with pytest.raises(ValueError, match=message), formats.switched_off(*names):
+        pass
+    assert not Extractor().extract(f"> {CALL}").tool_calls, "and none is"
 
 
 def test_no_two_rules_have_one_name():

@@ -22,6 +22,7 @@ from llama3_tools.formats.tags import TAGS
 
 __all__ = [
     "A_CALL",
+    "RULES",
     "EnabledFormats",
     "FormatName",
     "Formats",
@@ -107,6 +108,12 @@ A_CALL = Patterns(
 )
 """The name and the parenthesis of a pythonic call."""
 
+RULES = frozenset(
+    {format_.name for format_ in _FORMATS}
+    | {"blockquote", "bold", "broken_data", "code", "functionary", "listing", "result", "span", "string"}
+)
+"""The names of the rules that can be switched off: those of the formats, and of what the machine asks for by itself."""
+
 _off: set[str] = set()
 
 
@@ -161,7 +168,16 @@ def switched_off(*names: str) -> Iterator[None]:
     ...     extractor = Extractor()
     >>> len(extractor.extract('> {"name": "f", "parameters": {}}').tool_calls)
     1
+
+    Args:
+        *names: the rules, out of `RULES`.
+
+    Raises:
+        ValueError: there is no such rule.
     """
+    unknown = sorted(set(names) - RULES)
+    if unknown:
+        raise ValueError(f"no rule is named {unknown[0]!r}; there are {', '.join(sorted(RULES))}")
     before = set(_off)
     _off.update(names)
     try:
