@@ -29,9 +29,6 @@ MISSPELLED_CLOSINGS = ("<function>", ">")
 # <function(NAME){…}               the same
 # <function(NAME){…}>              JGalego/HyperLab, apps/desktop/demo/README.md
 # <function=NAME>{…}<function>     alexberardi/jarvis-command-center, tests/test_llama31_medium_untrained.py
-FUNCTION_END = WireFormat(
-    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), beginnings(CLOSING), "<", is_inside=False
-)
 FUNCTION_TAG = WireFormat(
     "function_tag",
     Kind.NAMED_TAG,
@@ -42,4 +39,9 @@ FUNCTION_TAG = WireFormat(
     rf"{beginnings('<function=', CLOSING)}|<function(?:[=.]{_PARTIAL}{_SPACE}|\({_PARTIAL}(?:\)>?{_SPACE})?"
     rf'|[ ](?:{beginnings("name=")}|name=(?:"{_PARTIAL}"?)?)?)',
     "<",
+)
+
+# Without it, `<function=NAME>a=1</function>` of a declared tool is passed in silence (rule 15).
+FUNCTION_END = WireFormat(
+    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), beginnings(CLOSING), "<", is_inside=False
 )

@@ -1,6 +1,7 @@
 """Protocol tokens: what a server should have cut off around a message (rule 10).
 
 A model that runs on after its turn makes up the next one, of the user or of a tool: that is quotation (rule 9).
+Without it, a call in a result that the model makes up would run.
 """
 
 from __future__ import annotations

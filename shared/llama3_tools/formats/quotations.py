@@ -10,7 +10,7 @@ from llama3_tools.formats.base import Closing, Kind, WireFormat, beginnings, lit
 __all__ = ["RESPONSE", "THOUGHT", "end_of_quote", "end_of_tag"]
 
 # <think> is DeepSeek-R1-Distill-Llama's; the others are those of finetunes: Hermes 3's <scratch_pad>, <thinking> and
-# <reasoning> of DeepHermes and Reflection Llama.
+# <reasoning> of DeepHermes and Reflection Llama. Without it, what a model only thinks of calling would run.
 _THOUGHTS = ("<think>", "<thinking>", "<reasoning>", "<scratch_pad>")
 THOUGHT = WireFormat(
     "thought",
@@ -22,7 +22,8 @@ THOUGHT = WireFormat(
     is_inside=False,
 )
 
-# Hermes's models are given results between these tags, and a result is written by strangers: it may hold a call.
+# Hermes's models are given results between these tags, and a result is written by strangers: without this, a call in
+# one that the model repeats would run.
 RESPONSE = WireFormat(
     "tool_response",
     Kind.RESPONSE,

@@ -14,10 +14,12 @@ _MANY = 64
 
 # What may stand before a call that is a whole line: white space, and a list's marker.
 _MARKER = re.compile(r"[ \t\xa0]*(?:(?:[-*+•]|\d{1,4}[.)])[ \t\xa0]+)*")
+# Without it, a call in a message or a result that the model quotes would run.
 _BLOCKQUOTE = re.compile(rf"{_MARKER.pattern}>")
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)")
 _IN_STRING = re.compile(r"(?<![\w\"'])[\"']\Z")
-# How `render_tool_result` shows a result to the model: strangers wrote it.
+# How `render_tool_result` shows a result to the model: strangers wrote it, and without this a call in one that the
+# model repeats would run.
 _RESULT = re.compile(r"(?:Result|Error) of ([\w.:/-]{1,128}):")
 
 

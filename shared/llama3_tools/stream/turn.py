@@ -289,7 +289,10 @@ def is_element_of_data(turn: Turn, at: int) -> bool:
 
 
 def is_data_at(turn: Turn, offset: int) -> bool:
-    """Return whether the value of a member stands at an offset, with any number of brackets before it (rule 6)."""
+    """Return whether the value of a member stands at an offset, with any number of brackets before it (rule 6).
+
+    Without it, a part of a broken object would run: `{"tags": ["a",], "example": {CALL}}`.
+    """
     at = offset - turn.window.base
     if at <= 0 or "broken_data" in turn.grammar.off:
         return False
