@@ -15,7 +15,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence docs clean
+.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence judged docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows fast
 
 evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models, minutes (OUTPUTS="outputs.jsonl more.jsonl.gz")
 	@$(PY) benchmarks/evidence.py $(OUTPUTS) $(ARGS)
+
+judged: $(VENV)/.bench ## Count how many outputs are read rightly, as others judge it (OUTPUTS="rows.jsonl.gz cases.jsonl" ARGS=--list)
+	@$(PY) benchmarks/judged.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict

@@ -17,12 +17,12 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from figures import Row, time_shown
 from llama3_tools import Extraction, Extractor
@@ -32,9 +32,21 @@ from outputs import INJECTIONS, OUTPUTS, TOOLS
 from pages import filled, table
 from rules import OPTIONS, RULES, SHAPES, SPELLINGS, Rule
 
-__all__ = ["Evidence", "Sample", "evidence", "main", "read_file", "written_non_calls"]
+__all__ = [
+    "Evidence",
+    "Sample",
+    "evidence",
+    "main",
+    "read_file",
+    "read_lines",
+    "sample_of",
+    "tool_of",
+    "written_non_calls",
+]
 
-_EXPECTED = 'an output such as {"raw_output": "It is sunny.", "functions": [{"name": "get_weather", "parameters": {}}]}'
+_T = TypeVar("_T")
+
+_OUTPUT = '{"raw_output": "It is sunny.", "functions": [{"name": "get_weather", "parameters": {}}]}'
 _NO_OUTPUTS = """\
 No outputs of real models are named: this runs on the few that are written in benchmarks/outputs.py.
 To get real ones: save what your model writes, one JSON object a line, with the text under "raw_output" and the tools
@@ -163,18 +175,33 @@ def read_file(path: Path) -> Iterator[Sample]:
         OSError: it cannot be read.
         ValueError: a line of it is no output.
     """
+    return read_lines(path, sample_of, f"an output such as {_OUTPUT}")
+
+
+def read_lines(path: Path, read: Callable[[Mapping[str, Any]], _T], expected: str) -> Iterator[_T]:
+    """Read each line of a file, which is an object in JSON.
+
+    Args:
+        path: the file, plain or .gz.
+        read: reads one object.
+        expected: what a line has to hold, for the error.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line cannot be read.
+    """
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield _sample(json.loads(line))
+                    yield read(json.loads(line))
                 except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-                    raise ValueError(f"{path}, line {number}: expected {_EXPECTED}") from error
+                    raise ValueError(f"{path}, line {number}: expected {expected}") from error
 
 
 def written_samples() -> list[Sample]:
     """Return the outputs that are written in the repository."""
-    return [_sample({"raw": text, "tools": tools}) for text, tools in OUTPUTS]
+    return [sample_of({"raw": text, "tools": tools}) for text, tools in OUTPUTS]
 
 
 def written_non_calls() -> list[str]:
@@ -232,16 +259,20 @@ def _measured(samples: Sequence[Sample]) -> str:
     return f"{len(samples):,} outputs, {characters:,} characters; {beside} written non-calls. Measured on {today}: {on}"
 
 
-def _sample(row: Mapping[str, Any]) -> Sample:
+def sample_of(row: Mapping[str, Any]) -> Sample:
+    """Read an output and the functions that the model was shown."""
     text = row["raw_output"] if "raw_output" in row else row["raw"]
     if not isinstance(text, str):
         raise TypeError("the text of an output is a string")
     functions = row.get("functions") or row.get("tools") or []
     declared = [functions] if isinstance(functions, dict) else functions
-    return Sample(text, json.dumps([_tool(one, text) for one in declared] or _named(text)))
+    return Sample(text, json.dumps([tool_of(one, text) for one in declared] or _named(text)))
 
 
-def _tool(declaration: Mapping[str, Any], text: str) -> dict[str, Any]:
+def tool_of(declaration: Mapping[str, Any] | str, text: str) -> dict[str, Any]:
+    """Read the declaration of a tool, or its name alone, by the name that a text has."""
+    if isinstance(declaration, str):
+        return {"name": declaration}
     function = declaration.get("function", declaration)
     name = function["name"]
     plain = name.replace(".", "_")  # as the leaderboard shows it to some models
