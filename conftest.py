@@ -1,6 +1,7 @@
 """Runs the Python snippets of the README, of SECURITY.md and of the pages in `docs/`.
 
-Each page is one program, from top to bottom. Each snippet of the README is a program of its own.
+Each page is one program, from top to bottom: a snippet runs after those that stand before it, also if it is tested
+alone or by another process than they are. Each snippet of the README is a program of its own.
 
 All that a snippet prints stands in it after `#>`, in the order of printing; `…` there stands for anything, such as
 the random digits of a call's id.
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sybil import Example, Lexeme, Sybil
+from sybil import Document, Example, Lexeme, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
 
@@ -58,19 +59,40 @@ def documented_endpoint() -> Iterator[str]:
         yield server.base_url
 
 
+class Page(Document):
+    """A page, and what its snippets printed so far."""
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__(text, path)
+        self._printed: dict[int, str] = {}
+        """By where the snippet starts."""
+
+    def printed_by(self, example: Example) -> str:
+        """Run a snippet, after what stands before it and did not run yet. Return what it printed."""
+        if Path(self.path).name == "README.md":
+            for name in self.namespace.keys() - {"__name__", "__builtins__", "documented_endpoint"}:
+                del self.namespace[name]
+            return self._run(example)
+        for each in self.examples():
+            if each.start <= example.start and each.start not in self._printed:
+                self._printed[each.start] = self._run(each)
+        return self._printed[example.start]
+
+    def _run(self, example: Example) -> str:
+        source = example.parsed
+        replaced = _ENDPOINT.sub(self.namespace["documented_endpoint"], source)
+        example.parsed = Lexeme(replaced, source.offset, source.line_offset)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            _run(example)
+        return printed.getvalue()
+
+
 def _run_and_compare(example: Example) -> str | None:
-    """Run one snippet. What it gives is what went wrong, as Sybil has it."""
-    if Path(example.path).name == "README.md":
-        for name in example.namespace.keys() - {"__name__", "__builtins__", "documented_endpoint"}:
-            del example.namespace[name]
-    source = example.parsed
-    replaced = _ENDPOINT.sub(example.namespace["documented_endpoint"], source)
-    example.parsed = Lexeme(replaced, source.offset, source.line_offset)
-    expected = _EXPECTED_LINE.findall(source)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        _run(example)
-    actual = printed.getvalue().splitlines()
+    """Run one snippet. Return what went wrong, as Sybil has it."""
+    assert isinstance(example.document, Page)  # noqa: S101 - as Sybil is told below
+    expected = _EXPECTED_LINE.findall(example.parsed)
+    actual = example.document.printed_by(example).splitlines()
     pattern = ".*?".join(re.escape(part) for part in "\n".join(expected).split("…"))
     if re.fullmatch(pattern, "\n".join(actual), re.DOTALL):
         return None
@@ -80,6 +102,7 @@ def _run_and_compare(example: Example) -> str | None:
 pytest_collect_file = Sybil(
     parsers=[CodeBlockParser(language="python", evaluator=_run_and_compare)],
     patterns=["README.md", "SECURITY.md", "docs/*.md"],
+    document_types={".md": Page},
     setup=lambda namespace: namespace.update(__name__="__main__"),
     fixtures=["documented_endpoint"],
 ).pytest()
