@@ -13,10 +13,11 @@ place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is 
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,18 @@ _ENDPOINT = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/v1")
 _TOLD = re.compile(r"\b(?:Result|Error) of ")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from all that is collected: it stays, and takes long to go through each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session")
