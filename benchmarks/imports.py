@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from figures import Ratio
 
-__all__ = ["imports"]
+__all__ = ["IMPORTS", "imports"]
 
-_IMPORTS = (
+IMPORTS = (
     ("llama3_tools", "pydantic", 1.5),
     (
         "langchain_llama3_tools",
@@ -28,7 +28,7 @@ _IMPORTS = (
 def imports(repeats: int) -> Iterator[Ratio]:
     """Measure the packages that are installed, against pydantic and against what they are adapters of."""
     with TemporaryDirectory() as bytecode:
-        for package, floor, target in _IMPORTS:
+        for package, floor, target in IMPORTS:
             if all(find_spec(name.partition(".")[0]) for name in (package, floor)):
                 times = [_seconds(modules, bytecode, repeats) for modules in (package, floor)]
                 yield Ratio(f"import {package}", times[0], times[1], target)

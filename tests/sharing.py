@@ -51,6 +51,6 @@ def in_threads(run: Callable[[int], _T]) -> list[_T]:
         sys.setswitchinterval(interval)
 
 
-async def in_tasks(run: Callable[[int], Awaitable[_T]]) -> list[_T]:
+async def in_tasks(run: Callable[[int], Awaitable[_T]], tasks: int = TASKS) -> list[_T]:
     """Run a function in all tasks, each with its number."""
-    return await asyncio.gather(*map(run, range(TASKS)))
+    return await asyncio.gather(*map(run, range(tasks)))

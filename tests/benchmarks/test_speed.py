@@ -14,12 +14,12 @@ from adapters import adapters, growth_of_adapters
 from chunkings import extract_in_every_chunking
 from comparing import figures_of
 from extraction import build, published_shapes
-from figures import WHOLE, Growth, Row, growth_factor
+from figures import WHOLE, Growth, Row, Target, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
 from llama3_tools.stream.window import Window
 from measuring import chunks_of, streamed
-from memory import STREAMS, memory_of_streams
+from memory import STREAMS, Memory
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from pages import table
 from peers import OUTPUTS, peers
@@ -77,38 +77,42 @@ def test_no_two_outputs_have_one_name():
     assert len({workload.name for workload in GROWING}) == len(GROWING)
 
 
-def test_it_prints_the_tables_and_writes_them_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    written = tmp_path / "speed.json"
-    with pytest.raises(SystemExit) as stopped:
-        main(["--quick", "--only", "targets", "memory", "--json", str(written)])
-    assert stopped.value.code == 0
-    names = [row[0] for row in rows(capsys.readouterr().out.splitlines())]
-    measured = [name for name in names if "real outputs" not in name]
-    assert measured == ["", *TARGETS, "memory of a stream", *MEMORY]
-    figures = json.loads(written.read_text(encoding="utf-8"))
-    assert {"processor", "system", "Python", "llama3-tools"} <= figures["machine"].keys()
-    assert [one["name"] for one in figures["memory"]] == MEMORY
-    assert len(figures["figures"]) == len(names) - 2
-
-
-def test_a_page_gets_each_table_with_a_line_that_says_what_it_is_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    page = tmp_path / "speed.md"
+def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("matplotlib")
+    page, written, drawn = (tmp_path / name for name in ("speed.md", "speed.json", "speed.svg"))
     before = "<!-- memory -->\nOld.\n<!-- end -->\nSlow:\n<!-- targets -->\n"
     page.write_text(f"{before}Old.\n<!-- end -->\nNo more.\n", encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["--only", "targets", "--page", str(page)])
+    with pytest.raises(SystemExit) as stopped:
+        main(["--only", "targets", "--page", str(page), "--json", str(written), "--plot", str(drawn)])
+    assert stopped.value.code == 0
     printed = capsys.readouterr().out.strip()
-    assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
+    names = [row[0] for row in rows(printed.splitlines())]
+    assert [name for name in names if "real outputs" not in name] == ["", *TARGETS]
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
+    assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
+    figures = json.loads(written.read_text(encoding="utf-8"))
+    assert {"processor", "system", "Python", "llama3-tools"} <= figures["machine"].keys()
+    assert [one["name"] for one in figures["targets"]] == names[1:]
+    assert len(figures["figures"]) == len(names) - 1
+    assert "text and JSON" in drawn.read_text(encoding="utf-8")
 
 
-def test_it_tells_what_changed_since_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    old = tmp_path / "old.json"
+def test_it_measures_the_memory_of_streams_and_tells_what_changed_since_another_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
     old.write_text(json.dumps({"figures": {"memory: prose, beside": 1, "memory: gone, beside": 1}}), encoding="utf-8")
     with pytest.raises(SystemExit):
-        main(["--quick", "--only", "memory", "--compare", str(old)])
-    (told,) = [line for line in capsys.readouterr().out.splitlines() if ", now " in line]
+        main(["--quick", "--only", "memory", "--compare", str(old), "--json", str(new)])
+    printed = capsys.readouterr().out.splitlines()
+    assert [row[0] for row in rows(printed)] == ["memory of a stream", *MEMORY]
+    (told,) = [line for line in printed if ", now " in line]
     assert told.startswith("memory: prose, beside: 1, now ")
+    streams = [Memory(**one) for one in json.loads(new.read_text(encoding="utf-8"))["memory"]]
+    assert [one.name for one in streams] == MEMORY
+    assert [one.name for one in streams if one.beside >= 2 * one.size] == []  # no more than twice its text
 
 
 @pytest.mark.parametrize(
@@ -138,12 +142,12 @@ def test_what_is_not_there_is_told_of_before_anything_is_measured(
     assert not (tmp_path / "new.json").exists()
 
 
-def test_it_draws_the_plot(tmp_path: Path):
-    pytest.importorskip("matplotlib")
+def test_the_growth_is_drawn_beside_the_targets(tmp_path: Path):
+    plot = pytest.importorskip("plot").plot
     drawn = tmp_path / "speed.svg"
-    with pytest.raises(SystemExit):
-        main(["--quick", "--only", "targets", "growth", "--named", "an array of calls", "--plot", str(drawn)])
-    assert "text and JSON" in drawn.read_text(encoding="utf-8")
+    row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 2.0, 4.0], 4: [2.0, 4.0, 8.0]}, 1.2)
+    plot(drawn, [Target("prose", 2.0, "µs", 3.0)], [row])
+    assert all(name in drawn.read_text(encoding="utf-8") for name in ("prose", "linear"))
 
 
 def test_growth_is_measured_whole_and_in_chunks():
@@ -195,10 +199,6 @@ def test_growth_is_of_the_lengths_that_there_were():
     assert growth_factor([10, 30], [1.0, 3.0]) == pytest.approx(2)
 
 
-def test_a_stream_keeps_no_more_than_twice_its_text_beside_what_it_gives():
-    assert [row.name for row in memory_of_streams(100_000) if row.beside >= 2 * row.size] == []
-
-
 def test_what_the_adapters_add_is_measured_for_both_frameworks():
     measured: list[Row] = list(adapters(1))
     assert {row.name.partition(":")[0] for row in measured} == {"LangChain", "LlamaIndex"}
@@ -214,12 +214,11 @@ def test_the_growth_of_the_adapters_is_measured_for_both_frameworks():
     ]
 
 
-def test_imports_are_measured_against_pydantic_and_the_frameworks():
-    assert [row.name for row in imports(1)] == [
-        "import llama3_tools",
-        "import langchain_llama3_tools",
-        "import llama_index_llama3_tools",
-    ]
+def test_an_import_is_measured_against_another():
+    """Those of the adapters take seconds. What they are measured against is imported in `tests/packaging`."""
+    row = next(imports(1))
+    assert (row.name, row.target) == ("import llama3_tools", 1.5)
+    assert 0 < row.ratio < 100
 
 
 def test_this_package_reads_right_what_its_peers_are_measured_on():

@@ -101,7 +101,7 @@ def test_threads_share_one(make: Callable[[], Any], read: Callable[[Any, str], d
 @made
 async def test_tasks_share_one(make: Callable[[], Any]):
     shared = make()
-    found = await in_tasks(lambda number: astream(shared, OUTPUTS[number % len(OUTPUTS)]))
+    found = await in_tasks(lambda number: astream(shared, OUTPUTS[number % len(OUTPUTS)]), 4 * len(OUTPUTS))
     alone = [stream(make(), output) for output in OUTPUTS]
     assert found == [alone[number % len(OUTPUTS)] for number in range(len(found))]
 
@@ -109,7 +109,7 @@ async def test_tasks_share_one(make: Callable[[], Any]):
 @made
 async def test_tasks_that_wait_for_whole_answers_share_one(make: Callable[[], Any]):
     shared = make()
-    found = await in_tasks(lambda number: shared.ainvoke(OUTPUTS[number % len(OUTPUTS)]))
+    found = await in_tasks(lambda number: shared.ainvoke(OUTPUTS[number % len(OUTPUTS)]), 4 * len(OUTPUTS))
     alone = [invoke(make(), output) for output in OUTPUTS]
     assert [known(message) for message in found] == [alone[number % len(OUTPUTS)] for number in range(len(found))]
 

@@ -164,7 +164,7 @@ def test_threads_share_one(make: Made, read: Reader):
 )
 async def test_tasks_share_one(make: Made, read: Reader, read_alone: Reader):
     shared = make()
-    found = await in_tasks(lambda number: read(shared, OUTPUTS[number % len(OUTPUTS)]))
+    found = await in_tasks(lambda number: read(shared, OUTPUTS[number % len(OUTPUTS)]), 4 * len(OUTPUTS))
     alone = [read_alone(make(), output) for output in OUTPUTS]
     assert found == [alone[number % len(OUTPUTS)] for number in range(len(found))]
 
