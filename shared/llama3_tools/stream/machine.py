@@ -96,9 +96,11 @@ class ExtractionStream:
             self._require_open("feed()")
         if not chunk:
             return []
-        self._turn.window.feed(chunk)
+        turn = self._turn
+        window = turn.window
+        window.feed(chunk)
         self._run()
-        if self._turn.candidate is not None or self._turn.wrappers:
+        if window.base + len(window.text) > turn.limits.max_call_length:
             self._hold_no_more_than_a_call()
         return self._events()
 

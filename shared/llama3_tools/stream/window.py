@@ -5,7 +5,10 @@ from __future__ import annotations
 __all__ = ["LOOK_BEHIND", "Window"]
 
 LOOK_BEHIND = 80
-"""How many characters before the place where reading stands are kept."""
+"""How many characters before the place where reading stands are kept, at least."""
+
+_MOST_PASSED = 512
+"""How many are kept at most: to let them go for every chunk takes longer than to copy them."""
 
 
 class Window:
@@ -43,13 +46,12 @@ class Window:
 
     def feed(self, chunk: str) -> None:
         """Append a chunk."""
-        cut = self.pos - LOOK_BEHIND
-        if cut > 0:
-            self.text = self.text[cut:] + chunk
+        if self.pos > _MOST_PASSED:
+            cut = self.pos - LOOK_BEHIND
+            self.text = self.text[cut:]
             self.base += cut
             self.pos = LOOK_BEHIND
-        else:
-            self.text += chunk
+        self.text += chunk
 
     def put_back(self, text: str, offset: int) -> None:
         """Take back text that was passed, and everything after it.
