@@ -70,7 +70,18 @@ class JsonTokens:
     (4, True)
     """
 
-    __slots__ = ("_closers", "_due", "_rest", "_string_end", "_then", "has_key", "last", "refusal", "resume")
+    __slots__ = (
+        "_closers",
+        "_due",
+        "_rest",
+        "_string_end",
+        "_then",
+        "has_key",
+        "is_complete",
+        "last",
+        "refusal",
+        "resume",
+    )
 
     def __init__(self, start: int) -> None:
         self._closers = bytearray()
@@ -86,15 +97,12 @@ class JsonTokens:
         """The offset of the token that was read last."""
         self.has_key = False
         """Whether a key was seen: without one, a brace is prose."""
+        self.is_complete = False
+        """Whether the value, an object or an array, has ended."""
         self.refusal: Refusal | None = None
         """Why it is no JSON."""
         self.resume = start
         """The offset at which the search goes on if it is no JSON: that of the token that broke it."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the value has ended."""
-        return not self._closers and self._due is _COMMA_OR_END and self.refusal is None
 
     def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 (one loop)
         """Read on; return where the value ended, or where reading stopped.
@@ -108,17 +116,18 @@ class JsonTokens:
         due, closers, end = self._due, self._closers, len(text)
         while True:
             if due is _STRING:
-                match = _BODY(text, pos)
-                if match is not None and match.end() > pos:
-                    pos = match.end()
-                    if match[1]:
-                        due = self._then
-                        self._string_end = base + pos
+                body: re.Match[str] = _BODY(text, pos)  # type: ignore[assignment]  # it takes nothing, too
+                begun, pos = pos, body.end()
+                if body[1]:
+                    due = self._then
+                    self._string_end = base + pos
+                elif pos == end or _MAY_BE_ESCAPE(text, pos):
+                    break
+                elif pos > begun:  # it is long
                     continue
-                if pos < end and not _MAY_BE_ESCAPE(text, pos):
+                else:
                     return self._broken(due, text, pos, base)
-                break
-            if due is _NUMBER:
+            elif due is _NUMBER:
                 pos = self._read_number(text, pos)
                 if pos == end:
                     break
@@ -137,11 +146,12 @@ class JsonTokens:
                 if self._rest:
                     break
                 due = _COMMA_OR_END
-            space = _SPACE(text, pos)
-            pos = space.end() if space else pos
             if pos == end:
                 break
             char = text[pos]
+            if char in " \t\n\r":
+                pos = _SPACE(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+                continue
             if char == '"':
                 if due in _KEYS:
                     self._then, self.has_key = _COLON, True
@@ -158,7 +168,7 @@ class JsonTokens:
                 closers.pop()
                 due = _COMMA_OR_END
                 if not closers:
-                    self._due = due
+                    self.is_complete = True
                     return pos + 1
             elif due not in _VALUES or char in ":,}]":
                 return self._broken(due, text, pos, base)

@@ -12,7 +12,7 @@ __all__ = ["Candidate"]
 class Candidate:
     """What is being read token by token."""
 
-    __slots__ = ("_kept", "before", "flows", "length", "name", "start", "tag", "tokens")
+    __slots__ = ("before", "flows", "kept", "name", "start", "tag", "tokens")
 
     def __init__(
         self, tokens: JsonTokens | PythonTokens | None, start: int, before: str, name: str | None = None
@@ -24,25 +24,19 @@ class Candidate:
         """The text before it, as far back as anyone looks."""
         self.name = name
         """The name of a pythonic call."""
-        self._kept = GrowingText()
-        self.length = 0
-        """How many characters of it were read."""
+        self.kept = GrowingText()
+        """What was read of it; nothing of what is too long."""
         self.tag: str | None = None
         """The tool that the tag around it names."""
         self.flows = False
         """Whether it is too long for a call, so that its text is released as it comes."""
 
-    def keep(self, piece: str) -> None:
-        """Keep the next piece of it."""
-        self._kept.add(piece)
-        self.length += len(piece)
-
     @property
     def text(self) -> str:
         """What was read of it."""
-        return self._kept.joined()
+        return self.kept.joined()
 
     def let_go(self) -> None:
         """Keep no more of it: it is too long."""
         self.flows = True
-        self._kept = GrowingText()
+        self.kept = GrowingText()

@@ -80,7 +80,7 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
     tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
     begin_candidate(turn, tokens, start, name)
     assert turn.candidate is not None  # noqa: S101  # it was made now
-    turn.candidate.keep(window.text[start:at])
+    turn.candidate.kept.add(window.text[start:at])
     window.pos = at
     return True
 
@@ -104,14 +104,13 @@ def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
     assert candidate is not None  # noqa: S101  # the state says so
     tokens, pos = candidate.tokens, window.pos
     assert tokens is not None  # noqa: S101  # code is read elsewhere
-    end = tokens.read(window.text, pos, window.base, ended=window.ended)
-    piece = window.text[pos:end]
-    window.pos = end
+    text = window.text
+    window.pos = end = tokens.read(text, pos, window.base, ended=window.ended)
     if candidate.flows:
-        put_text(turn, window.base + pos, piece)
+        put_text(turn, window.base + pos, text[pos:end])
     else:
-        candidate.keep(piece)
-    if tokens.refusal is None and not tokens.is_complete:
+        candidate.kept.add(text[pos:end])
+    if not tokens.is_complete and tokens.refusal is None:
         return False
     limit = turn.limits.max_call_length
     if turn.wrappers and is_too_long(turn, window.pos):
@@ -173,7 +172,7 @@ def read_repair(turn: Turn) -> bool:
             mended = mended._replace(found=mended.found._replace(deviations=(wrapper.deviation,)))
         return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
     turn.unrepairable_to = mending.reached
-    window.pos += candidate.length
+    window.pos += candidate.kept.length
     if isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_complete:
         return refuse_literal(turn, candidate, candidate.tokens, candidate.text)
     return give_up(turn, candidate, refusal)
@@ -225,9 +224,9 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         if isinstance(tokens, PythonTokens) and candidate.name is None:
             turn.literal_is_open, at = True, 1  # a dict of Python hides nothing after it
         else:
-            candidate.keep(window.text[window.pos :])
+            candidate.kept.add(window.text[window.pos :])
             window.pos = len(window.text)
-            at = candidate.length
+            at = candidate.kept.length
     whole = candidate.text
     resume_at(turn, candidate, whole, at)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
@@ -384,7 +383,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     if is_code(turn, name, whole, candidate):
         break_wrappers(turn)
         assert turn.candidate is not None  # noqa: S101  # it is code now
-        turn.candidate.keep(text)
+        turn.candidate.kept.add(text)
         return True
     in_tag = is_for_calls(turn)
     is_line = wrapper is not None and wrapper.kind is LINE
@@ -406,7 +405,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.names)
     if turn.quotation is not None:  # a listing, which is searched when it closes
-        turn.quotation.add(text)
+        turn.quotation.pieces.add(text)
     elif why is not None and (name is not None or is_meant or text == "{"):
         turn.rejections.quoted(start, start + len(text), why, name)
     else:

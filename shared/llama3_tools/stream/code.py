@@ -26,7 +26,7 @@ def read_code(turn: Turn) -> bool:
     if candidate.flows:
         put_text(turn, window.base + pos, piece)
     else:
-        candidate.keep(piece)
+        candidate.kept.add(piece)
         if window.offset - candidate.start > turn.limits.max_call_length:
             let_flow(turn, candidate)
             turn.state = IN_CODE

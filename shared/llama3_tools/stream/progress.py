@@ -32,7 +32,7 @@ class Progress:
                 self._start = -1
         if candidate is None or candidate.flows or (self._start >= 0 and self._start != candidate.start):
             return events
-        length = candidate.length
+        length = candidate.kept.length
         if self._start < 0:
             name = candidate.name or candidate.tag or attempted_name(candidate.text)
             if name is None:

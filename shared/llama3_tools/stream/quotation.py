@@ -57,11 +57,11 @@ def take_quoted(turn: Turn, piece: str) -> None:
     else:
         put_text(turn, window.offset, piece)
     window.pos += len(piece)
-    quotation.add(piece)
-    while quotation.length > _MOST_QUOTED:
+    quotation.pieces.add(piece)
+    while quotation.pieces.length > _MOST_QUOTED:
         text = quotation.pieces.joined()
         search_quoted(turn, quotation, text[:_MOST_QUOTED])
-        quotation.pieces, quotation.length = GrowingText(text[_MOST_QUOTED:]), len(text) - _MOST_QUOTED
+        quotation.pieces = GrowingText(text[_MOST_QUOTED:])
 
 
 def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:

@@ -54,7 +54,7 @@ _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 class Quotation:
     """Quotation that is open."""
 
-    __slots__ = ("closing", "is_split", "keeps_end", "length", "opening", "pieces", "start", "why")
+    __slots__ = ("closing", "is_split", "keeps_end", "opening", "pieces", "start", "why")
 
     def __init__(  # noqa: PLR0913 (what quotation is)
         self,
@@ -77,15 +77,8 @@ class Quotation:
         """Whether it is reasoning to be split off."""
         self.pieces = GrowingText()
         """What was not searched yet."""
-        self.length = 0
-        """How many characters those are."""
         self.opening = opening
         """What vanishes if the quotation begins with it once more."""
-
-    def add(self, piece: str) -> None:
-        """Take text that is to be searched."""
-        self.pieces.add(piece)
-        self.length += len(piece)
 
 
 class Turn:

@@ -234,7 +234,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
 def put_wrapper(turn: Turn, part: Part) -> None:
     """Put the text of a wrapper that failed."""
     if turn.quotation is not None and part.start >= turn.quotation.start:
-        turn.quotation.add(part.text)
+        turn.quotation.pieces.add(part.text)
     put_text(turn, part.start, part.text)
 
 
@@ -292,7 +292,7 @@ def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
     """Take what follows <|python_tag|>, and is no call in another form, as code."""
     turn.content.token(wrapper.opening)
     turn.candidate = Candidate(None, wrapper.start + len(wrapper.opening), "", CODE_INTERPRETER)
-    turn.candidate.keep("".join(part.text for part in queue[1:]))
+    turn.candidate.kept.add("".join(part.text for part in queue[1:]))
     turn.state = IN_CODE
     return True
 

@@ -19,17 +19,21 @@ class GrowingText:
     ('Hello!', ['!', 'llo', 'He'])
     """
 
-    __slots__ = ("_long", "_short")
+    __slots__ = ("_long", "_short", "length")
 
     def __init__(self, text: str = "") -> None:
         self._long = [text] if text else []
         self._short: list[str] = []
+        self.length = len(text)
+        """How many characters it has."""
 
     def add(self, piece: str) -> None:
         """Take the next piece."""
-        self._short.append(piece)
-        if len(self._short) > _MOST_SHORT:
-            self._long.append("".join(self._short))
+        short = self._short
+        short.append(piece)
+        self.length += len(piece)
+        if len(short) > _MOST_SHORT:
+            self._long.append("".join(short))
             self._short = []
 
     def joined(self) -> str:
