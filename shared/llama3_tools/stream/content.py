@@ -62,7 +62,7 @@ class Content:
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events."""
         self._pieces = GrowingText() if is_kept else None
-        """The text so far, if it is kept: the events have it too."""
+        """The text of the events so far, if it is kept."""
         self._held: list[str] = []
         """White space, tokens and delimiters, which what follows decides on."""
 
@@ -84,14 +84,10 @@ class Content:
                 self._hold(piece)
             return
         self._place = _PROSE
-        if self._held:
-            self._held.append(body)
-            self._emit("".join(self._held))
-            self._held = []
-        else:
-            self._emit(body)
-        if len(body) < len(piece):
-            self._held.append(piece[len(body) :])
+        self._has_text = True
+        space = piece[len(body) :]
+        self._fresh.append("".join([*self._held, body]) if self._held else body)
+        self._held = [space] if space else []
 
     def token(self, token: str) -> None:
         """Take a protocol token."""
@@ -167,20 +163,25 @@ class Content:
                 texts.append(one)
                 continue
             if texts:
-                events.append(TextDelta("".join(texts)))
+                events.append(self._delta(texts))
                 texts = []
-            events.append(ToolCallReady(one) if isinstance(one, ToolCall) else one)  # type: ignore[arg-type]
+            events.append(ToolCallReady(one) if type(one) is ToolCall else one)  # type: ignore[arg-type]
         if texts:
-            events.append(TextDelta(texts[0] if len(texts) == 1 else "".join(texts)))
+            events.append(self._delta(texts))
         return events
 
-    @property
-    def content(self) -> str | None:
-        """The content so far (rules 4 and 5), or `None` if it is not kept."""
+    def _delta(self, texts: list[str]) -> TextDelta:
+        text = "".join(texts)
+        if self._pieces is not None:
+            self._pieces.add(text)
+        return TextDelta(text)
+
+    def whole(self) -> str | None:
+        """Return the content (rules 4 and 5) at the end, and keep it no longer; `None` if it was not kept."""
         if self._pieces is None:
             return None
-        text = self._pieces.joined()
-        self._pieces = GrowingText(text)  # so that there is one copy
+        text = "".join([self._pieces.joined(), *(one for one in self._fresh if type(one) is str)])
+        self._pieces = None
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -223,8 +224,6 @@ class Content:
         if text:
             self._has_text = True
             self._fresh.append(text)
-            if self._pieces is not None:
-                self._pieces.add(text)
 
 
 def _stripped(held: list[str]) -> list[str]:

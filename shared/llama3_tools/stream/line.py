@@ -50,19 +50,18 @@ class Line:
 
     def add(self, piece: str) -> None:
         """Take text that follows."""
-        end = piece.rfind("\n") + 1
-        if end:
-            self._pieces = [piece[end:]] if end < len(piece) else []
-            return
-        self._pieces.append(piece)
-        if len(self._pieces) > _MANY:
-            self._pieces = [_shortened("".join(self._pieces))]
+        pieces = self._pieces
+        pieces.append(piece)
+        if len(pieces) > _MANY:
+            self._pieces = [_shortened(self.text)]
 
     @property
     def text(self) -> str:
         """The line so far; of a long one, what matters of it."""
-        pieces = self._pieces
-        return pieces[0] if len(pieces) == 1 else "".join(pieces)
+        text = "".join(self._pieces)
+        text = text[text.rfind("\n") + 1 :]
+        self._pieces = [text]
+        return text
 
     def quotation(self, tools: Container[str]) -> str | None:
         """Say what quotes a candidate that stands here, or `None` if nothing does.
@@ -70,9 +69,9 @@ class Line:
         Args:
             tools: the names of declared tools, whose repeated results are quotation.
         """
-        if not self._pieces:
-            return None
         text, off = self.text, self.off
+        if not text:
+            return None
         if text[-1:] in ('"', "'") and "string" not in off and _IN_STRING.search(text):
             return IN_STRING
         if ">" in text and "blockquote" not in off and _BLOCKQUOTE.match(text):

@@ -205,7 +205,7 @@ class ExtractionStream:
             turn.rejections.mean_quoted()
         turn.state, turn.candidate = IS_OVER, None
         self._extraction = extraction = Extraction(
-            content.content, tuple(content.tool_calls), turn.rejections.in_order(), content.all_reasoning
+            content.whole(), tuple(content.tool_calls), turn.rejections.in_order(), content.all_reasoning
         )
         return extraction
 

@@ -32,6 +32,8 @@ _FAR = 512
 _LONGEST_LINE_NAME = 76
 _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
 _HEADER_LINE = re.compile(r"(?:(?<=\n)|>>>)([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\r?\n[ \t\r\n]{0,8}\Z")
+_LONGEST_GAP = 9
+"""How many characters there are from the end of such a line to the call, at most."""
 _NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,68})[ \t]{0,4}\Z")
 _LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
 _QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
@@ -77,11 +79,18 @@ def read_prose(turn: Turn) -> bool:
 def before_marker(turn: Turn, at: int) -> int:
     """Return where the prefix of a possible call starts: backticks, asterisks, `functools`, or a line with a name."""
     text, pos = turn.window.text, turn.window.pos
-    header = _HEADER_LINE.search(text, max(at - _LONGEST_LINE_NAME, 0), at) if turn.names else None
+    header = find_header(text, at) if turn.names else None
     if header is not None:
         return max(header.start(), pos)
     tail = _HELD_TAIL.search(text, max(at - len(_FUNCTOOLS), pos), at)
     return tail.start() if tail else at
+
+
+def find_header(text: str, at: int) -> re.Match[str] | None:
+    """Find a line with nothing but a name, or with `>>>` before one, that ends directly before an index."""
+    if text.rfind("\n", max(at - _LONGEST_GAP, 0), at) < 0:
+        return None
+    return _HEADER_LINE.search(text, max(at - LOOK_BEHIND, 0), at)
 
 
 def held_tail(turn: Turn, text: str) -> int:
@@ -90,10 +99,11 @@ def held_tail(turn: Turn, text: str) -> int:
     last = text[-1]
     if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
         if last in " \t\r\n":
-            header = _HEADER_LINE.search(text, max(end - LOOK_BEHIND, 0))
+            header = find_header(text, end)
             if header is not None and header[1] in turn.names:
                 return max(header.start(), pos)
-        found = _NAME_AT_END.search(text, max(end - _LONGEST_LINE_NAME, 0))
+        word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t"))), end - _LONGEST_LINE_NAME, 0)
+        found = _NAME_AT_END.search(text, word_at)
         if found is not None and turn.calls.may_begin_name(found[1]):
             start = found.start()
             if text.startswith(">>>", start - 3):
@@ -103,7 +113,7 @@ def held_tail(turn: Turn, text: str) -> int:
                 return max(start - (2 if lead[:1] == lead[-1:] else 1), pos)
             if may_stand_at(turn, start):
                 return max(start, pos)
-    if last in "*`>functools":
+    if last in "*`>" or text.find("f", -len(_FUNCTOOLS)) >= 0:
         tail = _HELD_TAIL.search(text, max(end - len(_FUNCTOOLS), pos))
         return tail.start() if tail else end
     return end
@@ -390,7 +400,7 @@ def opens_line_wrapper(turn: Turn, at: int) -> bool:
         if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
             return open_wrapper(turn, kind, at - run, at, last * run, None)
     elif turn.names and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off:
-        header = _HEADER_LINE.search(text, max(at - LOOK_BEHIND, 0), at)
+        header = find_header(text, at)
         if header is not None and header[1] in turn.names and header.start() >= pos:
             return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
     return False
