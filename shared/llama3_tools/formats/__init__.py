@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.formats.base import Kind, WireFormat
+from llama3_tools.formats.base import Kind, WireFormat, beginnings
 from llama3_tools.formats.fences import FENCE, TILDES
 from llama3_tools.formats.function_tag import FUNCTION_END, FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
@@ -266,8 +267,10 @@ def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begi
     whole = "|".join(
         [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]
     )
+    texts = dict.fromkeys(chain.from_iterable(format_.texts for format_ in formats))
+    text_begins = rf"(?![^>]{{1,{max(map(len, texts), default=1)}}}>)(?:{beginnings(*texts)})" if texts else ""
     begins = "|".join(
-        dict.fromkeys(f"(?:{one})" for one in (*(format_.beginnings for format_ in formats), other_begins) if one)
+        f"(?:{one})" for one in (text_begins, *(format_.beginnings for format_ in formats), other_begins) if one
     )
     going = f"|{whole}".replace("¤", "") if whole else ""
     ended = re.sub("¤[^¤]*¤", "", whole) or "(?!)"

@@ -44,7 +44,7 @@ class WireFormat:
     opening: str
     """The pattern of its beginning. Each alternative begins with a literal character, or a set of them."""
     beginnings: str
-    """The pattern of what may still become one, at the end of the text so far."""
+    """The pattern of what may still become one, at the end of the text so far, beside beginnings of `texts`."""
     first: str
     """The characters with which it begins."""
     closings: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +53,8 @@ class WireFormat:
     """Whether it may stand inside a wrapper."""
     is_bare: bool = True
     """Whether it may stand outside of any wrapper."""
+    texts: tuple[str, ...] = ()
+    """Literal texts of which each true beginning may still become one; no beginning has a `>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,16 @@ class Closing:
 def beginnings(*texts: str) -> str:
     """Return the pattern of every true beginning of some literal texts.
 
-    >>> beginnings("<a>", "<b")
-    '<(?:a)?|<'
+    >>> beginnings("<ab>", "<ac", "<b")
+    '<(?:a(?:b)?)?'
     """
-    return "|".join(dict.fromkeys(map(_beginnings, texts)))
+    rests: dict[str, list[str]] = {}
+    for text in texts:
+        if len(text) > 1:
+            rests.setdefault(text[0], []).append(text[1:])
+    return "|".join(
+        re.escape(char) + (f"(?:{after})?" if (after := beginnings(*rest)) else "") for char, rest in rests.items()
+    )
 
 
 def literals(texts: Iterable[str]) -> str:
@@ -89,10 +97,3 @@ def literals(texts: Iterable[str]) -> str:
     '<a>|\\[b\\]'
     """
     return "|".join(map(re.escape, texts))
-
-
-def _beginnings(text: str) -> str:
-    pattern = ""
-    for char in reversed(text[:-1]):
-        pattern = f"{re.escape(char)}(?:{pattern})?" if pattern else re.escape(char)
-    return pattern

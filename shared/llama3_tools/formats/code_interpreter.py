@@ -6,7 +6,7 @@ import re
 from json import dumps
 
 from llama3_tools.calls.shapes import WrittenCall
-from llama3_tools.formats.base import Closing
+from llama3_tools.formats.base import Closing, beginnings
 from llama3_tools.formats.cut_off_code import what_is_open
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.reading.python_scalars import is_unicode
@@ -29,11 +29,12 @@ _CODE = re.compile(
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
 END_OF_CODE = Closing.of(
-    rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))", f"{TURN.beginnings}|{TOKEN.beginnings}"
+    rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))",
+    f"{TURN.beginnings}|{beginnings(*TURN.texts, *TOKEN.texts)}",
 )
 """What ends code: the next token."""
 
-CUT_TOKEN = re.compile(rf"(?=<\|)(?:{TOKEN.beginnings})\Z")
+CUT_TOKEN = re.compile(rf"(?=<\|)(?:{beginnings(*TOKEN.texts)})\Z")
 """A token in which the output ends."""
 
 

@@ -36,12 +36,12 @@ FUNCTION_TAG = WireFormat(
     rf'|[ ]name="(?P<attribute_name>{_NAME})">'
     rf"|[=.](?P<dotted_name>{_NAME})(?:[>=]|(?={_SPACE}\{{))"
     rf"|\((?P<called_name>{_NAME})\)>?(?={_SPACE}\{{))",
-    rf"{beginnings('<function=', CLOSING)}|<function(?:[=.]{_PARTIAL}{_SPACE}|\({_PARTIAL}(?:\)>?{_SPACE})?"
+    rf"{beginnings('<function=')}|<function(?:[=.]{_PARTIAL}{_SPACE}|\({_PARTIAL}(?:\)>?{_SPACE})?"
     rf'|[ ](?:{beginnings("name=")}|name=(?:"{_PARTIAL}"?)?)?)',
     "<",
 )
 
 # Without it, `<function=NAME>a=1</function>` of a declared tool is passed in silence (rule 15).
 FUNCTION_END = WireFormat(
-    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), beginnings(CLOSING), "<", is_inside=False
+    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), "", "<", is_inside=False, texts=(CLOSING,)
 )

@@ -37,9 +37,9 @@ TURN = WireFormat(
     Kind.TURN,
     rf"<\|im_start\|>{_OTHERS_ROLE}|{_HEADER}{_OTHERS}\s{{0,8}}{_HEADER_END}",
     rf"<\|im_start\|>{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?"
-    rf"|{_HEADER}{_NAME}(?:<(?:\|[a-z_]{{0,16}}\|?)?|{_HEADER_END})?"
-    rf"|{beginnings(*_STARTS)}",
+    rf"|{_HEADER}{_NAME}(?:<(?:\|[a-z_]{{0,16}}\|?)?|{_HEADER_END})?",
     "<",
+    texts=_STARTS,
 )
 
 TOKEN = WireFormat(
@@ -51,8 +51,9 @@ TOKEN = WireFormat(
     rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})"
     rf"(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
-    beginnings(PYTHON_TAG, "<|python_start|>", *_PLAIN),
+    "",
     "<",
+    texts=(PYTHON_TAG, "<|python_start|>", *_PLAIN),
 )
 
 END_OF_TURN = Closing.of(rf"(?=(?:{literals((*_ENDS, *_STARTS))}))", beginnings(*_ENDS, *_STARTS))

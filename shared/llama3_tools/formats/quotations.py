@@ -16,10 +16,11 @@ THOUGHT = WireFormat(
     "thought",
     Kind.THOUGHT,
     literals(_THOUGHTS),
-    beginnings(*_THOUGHTS),
+    "",
     "<",
     {opening: f"</{opening[1:]}" for opening in _THOUGHTS},
     is_inside=False,
+    texts=_THOUGHTS,
 )
 
 # Hermes's models are given results between these tags, and a result is written by strangers: without this, a call in

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import Kind, WireFormat, beginnings, literals
+from llama3_tools.formats.base import Kind, WireFormat, literals
 
 __all__ = ["TAGS"]
 
 
 def _tag(name: str, closings: dict[str, str]) -> WireFormat:
-    return WireFormat(name, Kind.TAG, literals(closings), beginnings(*closings, *closings.values()), "<", closings)
+    texts = (*closings, *closings.values())
+    return WireFormat(name, Kind.TAG, literals(closings), "", "<", closings, texts=texts)
 
 
 # <TOOLCALL> is that of Nvidia's Llama-Nemotron: `nemotron_deci` in ai-dynamo/dynamo, lib/parsers.
