@@ -111,7 +111,7 @@ class CallReader:
         if self.tools is not None and name not in self.tools and not self._lets_unknown_through:
             return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools), name)
         depth = self._depth
-        if json.count("{") + json.count("[") > depth and not depth_is_within(json, 0, len(json), depth):
+        if not depth_is_within(json, 0, len(json), depth):
             return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {depth} levels", name)
         return written
 

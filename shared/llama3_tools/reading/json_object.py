@@ -149,7 +149,7 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
                 if match is None:
                     return None
                 separator, pos = match[1], match.end()
-            else:
+            elif key in members:
                 spans.pop(key, None)
             if key in members:
                 flaw = flaw or f"the key {_shown(key)} stands twice"
@@ -158,8 +158,7 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
                 break
     except (StopIteration, ValueError, RecursionError, IndexError):
         return None
-    is_wide = not checked and text.count("{", start, pos) + text.count("[", start, pos) > MAX_DEPTH
-    if is_wide and not depth_is_within(text, start, pos, MAX_DEPTH):
+    if not checked and not depth_is_within(text, start, pos, MAX_DEPTH):
         return None
     if not text.isascii() or text.find("\\u", start, pos) >= 0:
         flaw = flaw or _surrogate(text, start, pos)
