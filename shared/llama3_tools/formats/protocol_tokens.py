@@ -25,7 +25,11 @@ _PLAIN = (
     *_ENDS,
 )
 _STARTS = ("<|im_start|>", "<|start_header_id|>", "<|header_start|>")
-_OTHERS = r"(?i:user|system|tool|ipython|function)"
+# In either case, written out: `re` is slow where it ignores case.
+_OTHERS = (
+    r"(?:[uU][sS][eE][rR]|[sS][yY][sS][tT][eE][mM]|[tT][oO]{2}[lL]|[iI][pP][yY][tT][hH][oO][nN]"
+    r"|[fF][uU][nN][cC][tT][iI][oO][nN])"
+)
 _ROLE = r"[A-Za-z]{0,16}[ \t]{0,4}"
 _OTHERS_ROLE = rf"{_OTHERS}[ \t]{{0,4}}(?:\r?\n|<\|end_header_id\|>|\Z)"
 _HEADER = r"<\|(?:start_header_id|header_start)\|>"
@@ -49,7 +53,7 @@ TOKEN = WireFormat(
     # that may go on.
     rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
     rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})"
-    rf"(?:assistant(?![a-z])[ \t]{{0,4}})?(?:\r?\n)?"
+    rf"(?:assistant(?![a-z])[ \t]{{0,4}}|)(?:\n|\r\n|)"
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
     "",
     "<",
