@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -84,7 +85,8 @@ _ASKED_FOR_AS = {
 """The names by which a format can be asked for. The others are always read beside calls."""
 
 
-class Patterns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Patterns:
     """What may begin with one character, compiled for text that may go on and for text that has ended.
 
     The group that matches names the format. Group `more`: it takes more text to know.
@@ -135,7 +137,8 @@ class EnabledFormats(NamedTuple):
         return name in self.asked_for
 
 
-class Grammar(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Grammar:
     """What the machine looks for."""
 
     first: re.Pattern[str]

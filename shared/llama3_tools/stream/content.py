@@ -46,16 +46,18 @@ class Content:
     [TextDelta(text='Hello  you ')]
     """
 
-    # What most turns never change stands in the class: a turn begins faster so.
-    _reasoning: Reasoning | None = None
-    _has_text = False
-    _is_cut = False
-    """Whether something was taken out: a call, an envelope, or reasoning."""
-    _is_stripped = False
-    """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
-    _place = _START
-    _short = 0
-    """How many pieces were held back since they were joined."""
+    __slots__ = (
+        "_fresh",
+        "_has_text",
+        "_held",
+        "_is_cut",
+        "_is_stripped",
+        "_pieces",
+        "_place",
+        "_reasoning",
+        "_short",
+        "tool_calls",
+    )
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self.tool_calls: list[ToolCall] = []
@@ -65,6 +67,15 @@ class Content:
         """The text of the events so far, if it is kept."""
         self._held: list[str] = []
         """White space, tokens and delimiters, which what follows decides on."""
+        self._reasoning: Reasoning | None = None
+        self._has_text = False
+        self._is_cut = False
+        """Whether something was taken out: a call, an envelope, or reasoning."""
+        self._is_stripped = False
+        """Whether the text that comes next loses the white space at its start, as reasoning stood before it."""
+        self._place = _START
+        self._short = 0
+        """How many pieces were held back since they were joined."""
 
     @property
     def is_after_call(self) -> bool:

@@ -34,6 +34,7 @@ from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close,
 __all__ = ["read_wrapper"]
 
 _FAR = 512
+_DELIMITERS = DELIMITERS.match
 
 _MOST_WRAPPERS = 16
 # A member of an enum takes ten times as long to look up as a name does.
@@ -53,7 +54,7 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case 
         ended_line = read_line_end(turn)
         if ended_line is not None:
             return ended_line
-    at = DELIMITERS.match(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+    at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if is_too_long(turn, at):
         return break_wrappers(turn, began=True)
     if at == len(text):

@@ -69,9 +69,9 @@ class Line:
         Args:
             tools: the names of declared tools, whose repeated results are quotation.
         """
-        text, off = self.text, self.off
-        if not text:
+        if not self._pieces or self._pieces[-1].endswith("\n"):
             return None
+        text, off = self.text, self.off
         if text[-1:] in ('"', "'") and "string" not in off and _IN_STRING.search(text):
             return IN_STRING
         if ">" in text and "blockquote" not in off and _BLOCKQUOTE.match(text):

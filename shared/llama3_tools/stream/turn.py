@@ -84,56 +84,45 @@ class Quotation:
 class Turn:
     """The state of one turn: each part of the machine reads it, and moves it on."""
 
-    # What most turns never change stands in the class: a turn begins faster so.
-    state = IN_PROSE
-    count = 0
-    """How many calls the innermost wrapper holds."""
-    candidate: Candidate | None = None
-    quotation: Quotation | None = None
-    fence_is_open = False
-    """Whether a fence is open that is text, so that the next one closes it."""
-    list_is_open = False
-    """Whether a pythonic list is open on this line whose brackets are text."""
-    broken_depth = -1
-    """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
-    hides_objects = False
-    """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
-    string_is_open = False
-    """Whether it broke at a line break in a string."""
-    data_end = -1
-    """The offset after an element of an array of data."""
-    fresh = 0
-    """The offset after the last call, token or opening: a call may stand there."""
-    token: str | None = None
-    """The token that ends there, if one does."""
-    surplus: str | None = None
-    """What closed the wrapper that ends there, if one does; empty after a bare call."""
-    is_after_tag = False
-    """Whether the candidate stands directly after a token whose only use is calls."""
-    is_data = False
-    """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
-    broken = False
-    """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
-    lines_are_data = False
-    """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
-    call may stand in one of its strings."""
-    literal_is_open = False
-    """Whether a dict of Python was open at the end of the output: no other is read."""
-    tag_is_open: tuple[int, str] | None = None
-    """The offset and the name of a tag that names a declared tool, and holds no object."""
-    failures = 0
-    """How often the scanner in C has failed."""
-    mending: tuple[Mending, Candidate, Refusal] | None = None
-    unrepairable_to = 0
-    """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
-    has_words = False
-    """Whether there is text outside of candidates and quotation."""
-    is_complete = True
-    """Whether the model ended its turn, rather than a limit."""
-    is_broken_off = False
-    """Whether the stream broke off, so that nothing more is called."""
-    trace: list[tuple[int, int, bool]] | None = None
-    """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
+    __slots__ = (
+        "broken",
+        "broken_depth",
+        "calls",
+        "candidate",
+        "content",
+        "count",
+        "data_end",
+        "failures",
+        "fence_is_open",
+        "fresh",
+        "grammar",
+        "has_words",
+        "hides_objects",
+        "is_after_tag",
+        "is_broken_off",
+        "is_complete",
+        "is_data",
+        "limits",
+        "line",
+        "lines_are_data",
+        "list_is_open",
+        "literal_is_open",
+        "mending",
+        "names",
+        "queue",
+        "quotation",
+        "rejections",
+        "splits",
+        "state",
+        "string_is_open",
+        "surplus",
+        "tag_is_open",
+        "token",
+        "trace",
+        "unrepairable_to",
+        "window",
+        "wrappers",
+    )
 
     def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
         self.calls = calls
@@ -147,6 +136,54 @@ class Turn:
         self.rejections = Rejections(options.limits.max_rejections)
         self.wrappers: list[Wrapper] = []
         self.queue: list[Part] = []
+        self.state = IN_PROSE
+        self.count = 0
+        """How many calls the innermost wrapper holds."""
+        self.candidate: Candidate | None = None
+        self.quotation: Quotation | None = None
+        self.fence_is_open = False
+        """Whether a fence is open that is text, so that the next one closes it."""
+        self.list_is_open = False
+        """Whether a pythonic list is open on this line whose brackets are text."""
+        self.broken_depth = -1
+        """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
+        self.hides_objects = False
+        """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
+        self.string_is_open = False
+        """Whether it broke at a line break in a string."""
+        self.data_end = -1
+        """The offset after an element of an array of data."""
+        self.fresh = 0
+        """The offset after the last call, token or opening: a call may stand there."""
+        self.token: str | None = None
+        """The token that ends there, if one does."""
+        self.surplus: str | None = None
+        """What closed the wrapper that ends there, if one does; empty after a bare call."""
+        self.is_after_tag = False
+        """Whether the candidate stands directly after a token whose only use is calls."""
+        self.is_data = False
+        """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
+        self.broken = False
+        """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+        self.lines_are_data = False
+        """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
+        call may stand in one of its strings."""
+        self.literal_is_open = False
+        """Whether a dict of Python was open at the end of the output: no other is read."""
+        self.tag_is_open: tuple[int, str] | None = None
+        """The offset and the name of a tag that names a declared tool, and holds no object."""
+        self.failures = 0
+        """How often the scanner in C has failed."""
+        self.mending: tuple[Mending, Candidate, Refusal] | None = None
+        self.unrepairable_to = 0
+        """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
+        self.has_words = False
+        """Whether there is text outside of candidates and quotation."""
+        self.is_complete = True
+        self.is_broken_off = False
+        """Whether the model ended its turn, rather than a limit."""
+        self.trace: list[tuple[int, int, bool]] | None = None
+        """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
 
 def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:

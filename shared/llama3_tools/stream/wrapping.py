@@ -115,7 +115,7 @@ def close(turn: Turn) -> bool:
     if turn.wrappers:
         for part in queue[wrapper.first :]:
             held = part.what
-            if isinstance(held, Held) and not held.is_closed:
+            if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
         turn.count += wrapper.outer_count
         note_surplus(turn, wrapper)
@@ -125,7 +125,7 @@ def close(turn: Turn) -> bool:
         return True
     for part in queue:
         held = part.what
-        if isinstance(held, Held):
+        if type(held) is Held:
             make(turn, held, format_in(held, wrapper), part.text)
     note_surplus(turn, wrapper)
     return True
