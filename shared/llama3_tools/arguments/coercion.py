@@ -86,6 +86,7 @@ class Coercer:
         require_parameters(schema)
         self._schema = schema
         self._reader = SchemaReader(schema)
+        self._root: Node | None = None
 
     def coerce(self, arguments: dict[str, Any], *, depth: int = MAX_DEPTH - 1) -> Coercion:
         """Make arguments fit, as `coerce_arguments` does.
@@ -110,7 +111,8 @@ class Coercer:
 
     def _coerced(self, arguments: dict[str, Any], depth: int) -> Coercion:
         run = _Run(depth)
-        found = run.fit(self._reader.node(self._schema), arguments, 0, may_wrap=False)
+        root = self._root = self._root or self._reader.node(self._schema)
+        found = run.fit(root, arguments, 0, may_wrap=False)
         if found is None:
             return Coercion(arguments)
         value = _copied(found.value) if run.reads_twice and found.changes else found.value
@@ -228,7 +230,7 @@ class _Run:
 
     def _as_written(self, node: Node, value: object, depth: int) -> _Fit | None:
         if not isinstance(value, (dict, list)):
-            return None if any(shape.admits(value) for shape in node.shapes) else _misfit(node, value)
+            return None if node.admits(value) else _misfit(node, value)
         key = id(node), id(value), depth
         if key not in self._seen:
             self._seen[key] = node, value, self._container(node, value, depth)
@@ -292,7 +294,9 @@ class _Run:
             found = shape.property(name)
             if found.is_known:
                 fit = self.fit(found.node, member, depth, may_wrap=True)
-                whole.is_meant = whole.is_meant and not (fit and fit.failures and found.node.is_constant)
+                if fit is None:
+                    continue
+                whole.is_meant = whole.is_meant and not (fit.failures and found.node.is_constant)
             else:
                 reason, detail = ProblemReason.UNKNOWN_PARAMETER, unknown_name(shape.names)
                 fit = _Fit(found.node, member, member, reason, detail, failures=int(found.is_forbidden), strangers=1)

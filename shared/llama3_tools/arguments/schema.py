@@ -88,7 +88,9 @@ class Shape:
 
     def admits(self, value: object) -> bool:
         """Return whether the value itself fits, whatever is inside it."""
-        return self.admits_type(value) and all(value in allowed for allowed in self.allowed)
+        if self.types is not None and json_type(value) not in self.types:
+            return False
+        return not self.allowed or all(value in allowed for allowed in self.allowed)
 
     def admits_type(self, value: object) -> bool:
         """Return whether the value is of a type that fits."""
@@ -144,6 +146,13 @@ class Node:
         self.shapes = shapes
         self.types = frozenset(chain.from_iterable(_TYPES if shape.types is None else shape.types for shape in shapes))
         """The JSON types that at least one alternative allows."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value itself fits one of the alternatives, whatever is inside it."""
+        for shape in self.shapes:  # noqa: SIM110 (most have one, and a generator takes as long as all the rest)
+            if shape.admits(value):
+                return True
+        return False
 
     @property
     def declared(self) -> str:
