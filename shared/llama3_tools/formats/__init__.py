@@ -142,7 +142,7 @@ class Grammar:
     """What the machine looks for."""
 
     first: re.Pattern[str]
-    """The characters with which anything begins."""
+    """The characters with which anything may begin, where what follows does not exclude it."""
     outside: dict[str, Patterns]
     """What begins in text, by its first character."""
     inside: dict[str, Patterns]
@@ -237,9 +237,9 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     inside = [
         format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
     ]
-    firsts = "".join(dict.fromkeys("".join(format_.first for format_ in bare))) or "\0"
+    firsts = list(dict.fromkeys(format_.first for format_ in bare)) or ["\0"]
     return Grammar(
-        re.compile(f"[{re.escape(firsts)}]"),
+        re.compile("|".join(_first(bare, first) for first in firsts)),
         {first: _patterns(bare, first) for first in firsts},
         _OTHER_ENDS
         | {
@@ -263,9 +263,15 @@ def _is_read(format_: WireFormat, enabled: EnabledFormats) -> bool:
     return name is None or enabled.reads(name)
 
 
+def _first(formats: list[WireFormat], first: str) -> str:
+    """Return the pattern of a character with which some of the formats begin, if what follows does not exclude them."""
+    seconds = [format_.second for format_ in formats if format_.first == first]
+    return re.escape(first) + (rf"(?={'|'.join(dict.fromkeys(seconds))}|\Z)" if all(seconds) else "")
+
+
 def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begins: str = "") -> Patterns:
     """Return the alternation of the formats that may begin with a character, and of something else."""
-    formats = [format_ for format_ in formats if first in format_.first]
+    formats = [format_ for format_ in formats if format_.first == first]
     openings = [f"(?P<{format_.name}>{format_.opening})" for format_ in formats]
     whole = "|".join(
         [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]

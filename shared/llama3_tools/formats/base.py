@@ -46,7 +46,9 @@ class WireFormat:
     beginnings: str
     """The pattern of what may still become one, at the end of the text so far, beside beginnings of `texts`."""
     first: str
-    """The characters with which it begins."""
+    """The character with which it begins."""
+    second: str
+    """The pattern of the character that follows it; empty if that may be any."""
     closings: Mapping[str, str] = field(default_factory=dict)
     """What closes it, by how it was opened."""
     is_inside: bool = True

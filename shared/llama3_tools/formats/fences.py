@@ -18,11 +18,12 @@ FENCE = WireFormat(
     r"|(?<!`)`{3,16}(?!`)",
     rf"(?<!`)`{{3,16}}{_INFO}|(?<!`)`{{1,2}}",
     "`",
+    "`",
 )
 
 # Nobody writes calls in these. But Markdown has them, and without this an example that a model shows in one would run.
 TILDES = WireFormat(
-    "tildes", Kind.TILDES, r"(?<=\n)~{3,16}[^\n~]{0,64}\n", r"(?<=\n)~{1,16}[^\n~]{0,64}", "~", is_inside=False
+    "tildes", Kind.TILDES, r"(?<=\n)~{3,16}[^\n~]{0,64}\n", r"(?<=\n)~{1,16}[^\n~]{0,64}", "~", "~", is_inside=False
 )
 
 LISTINGS = ("", "python", "py", "python3")

@@ -39,9 +39,10 @@ FUNCTION_TAG = WireFormat(
     rf"{beginnings('<function=')}|<function(?:[=.]{_PARTIAL}{_SPACE}|\({_PARTIAL}(?:\)>?{_SPACE})?"
     rf'|[ ](?:{beginnings("name=")}|name=(?:"{_PARTIAL}"?)?)?)',
     "<",
+    "f",
 )
 
 # Without it, `<function=NAME>a=1</function>` of a declared tool is passed in silence (rule 15).
 FUNCTION_END = WireFormat(
-    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), "", "<", is_inside=False, texts=(CLOSING,)
+    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), "", "<", "/", is_inside=False, texts=(CLOSING,)
 )

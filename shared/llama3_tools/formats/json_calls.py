@@ -13,11 +13,13 @@ CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls
 
 # A brace is a candidate if a key may follow. The quote of the key may be escaped, in JSON within a
 # string; and an object may be empty, as arguments are.
-OBJECT = WireFormat("json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{")
+OBJECT = WireFormat(
+    "json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{", r'[ \t\n\r\\"}]'
+)
 
 # With repair, a key may have other quotes or none, and a comment may stand before it.
 MALFORMED_OBJECT = WireFormat(
-    "json", Kind.OBJECT, rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/}}]|[^\W\d]))", rf"\{{{SPACE}\\{{0,2}}", "{"
+    "json", Kind.OBJECT, rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/}}]|[^\W\d]))", rf"\{{{SPACE}\\{{0,2}}", "{", ""
 )
 
 # 49 of 166 outputs that were published in bug reports hold a call whose keys stand in single quotes.
@@ -27,6 +29,7 @@ LITERAL = WireFormat(
     rf"\{{(?={SPACE}'{CALL_KEYS}'{SPACE}:)",
     rf"\{{{SPACE}(?:'[a-z_]{{0,12}}'?{SPACE})?",
     "{",
+    r"[ \t\n\r']",
 )
 
 # [TOOL_CALLS] is xLAM 2's: vllm-project/vllm, tests/tool_parsers/test_xlam_tool_parser.py.
@@ -37,4 +40,5 @@ JSON_LIST = WireFormat(
     rf"(?:{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}})?\[(?={SPACE}[{{\[])",
     rf"\[{SPACE}|{beginnings(TOOL_CALLS)}|{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}}(?:\[{SPACE})?",
     "[",
+    r"[ \t\n\r{\[T]",
 )

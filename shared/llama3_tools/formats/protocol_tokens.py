@@ -43,6 +43,7 @@ TURN = WireFormat(
     rf"<\|im_start\|>{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?"
     rf"|{_HEADER}{_NAME}(?:<(?:\|[a-z_]{{0,16}}\|?)?|{_HEADER_END})?",
     "<",
+    r"\|",
     texts=_STARTS,
 )
 
@@ -57,6 +58,7 @@ TOKEN = WireFormat(
     rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
     "",
     "<",
+    r"\|",
     texts=(PYTHON_TAG, "<|python_start|>", *_PLAIN),
 )
 

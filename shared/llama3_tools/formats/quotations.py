@@ -18,6 +18,7 @@ THOUGHT = WireFormat(
     literals(_THOUGHTS),
     "",
     "<",
+    "[a-z]",
     {opening: f"</{opening[1:]}" for opening in _THOUGHTS},
     is_inside=False,
     texts=_THOUGHTS,
@@ -31,6 +32,7 @@ RESPONSE = WireFormat(
     r"<tool_response(?:[ \t][^<>\n]{0,128})?>",
     rf"{beginnings('<tool_response')}|<tool_response(?:[ \t][^<>\n]{{0,128}})?",
     "<",
+    "t",
     is_inside=False,
 )
 

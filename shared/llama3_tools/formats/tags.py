@@ -9,7 +9,7 @@ __all__ = ["TAGS"]
 
 def _tag(name: str, closings: dict[str, str]) -> WireFormat:
     texts = (*closings, *closings.values())
-    return WireFormat(name, Kind.TAG, literals(closings), "", "<", closings, texts=texts)
+    return WireFormat(name, Kind.TAG, literals(closings), "", "<", r"[a-zA-Z|]", closings, texts=texts)
 
 
 # <TOOLCALL> is that of Nvidia's Llama-Nemotron: `nemotron_deci` in ai-dynamo/dynamo, lib/parsers.
