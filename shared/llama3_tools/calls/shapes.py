@@ -110,11 +110,9 @@ def read_call(  # noqa: C901 (one shape after another)
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
     found = _named_call(parsed, members, name, tools, lenient=lenient)
-    if isinstance(found, Refusal):
-        return found
-    if deviations:
+    if deviations and isinstance(found, WrittenCall):
         found = found._replace(deviations=deviations + found.deviations)
-    if found.deviations and _has_result(members):
+    if isinstance(found, WrittenCall) and found.deviations and _has_result(members):
         detail = "a call that was run already: its result stands beside it"
         return Refusal(RejectionReason.NOT_A_CALL, detail, found.name)
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from llama3_tools.calls.reader import BUILT_IN, CallReader, Placed
 from llama3_tools.calls.repair import Mending
@@ -10,14 +12,14 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing
 from llama3_tools.formats.pythonic import METHOD
-from llama3_tools.limits import too_many
+from llama3_tools.limits import Limits, too_many
 from llama3_tools.options import ReadOptions
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line
 from llama3_tools.stream.rejections import Rejections
-from llama3_tools.stream.states import IN_PROSE
+from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
 from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
 from llama3_tools.text.growing_text import GrowingText
@@ -44,7 +46,7 @@ __all__ = [
 
 PART_OF_BROKEN = "a part of data, or of a malformed object or call"
 _BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off inside the wrapper around it"
-_NO_NAMES: dict[str, Tool] = {}
+_NO_NAMES: Mapping[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")
 _WORD = re.compile(r"\w").search
@@ -81,109 +83,87 @@ class Quotation:
         """What vanishes if the quotation begins with it once more."""
 
 
+@dataclass(slots=True, eq=False)
 class Turn:
     """The state of one turn: each part of the machine reads it, and moves it on."""
 
-    __slots__ = (
-        "broken",
-        "broken_depth",
-        "calls",
-        "candidate",
-        "content",
-        "count",
-        "data_end",
-        "failures",
-        "fence_is_open",
-        "fresh",
-        "grammar",
-        "has_words",
-        "hides_objects",
-        "is_after_tag",
-        "is_broken_off",
-        "is_complete",
-        "is_data",
-        "limits",
-        "line",
-        "lines_are_data",
-        "list_is_open",
-        "literal_is_open",
-        "mending",
-        "names",
-        "queue",
-        "quotation",
-        "rejections",
-        "splits",
-        "state",
-        "string_is_open",
-        "surplus",
-        "tag_is_open",
-        "token",
-        "trace",
-        "unrepairable_to",
-        "window",
-        "wrappers",
-    )
+    calls: CallReader
+    grammar: Grammar
+    limits: Limits
+    splits: bool
+    """Whether reasoning is split off."""
+    names: Mapping[str, Tool]
+    """The declared tools that may be called in Python's way, by name."""
+    window: Window
+    content: Content
+    line: Line
+    rejections: Rejections
+    wrappers: list[Wrapper] = field(default_factory=list)
+    queue: list[Part] = field(default_factory=list)
+    state: State = IN_PROSE
+    count: int = 0
+    """How many calls the innermost wrapper holds."""
+    candidate: Candidate | None = None
+    quotation: Quotation | None = None
+    fence_is_open: bool = False
+    """Whether a fence is open that is text, so that the next one closes it."""
+    list_is_open: bool = False
+    """Whether a pythonic list is open on this line whose brackets are text."""
+    broken_depth: int = -1
+    """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
+    hides_objects: bool = False
+    """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
+    string_is_open: bool = False
+    """Whether it broke at a line break in a string."""
+    data_end: int = -1
+    """The offset after an element of an array of data."""
+    fresh: int = 0
+    """The offset after the last call, token or opening: a call may stand there."""
+    token: str | None = None
+    """The token that ends there, if one does."""
+    surplus: str | None = None
+    """What closed the wrapper that ends there, if one does; empty after a bare call."""
+    is_after_tag: bool = False
+    """Whether the candidate stands directly after a token whose only use is calls."""
+    is_data: bool = False
+    """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
+    broken: bool = False
+    """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
+    lines_are_data: bool = False
+    """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
+    call may stand in one of its strings."""
+    literal_is_open: bool = False
+    """Whether a dict of Python was open at the end of the output: no other is read."""
+    tag_is_open: tuple[int, str] | None = None
+    """The offset and the name of a tag that names a declared tool, and holds no object."""
+    failures: int = 0
+    """How often the scanner in C has failed."""
+    mending: tuple[Mending, Candidate, Refusal] | None = None
+    unrepairable_to: int = 0
+    """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
+    has_words: bool = False
+    """Whether there is text outside of candidates and quotation."""
+    is_complete: bool = True
+    """Whether the model ended its turn, rather than a limit."""
+    is_broken_off: bool = False
+    """Whether the stream broke off, so that nothing more is called."""
+    trace: list[tuple[int, int, bool]] | None = None
+    """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
-    def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
-        self.calls = calls
-        self.grammar = grammar
-        self.limits = options.limits
-        self.splits = options.split_reasoning
-        self.names = calls.names if grammar.pythonic else _NO_NAMES
-        self.window = Window()
-        self.content = Content(is_kept=keep_content)
-        self.line = Line(grammar.off)
-        self.rejections = Rejections(options.limits.max_rejections)
-        self.wrappers: list[Wrapper] = []
-        self.queue: list[Part] = []
-        self.state = IN_PROSE
-        self.count = 0
-        """How many calls the innermost wrapper holds."""
-        self.candidate: Candidate | None = None
-        self.quotation: Quotation | None = None
-        self.fence_is_open = False
-        """Whether a fence is open that is text, so that the next one closes it."""
-        self.list_is_open = False
-        """Whether a pythonic list is open on this line whose brackets are text."""
-        self.broken_depth = -1
-        """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
-        self.hides_objects = False
-        """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
-        self.string_is_open = False
-        """Whether it broke at a line break in a string."""
-        self.data_end = -1
-        """The offset after an element of an array of data."""
-        self.fresh = 0
-        """The offset after the last call, token or opening: a call may stand there."""
-        self.token: str | None = None
-        """The token that ends there, if one does."""
-        self.surplus: str | None = None
-        """What closed the wrapper that ends there, if one does; empty after a bare call."""
-        self.is_after_tag = False
-        """Whether the candidate stands directly after a token whose only use is calls."""
-        self.is_data = False
-        """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
-        self.broken = False
-        """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
-        self.lines_are_data = False
-        """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
-        call may stand in one of its strings."""
-        self.literal_is_open = False
-        """Whether a dict of Python was open at the end of the output: no other is read."""
-        self.tag_is_open: tuple[int, str] | None = None
-        """The offset and the name of a tag that names a declared tool, and holds no object."""
-        self.failures = 0
-        """How often the scanner in C has failed."""
-        self.mending: tuple[Mending, Candidate, Refusal] | None = None
-        self.unrepairable_to = 0
-        """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
-        self.has_words = False
-        """Whether there is text outside of candidates and quotation."""
-        self.is_complete = True
-        self.is_broken_off = False
-        """Whether the model ended its turn, rather than a limit."""
-        self.trace: list[tuple[int, int, bool]] | None = None
-        """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
+    @classmethod
+    def of(cls, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> Turn:
+        """Begin a turn."""
+        return cls(
+            calls,
+            grammar,
+            options.limits,
+            options.split_reasoning,
+            calls.names if grammar.pythonic else _NO_NAMES,
+            Window(),
+            Content(is_kept=keep_content),
+            Line(grammar.off),
+            Rejections(options.limits.max_rejections),
+        )
 
 
 def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:
