@@ -48,7 +48,7 @@ NAMED_LIST = WireFormat(
     r"[\[(\"']|[^\W\d]",
     is_inside=False,
 )
-PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\((?<=[\w.:/\t-]\()", r"(?!)", "(", "", is_inside=False)
+PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\((?<=[\w.:/-]\()", r"(?!)", "(", "", is_inside=False)
 
 # What makes a list a part of code, or a link: what stands before it, and directly after it.
 _CODE_BEFORE = re.compile(
