@@ -173,11 +173,11 @@ def parse_elements(text: str, start: int) -> list[JsonObject] | None:
     """
     parsed: list[JsonObject] = []
     pos = skip_json_space(text, start + 1)
-    while text.startswith("{", pos):
-        item = parse_object(text, pos, checked=True)
-        separator = _COMMA_OR_BRACKET(text, item.end) if item else None
-        if item is None or separator is None:
-            return None
+    while (
+        text.startswith("{", pos)
+        and (item := parse_object(text, pos, checked=True))
+        and (separator := _COMMA_OR_BRACKET(text, item.end))
+    ):
         parsed.append(item)
         if separator[1] == "]":
             return parsed

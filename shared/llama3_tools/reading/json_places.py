@@ -7,7 +7,6 @@ import math
 import re
 from typing import NamedTuple
 
-from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_object import JsonObject, parse_object, skip_json_space
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.refusal import Refusal
@@ -56,8 +55,6 @@ def read_object(text: str, start: int, *, base: int = 0) -> JsonObject | BrokenO
         parsed = parse_object(text, start, checked=True)
         if parsed is None:
             return _malformed("a number too large for a float, before offset", _large_number(text, start, end), base)
-    if not depth_is_within(text, start, parsed.end, MAX_DEPTH):
-        return BrokenObject(Refusal(RejectionReason.TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels"), parsed.end)
     half = _half_of_pair(text, start, parsed.end) if parsed.flaw else None
     return parsed if half is None else _malformed("half a surrogate pair, at offset", half, base)
 
@@ -105,11 +102,9 @@ def value_start(parsed: JsonObject, key: str) -> int:
 
 def _large_number(text: str, start: int, end: int) -> int:
     """Find the end of the number that makes an object of JSON's grammar no strict JSON."""
-    for match in _STRING_OR_NUMBER.finditer(text, start, end):
-        number = match[1]
-        if number and not number.lstrip("-").isdigit() and math.isinf(float(number)):
-            return match.end()
-    return end
+    numbers = ((match[1], match.end()) for match in _STRING_OR_NUMBER.finditer(text, start, end) if match[1])
+    large = (after for number, after in numbers if not number.lstrip("-").isdigit() and math.isinf(float(number)))
+    return next(large, end)
 
 
 def _half_of_pair(text: str, start: int, end: int) -> int | None:

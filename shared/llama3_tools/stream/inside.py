@@ -178,8 +178,6 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  
     if written != closing:
         if is_misspelled_closing(turn, wrapper, written):
             return close_at(turn, at, written)
-        if closing.startswith(written) and at + len(written) == len(text) and not window.ended:
-            return False
         return break_unless_surplus(turn, wrapper, at)
     if not turn.count:
         return close_empty(turn, wrapper, at)

@@ -70,14 +70,10 @@ class ExtractionStream:
             thoughts = Quotation(end_of_tag("</think>"), 0, IN_THOUGHTS, is_split=turn.splits, opening=opening)
             open_quotation(turn, thoughts)
 
-    @property
-    def trace(self) -> list[tuple[int, int, bool]] | None:
-        """Where text stands that is content or reasoning, and whether it is quotation; kept if set to a list."""
-        return self._turn.trace
-
-    @trace.setter
-    def trace(self, trace: list[tuple[int, int, bool]]) -> None:
-        self._turn.trace = trace
+    def keep_trace(self) -> list[tuple[int, int, bool]]:
+        """Return a list that will say where text stands that is content or reasoning, and whether it is quotation."""
+        self._turn.trace = trace = list[tuple[int, int, bool]]()
+        return trace
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next chunk, of any length.

@@ -76,8 +76,7 @@ def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> 
         complete: whether the model ended its turn, rather than a limit.
     """
     stream = extractor.stream()
-    trace: list[tuple[int, int, bool]] = []
-    stream.trace = trace
+    trace = stream.keep_trace()
     extraction = stream.read_whole(text, complete=complete)
     calls = [call.span for call in extraction.tool_calls]
     traced = joined((start, end) for start, end, _ in trace)

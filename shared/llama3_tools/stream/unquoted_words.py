@@ -35,8 +35,7 @@ def find_words(extractor: Extractor, text: str, words: re.Pattern[str]) -> Words
         words: their pattern. If it matches inside of what may be a call, or of quotation, there is no word.
     """
     stream = extractor.stream()
-    trace: list[tuple[int, int, bool]] = []
-    stream.trace = trace
+    trace = stream.keep_trace()
     candidates = kept_apart([rejection.span for rejection in stream.read_whole(text).rejections])
     line, tools = Line(), extractor.tools or ()
     places: dict[int, str | None] = {}

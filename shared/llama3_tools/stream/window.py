@@ -52,15 +52,3 @@ class Window:
             self.base += cut
             self.pos = LOOK_BEHIND
         self.text += chunk
-
-    def put_back(self, text: str, offset: int) -> None:
-        """Take back text that was passed, and everything after it.
-
-        Args:
-            text: all of the output from that offset on, as far as it has arrived.
-            offset: where it begins; reading goes on there.
-        """
-        before = self.text[: max(offset - self.base, 0)][-LOOK_BEHIND:]
-        self.text = before + text
-        self.base = offset - len(before)
-        self.pos = len(before)
