@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 
 from llama3_tools.calls.attempts import NEVER
 from llama3_tools.reading.refusal import Refusal
@@ -39,7 +40,7 @@ class Rejections:
 
         Args:
             start: the offset of its first character.
-            end: the offset after its last.
+            end: the offset after its last. What was rejected within it before ends it.
             refusal: why it is no call.
             is_meant: whether the model meant to call by it.
         """
@@ -49,6 +50,8 @@ class Rejections:
         reason, detail, name = refusal
         if found and found[-1].span[0] < start < found[-1].span[1]:  # found inside its last token (rule 6)
             found[-1] = replace(found[-1], span=(found[-1].span[0], start))
+        for inside in takewhile(lambda one: one.span[0] > start, reversed(found)):  # a tag is rejected when it closes
+            end = min(end, inside.span[0])
         if len(found) == self._limit:
             reason = RejectionReason.TOO_MANY
             detail = f"beyond the first {self._limit} rejections, and no others are listed"

@@ -181,6 +181,16 @@ def test_rule_15_a_closed_function_tag_of_a_declared_tool_is_an_attempt(text: st
     assert [(str(one.reason), one.name, one.is_attempt) for one in extraction.rejections] == [(reason, name, True)]
 
 
+def test_rule_15_a_function_tag_ends_for_its_rejection_where_another_begins():
+    text = '<function=get_weather>`{"name": "clock", "arguments": {}}` {"city":: 1}</function>'
+    rejections = extract_in_every_chunking(text, tools=TOOLS).rejections
+    assert [text[slice(*one.span)] for one in rejections] == [
+        "<function=get_weather>`",
+        '{"name": "clock", "arguments": {}}',
+        '{"city":',
+    ]
+
+
 def test_a_call_in_a_function_tag_of_anything_else_is_called_if_it_is_an_object():
     text = '<function=get_weather>So: {"name": "clock", "parameters": {"zone": "CET"}}</function>'
     extraction = extract_in_every_chunking(text, tools=TOOLS)
