@@ -99,3 +99,17 @@ def literals(texts: Iterable[str]) -> str:
     '<a>|\\[b\\]'
     """
     return "|".join(map(re.escape, texts))
+
+
+def tag(name: str, closings: Mapping[str, str]) -> WireFormat:
+    """Return the format of calls in a tag.
+
+    >>> tag("answer", {"<answer>": "</answer>"}).opening
+    '<answer>'
+
+    Args:
+        name: the name of the rule, and the `format` of the calls.
+        closings: what closes the tag, by each way to open it. Each begins with `<` and a letter or `|`.
+    """
+    texts = (*closings, *closings.values())
+    return WireFormat(name, Kind.TAG, literals(closings), "", "<", r"[a-zA-Z|]", closings, texts=texts)

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from llama3_tools.formats.base import Kind, WireFormat, literals
+from llama3_tools.formats.base import tag
 
 __all__ = ["TAGS"]
 
-
-def _tag(name: str, closings: dict[str, str]) -> WireFormat:
-    texts = (*closings, *closings.values())
-    return WireFormat(name, Kind.TAG, literals(closings), "", "<", r"[a-zA-Z|]", closings, texts=texts)
-
-
 # <TOOLCALL> is that of Nvidia's Llama-Nemotron: `nemotron_deci` in ai-dynamo/dynamo, lib/parsers.
-TOOL_CALL = _tag("tool_call", {"<tool_call>": "</tool_call>", "<TOOLCALL>": "</TOOLCALL>"})
+TOOL_CALL = tag("tool_call", {"<tool_call>": "</tool_call>", "<TOOLCALL>": "</TOOLCALL>"})
 
 # <TOOL> stands in the outputs of Hermes 2 Theta that are named below, <tool-use> in groq/groq-typescript, issue 103.
-TOOL = _tag("tool", {"<tool>": "</tool>", "<TOOL>": "</TOOL>", "<tool-use>": "</tool-use>"})
+TOOL = tag("tool", {"<tool>": "</tool>", "<TOOL>": "</TOOL>", "<tool-use>": "</tool-use>"})
 
 # Tags of finetunes. Where the prompt has the tools in <tools>, as Hermes' does, models write it around calls, too.
 # <functioncall>, without a closing tag, is that of Glaive's training data. Those of pairs, and <function>, stand in
 # HuanzhiMao/BFCL-Result, NousResearch_Hermes-2-Theta-Llama-3-70B; <functioncall {…}> in maxi1134/Home-Assistant-Config,
 # issue 66.
-TOOLS = _tag("tools", {"<tools>": "</tools>"})
-FUNCTION = _tag("function", {"<function>": "</function>"})
-FUNCTIONCALL = _tag(
+TOOLS = tag("tools", {"<tools>": "</tools>"})
+FUNCTION = tag("function", {"<function>": "</function>"})
+FUNCTIONCALL = tag(
     "functioncall",
     {
         "<functioncall>": "</functioncall>",
@@ -35,6 +29,6 @@ FUNCTIONCALL = _tag(
 )
 
 # meta-llama/llama-models: prompt_format.md of llama4.
-PYTHON_START = _tag("python_start", {"<|python_start|>": "<|python_end|>"})
+PYTHON_START = tag("python_start", {"<|python_start|>": "<|python_end|>"})
 
 TAGS = (TOOL_CALL, TOOL, TOOLS, FUNCTIONCALL, FUNCTION, PYTHON_START)
