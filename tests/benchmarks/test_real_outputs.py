@@ -93,6 +93,7 @@ class Losing(Extractor):
             feed=lambda text: without_text(feed(text)),
             flush=lambda: without_text(flush()),
             read_whole=stream.read_whole,
+            keep_trace=stream.keep_trace,
         )
         return cast("ExtractionStream", losing)
 
