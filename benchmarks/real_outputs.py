@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from llama3_tools import Extraction, Extractor
-from llama3_tools.stream.segments import SegmentedOutput, read_segments
+from llama3_tools.output.segments import SegmentedOutput, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from accounts import all_is_accounted_for
 from chunkings import read
 from llama3_tools import Extractor, ReasoningDelta, TextDelta, ToolCall
-from llama3_tools.stream.segments import SegmentKind, read_segments
+from llama3_tools.output.segments import SegmentKind, read_segments
 
 __all__ = [
     "a_stream_holds_back_no_more_than_a_call",

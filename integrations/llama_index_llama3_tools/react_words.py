@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from llama3_tools import Extractor
-from llama3_tools.stream.unquoted_words import find_words
+from llama3_tools.output.unquoted_words import find_words
 from llama3_tools.values import Span
 
 __all__ = ["Masked", "mask_quoted"]

@@ -8,7 +8,7 @@ from html import escape
 from llama3_acceptance.rendering import few, shown_expected, shown_json
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
 from llama3_tools.chat.finish_reason import is_complete
-from llama3_tools.stream.segments import Segment, SegmentedOutput, SegmentKind, read_segments
+from llama3_tools.output.segments import Segment, SegmentedOutput, SegmentKind, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["html_legend", "html_result"]

@@ -11,7 +11,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, extract, parse_response
-from llama3_tools.stream.segments import read_segments
+from llama3_tools.output.segments import read_segments
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 

@@ -19,7 +19,7 @@ from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import FormatName
 from llama3_tools.options import OnUnknownTool
-from llama3_tools.stream.segments import read_segments
+from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall

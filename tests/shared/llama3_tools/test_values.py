@@ -25,7 +25,7 @@ from llama3_tools import (
     extract,
     render_tool_prompt,
 )
-from llama3_tools.stream.segments import Segment, SegmentKind
+from llama3_tools.output.segments import Segment, SegmentKind
 
 CALL = '{"name": "f", "parameters": {"city": "Paris", "n": 1.10}}'
 

@@ -6,7 +6,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, TextDelta
-from llama3_tools.stream.segments import read_segments
+from llama3_tools.output.segments import read_segments
 
 A, B = '{"arguments": {"x": 1}, "name": "a"}', '{"name": "b", "arguments": {}}'
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extraction, Extractor, RejectionReason
 from llama3_tools.formats.cut_off_code import what_is_open
-from llama3_tools.stream.segments import read_segments
+from llama3_tools.output.segments import read_segments
 
 F: dict[str, Any] = {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}
 TAG = "<|python_tag|>"

@@ -9,7 +9,7 @@ import pytest
 from llama3_tools import Extractor
 from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.show import show_output
-from llama3_tools.stream.segments import read_segments
+from llama3_tools.output.segments import read_segments
 from screens import on_screen
 
 CALL = '{"name": "clock", "parameters": {"city": "Paris"}}'

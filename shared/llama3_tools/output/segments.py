@@ -9,8 +9,8 @@ from enum import Enum
 from itertools import chain, pairwise
 
 from llama3_tools.extractor import Extractor
+from llama3_tools.output.spans import index_at, joined, kept_apart
 from llama3_tools.stream.delimiters import DELIMITER, DELIMITERS
-from llama3_tools.stream.spans import index_at, joined, kept_apart
 from llama3_tools.values import Extraction, Span, fields_shown
 
 __all__ = ["Segment", "SegmentKind", "SegmentedOutput", "read_segments"]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from llama3_tools import Extractor, extract
-from llama3_tools.stream.unquoted_words import find_words
+from llama3_tools.output.unquoted_words import find_words
 
 CALL = '{"name": "f", "parameters": {}}'
 WORD = re.compile("Go:")

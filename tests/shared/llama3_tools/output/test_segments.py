@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fragments import READINGS
 from llama3_tools import Extractor
-from llama3_tools.stream.segments import Segment, SegmentKind, read_segments
+from llama3_tools.output.segments import Segment, SegmentKind, read_segments
 
 CALL = '{"name": "f", "parameters": {}}'
 USER = "<|start_header_id|>user<|end_header_id|>"

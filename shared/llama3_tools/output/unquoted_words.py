@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from llama3_tools.extractor import Extractor
+from llama3_tools.output.spans import index_at, joined, kept_apart
 from llama3_tools.stream.line import Line
-from llama3_tools.stream.spans import index_at, joined, kept_apart
 from llama3_tools.values import Span
 
 __all__ = ["Words", "find_words"]
