@@ -40,11 +40,11 @@ from llama3_tools import (
     PromptFormat,
     new_call_id,
 )
+from llama3_tools.chat.toolset import kept_toolset
 from llama3_tools.errors import a_type
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.tools.toolset import kept_toolset
 
 __all__ = ["Llama3ToolModel"]
 

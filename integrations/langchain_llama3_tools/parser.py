@@ -31,11 +31,11 @@ from llama3_tools import (
     render_response_prompt,
     render_tool_prompt,
 )
+from llama3_tools.chat.toolset import kept_toolset
 from llama3_tools.errors import require_str
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
 from llama3_tools.strict.check import limits_of_reading
-from llama3_tools.tools.toolset import kept_toolset
 
 __all__ = ["Llama3JsonToolOutputParser"]
 

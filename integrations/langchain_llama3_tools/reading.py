@@ -8,7 +8,7 @@ from typing import Protocol
 
 from llama3_tools import Extractor, Formats, Limits, OnUnknownTool, Tool
 from llama3_tools.arguments import Coercer
-from llama3_tools.tools.toolset import Toolset, kept_toolset
+from llama3_tools.chat.toolset import Toolset, kept_toolset
 
 __all__ = ["Extractors", "ReadingOptions"]
 

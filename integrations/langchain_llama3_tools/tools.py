@@ -10,9 +10,9 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from llama3_tools import Tool, ToolDefinitionError
+from llama3_tools.chat.toolset import kept_toolset
 from llama3_tools.tools.declared import read_tool
 from llama3_tools.tools.schema_check import SCHEMA_KEYS
-from llama3_tools.tools.toolset import kept_toolset
 
 __all__ = ["LangChainToolLike", "to_openai_tools"]
 

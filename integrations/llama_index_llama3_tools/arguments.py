@@ -8,7 +8,7 @@ from typing import Any, final
 from llama3_tools import ArgumentProblem, MissingExtraError, ProblemReason, ToolDefinitionError
 from llama3_tools.arguments import ArgumentValidator, Coercion
 from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
-from llama3_tools.tools.toolset import Toolset
+from llama3_tools.chat.toolset import Toolset
 
 __all__ = [
     "ToolSchemas",

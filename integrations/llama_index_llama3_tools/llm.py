@@ -21,11 +21,11 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import BaseTool
 
 from llama3_tools import Formats, Limits, OnUnknownTool, PromptFormat
+from llama3_tools.chat.toolset import kept_toolset
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts.placement import ToolsIn
 from llama3_tools.text.escaping import escape_invisible
-from llama3_tools.tools.toolset import kept_toolset
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
 from llama_index_llama3_tools.history import ToolRole

@@ -36,11 +36,11 @@ from llama3_tools import (
     ToolCallReady,
     render_tool_call,
 )
+from llama3_tools.chat.toolset import kept_toolset
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.tools.declared import not_declared
-from llama3_tools.tools.toolset import kept_toolset
 from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls

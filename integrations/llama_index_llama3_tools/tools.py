@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
+from llama3_tools.chat.toolset import Toolset, kept_toolset
 from llama3_tools.errors import a_type
 from llama3_tools.tools.schema_check import SCHEMA_KEYS
-from llama3_tools.tools.toolset import Toolset, kept_toolset
 
 __all__ = ["LlamaIndexToolLike", "read_tools"]
 

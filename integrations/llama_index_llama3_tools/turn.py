@@ -9,8 +9,8 @@ from typing import final
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
 from llama3_tools import Extraction, OnUnknownTool, PromptFormat, ToolChoice, ToolDefinitionError
+from llama3_tools.chat.toolset import Toolset
 from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.tools.toolset import Toolset
 from llama_index_llama3_tools.arguments import ToolSchemas
 from llama_index_llama3_tools.history import flatten_messages
 from llama_index_llama3_tools.messages import (

@@ -20,7 +20,7 @@ from llama3_tools import (
     response_json_schema,
     validate_arguments,
 )
-from llama3_tools.tools.toolset import kept_toolset
+from llama3_tools.chat.toolset import kept_toolset
 
 KINDS = {"enum": [{"a": 1}, [1]]}
 SCHEMA = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "kind": KINDS}}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from llama3_tools import ToolDefinitionError, new_call_id, render_tool_prompt
-from llama3_tools.tools.toolset import Toolset, kept_toolset
+from llama3_tools.chat.toolset import Toolset, kept_toolset
 
 CITY = {"type": "string"}
 DAYS = {"type": "integer", "default": 1}
