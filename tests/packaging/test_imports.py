@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
 import installed
+import llama3_tools
 from imports import IMPORTS
 
 FRAMEWORKS = ["langchain", "langchain_core", "langgraph", "llama_index", "openai"]
@@ -53,6 +57,26 @@ def test_the_core_imports_no_framework() -> None:
         sorted({*FRAMEWORKS, "llama3_acceptance", "langchain_llama3_tools", "llama_index_llama3_tools"} & set(imported))
         == []
     )
+
+
+def test_arrows_run_one_way_between_the_packages_of_the_core() -> None:
+    core = Path(llama3_tools.__file__).parent
+    guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
+    (order,) = re.findall(r"`(text ←[^`]*)`", guide)
+    below: set[str] = set()
+    for name in order.replace("←", " ").split():
+        below.add(name)
+        files = core.joinpath(name).rglob("*.py") if core.joinpath(name).is_dir() else [core / f"{name}.py"]
+        imported = {module for file in files for module in imported_modules(file)}
+        assert {module.split(".")[1] for module in imported} <= below | {"_version"}, name
+    assert below >= {path.name for path in core.iterdir() if path.joinpath("__init__.py").exists()}
+
+
+def imported_modules(file: Path) -> set[str]:
+    """The modules of the core that one file imports anywhere in it."""
+    nodes = ast.walk(ast.parse(file.read_text("utf-8")))
+    named = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {module for module in named if module.startswith("llama3_tools.")}
 
 
 @pytest.mark.parametrize(
