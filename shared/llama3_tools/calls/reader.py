@@ -59,8 +59,8 @@ class CallReader:
         "_id_factory",
         "_lets_unknown_through",
         "_sorted_names",
+        "declared",
         "lenient",
-        "names",
         "repair",
         "tools",
     )
@@ -76,7 +76,7 @@ class CallReader:
         repair: bool = False,
         depth: int = MAX_DEPTH - 1,
     ) -> None:
-        self.names: Mapping[str, Tool] = tools or {}
+        self.declared: Mapping[str, Tool] = tools or {}
         """The declared tools by name; empty if none were declared."""
         self.tools = tools
         """The declared tools by name, or `None` if any name may be called."""
@@ -156,7 +156,7 @@ class CallReader:
         coercers = self._coercers
         assert coercers is not None  # noqa: S101  # asked for with coercion alone
         if name not in coercers:
-            tool = self.names.get(name)
+            tool = self.declared.get(name)
             coercers[name] = _coercer_of(tool) if tool else None
         return coercers[name]
 

@@ -294,7 +294,7 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
     written = WrittenCall(name, members, parsed.json, deviations)
     held = read_call(parsed, tools) if "name" in members or "function" in members else None
     if isinstance(held, WrittenCall) and held.name == name:
-        tool = turn.calls.names.get(name)
+        tool = turn.calls.declared.get(name)
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
@@ -326,7 +326,7 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     """Take the arguments of a pythonic call that are complete."""
     written_name = candidate.name or ""
     name = tool_named(turn, written_name) or written_name
-    tool = turn.calls.names.get(name)
+    tool = turn.calls.declared.get(name)
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
@@ -403,7 +403,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         turn.string_is_open = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
     if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
-    why = turn.line.quotation(turn.calls.names)
+    why = turn.line.quotation(turn.calls.declared)
     if turn.quotation is not None:  # a listing, which is searched when it closes
         turn.quotation.pieces.add(text)
     elif why is not None and (name is not None or is_meant or text == "{"):

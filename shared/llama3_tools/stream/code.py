@@ -41,7 +41,7 @@ def read_code(turn: Turn) -> bool:
 
 
 def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
-    found = code_call(text, turn.calls.names.get(CODE_INTERPRETER))
+    found = code_call(text, turn.calls.declared.get(CODE_INTERPRETER))
     if found is None:
         put_text(turn, start, text)
         return

@@ -130,7 +130,7 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
 
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
     """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
-    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.names
+    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.declared
     return is_declared_tag and turn.count > 0 and written in MISSPELLED_CLOSINGS
 
 
@@ -206,7 +206,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
             turn.queue.append(Part(held.start, "", held))
             turn.count += 1
             return close_at(turn, at, wrapper.closing)
-        if name in turn.calls.names:
+        if name in turn.calls.declared:
             start = wrapper.start
             break_wrappers(turn, began=True)
             reject(turn, start, window.base + at, refusal, is_meant=True)

@@ -79,7 +79,7 @@ def read_prose(turn: Turn) -> bool:
 def before_marker(turn: Turn, at: int) -> int:
     """Return where the prefix of a possible call starts: backticks, asterisks, `functools`, or a line with a name."""
     text, pos = turn.window.text, turn.window.pos
-    header = find_header(text, at) if turn.names else None
+    header = find_header(text, at) if turn.pythonic_tools else None
     if header is not None:
         return max(header.start(), pos)
     tail = _HELD_TAIL.search(text, max(at - len(_FUNCTOOLS), pos), at)
@@ -100,7 +100,7 @@ def held_tail(turn: Turn, text: str) -> int:
     if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
         if last in " \t\r\n":
             header = find_header(text, end)
-            if header is not None and header[1] in turn.names:
+            if header is not None and header[1] in turn.pythonic_tools:
                 return max(header.start(), pos)
         word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t"))), end - _LONGEST_LINE_NAME, 0)
         found = _NAME_AT_END.search(text, word_at)
@@ -156,7 +156,7 @@ def is_bracket_open(turn: Turn, closer: str) -> bool:
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
-    if (turn.names or turn.window.text[at - 1] in "`*") and opens_line_wrapper(turn, at):
+    if (turn.pythonic_tools or turn.window.text[at - 1] in "`*") and opens_line_wrapper(turn, at):
         return True
     put_up_to(turn, at)
     return begin_json(turn, at)
@@ -216,7 +216,7 @@ def is_indentation(text: str) -> bool:
 
 def quoted_name(turn: Turn, name: str, start: int) -> bool:
     """Reject the name of a declared tool that stands in quotation on its line; return whether it does."""
-    why = turn.line.quotation(turn.calls.names)
+    why = turn.line.quotation(turn.calls.declared)
     if why is not None:
         offset = turn.window.base + start
         turn.rejections.quoted(offset, offset + len(name), why, tool_named(turn, name))
@@ -244,7 +244,7 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
         start = at - len(_FUNCTOOLS)
     if format_.name == "pythonic_list":
         put_up_to(turn, start)
-        why = turn.line.quotation(turn.calls.names)
+        why = turn.line.quotation(turn.calls.declared)
         line = turn.line.text[-LOOK_BEHIND:]
         is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(line)
         if is_code or why is not None or turn.broken_depth > 0:
@@ -273,7 +273,7 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.start())
         offset = window.offset
         detail = f"a list that begins with the name {name!r}, not a call of it"
-        why = turn.line.quotation(turn.calls.names)
+        why = turn.line.quotation(turn.calls.declared)
         refusal = Refusal(RejectionReason.QUOTED if why else RejectionReason.MALFORMED, why or detail, name)
         reject(turn, offset, window.base + match.end("listed_name"), refusal, is_meant=True)
     return False
@@ -399,9 +399,11 @@ def opens_line_wrapper(turn: Turn, at: int) -> bool:
         is_run = run <= _LONGEST_SPAN if last == "`" else run == _BOLD
         if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
             return open_wrapper(turn, kind, at - run, at, last * run, None)
-    elif turn.names and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off:
+    elif (
+        turn.pythonic_tools and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off
+    ):
         header = find_header(text, at)
-        if header is not None and header[1] in turn.names and header.start() >= pos:
+        if header is not None and header[1] in turn.pythonic_tools and header.start() >= pos:
             return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
     return False
 

@@ -92,7 +92,7 @@ class Turn:
     limits: Limits
     splits: bool
     """Whether reasoning is split off."""
-    names: Mapping[str, Tool]
+    pythonic_tools: Mapping[str, Tool]
     """The declared tools that may be called in Python's way, by name."""
     window: Window
     content: Content
@@ -158,7 +158,7 @@ class Turn:
             grammar,
             options.limits,
             options.split_reasoning,
-            calls.names if grammar.pythonic else _NO_NAMES,
+            calls.declared if grammar.pythonic else _NO_NAMES,
             Window(),
             Content(is_kept=keep_content),
             Line(grammar.off),
@@ -222,17 +222,17 @@ def is_too_long(turn: Turn, at: int) -> bool:
 
 def is_declared(turn: Turn, name: str) -> bool:
     """Return whether a tool of this name was declared."""
-    return name in turn.calls.names
+    return name in turn.calls.declared
 
 
 def tool_named(turn: Turn, name: str | None) -> str | None:
     """Return the declared tool that a pythonic name means; or the name, if any may be called."""
     if not name or not turn.grammar.pythonic:
         return None
-    if name in turn.names:
+    if name in turn.pythonic_tools:
         return name
     base = name.removesuffix(METHOD)
-    if base != name and (base in turn.names or (base in BUILT_IN and turn.grammar.any_pythonic)):
+    if base != name and (base in turn.pythonic_tools or (base in BUILT_IN and turn.grammar.any_pythonic)):
         return base
     return None
 
@@ -274,7 +274,7 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
     names = names_of(held.found)
     name = names[0] if names else None
-    why = turn.line.quotation(turn.calls.names)
+    why = turn.line.quotation(turn.calls.declared)
     if why is not None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)

@@ -66,7 +66,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        why = None if kind is CODE else turn.line.quotation(turn.calls.names)
+        why = None if kind is CODE else turn.line.quotation(turn.calls.declared)
         if why is not None:
             if name is not None:
                 turn.rejections.quoted(window.offset, window.base + end, why, name)
@@ -191,7 +191,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
         queue = queue[1:]
-    if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.names:
+    if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.declared:
         turn.tag_is_open = inner.start, inner.name
         turn.lines_are_data = True
     fence = next((one for one in wrappers if one.kind is FENCE), None)
@@ -225,7 +225,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
             turn.content.token(part.text)
         else:
             put_wrapper(turn, part)
-    if any(one.kind is LIST for one in wrappers) and turn.names:
+    if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
         turn.list_is_open = turn.hides_objects = True
         turn.broken_depth, turn.string_is_open = 0, False
     return True
