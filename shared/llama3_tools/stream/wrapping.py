@@ -49,6 +49,8 @@ from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper"]
 
+_DELIMITING = frozenset(",;\n")
+
 
 def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     turn: Turn,
@@ -195,28 +197,15 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         turn.tag_is_open = inner.start, inner.name
         turn.lines_are_data = True
     fence = next((one for one in wrappers if one.kind is FENCE), None)
-    is_listing = (
-        fence is not None
-        and fence.name in LISTINGS
-        and "listing" not in turn.grammar.off
-        and not is_cut_off
-        and not is_closed
-        and fence.opening.endswith("\n")
-    )
-    is_listing = is_listing and not began and ((inner is fence and not count) or holds_pythonic(queue))
+    if fence is not None:
+        is_only_text = not began and ((inner is fence and not count) or holds_pythonic(queue))
+        if is_only_text and not is_cut_off and not is_closed and may_be_listing(turn, fence):
+            listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
+            open_quotation(turn, Quotation(*listing))
+        else:
+            turn.fence_is_open = True
+    mark_delimited(turn, queue, began=began)
     is_span = any(one.kind is SPAN for one in wrappers)
-    if fence is not None and is_listing:
-        listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
-        open_quotation(turn, Quotation(*listing))
-    elif fence is not None:
-        turn.fence_is_open = True
-    gap = DELIMITERS.match(turn.window.text, turn.window.pos)
-    is_delimited = began or (gap is not None and any(char in gap[0] for char in ",;\n"))
-    for part in reversed(queue):
-        if isinstance(part.what, Held):
-            part.what.is_delimited = is_delimited or part.what.is_closed
-            is_delimited = False
-        is_delimited = is_delimited or any(char in part.text for char in ",;\n")
     for part in queue:
         held = part.what
         if isinstance(held, Held):
@@ -229,6 +218,22 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         turn.list_is_open = turn.hides_objects = True
         turn.broken_depth, turn.string_is_open = 0, False
     return True
+
+
+def may_be_listing(turn: Turn, fence: Wrapper) -> bool:
+    """Return whether a fence is one in which code may stand: unnamed or `python`, and its first line is its own."""
+    return fence.name in LISTINGS and fence.opening.endswith("\n") and "listing" not in turn.grammar.off
+
+
+def mark_delimited(turn: Turn, queue: list[Part], *, began: bool) -> None:
+    """Say of each call that waits whether a delimiter or a line break follows it, or what begins another candidate."""
+    gap = DELIMITERS.match(turn.window.text, turn.window.pos)
+    is_delimited = began or (gap is not None and not _DELIMITING.isdisjoint(gap[0]))
+    for part in reversed(queue):
+        if isinstance(part.what, Held):
+            part.what.is_delimited = is_delimited or part.what.is_closed
+            is_delimited = False
+        is_delimited = is_delimited or not _DELIMITING.isdisjoint(part.text)
 
 
 def put_wrapper(turn: Turn, part: Part) -> None:
