@@ -23,7 +23,13 @@ FENCE = WireFormat(
 
 # Nobody writes calls in these. But Markdown has them, and without this an example that a model shows in one would run.
 TILDES = WireFormat(
-    "tildes", Kind.TILDES, r"(?<=\n)~{3,16}[^\n~]{0,64}\n", r"(?<=\n)~{1,16}[^\n~]{0,64}", "~", "~", is_inside=False
+    "tildes",
+    Kind.TILDES,
+    r"(?<=[\s>])~{3,16}[^\n~]{0,64}\n",
+    r"(?<=[\s>])~{1,16}(?:(?<=~~~)[^\n~]{0,64})?",
+    "~",
+    "~",
+    is_inside=False,
 )
 
 LISTINGS = ("", "python", "py", "python3")

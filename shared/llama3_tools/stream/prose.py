@@ -34,7 +34,7 @@ _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0
 _HEADER_LINE = re.compile(r"(?:(?<=\n)|>>>)([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\r?\n[ \t\r\n]{0,8}\Z")
 _LONGEST_GAP = 9
 """How many characters there are from the end of such a line to the call, at most."""
-_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,68})[ \t]{0,4}\Z")
+_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,68})[ \t]{0,4}\r?\Z")
 _LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
 _QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
 _HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
@@ -102,7 +102,7 @@ def held_tail(turn: Turn, text: str) -> int:
             header = find_header(text, end)
             if header is not None and header[1] in turn.pythonic_tools:
                 return max(header.start(), pos)
-        word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t"))), end - _LONGEST_LINE_NAME, 0)
+        word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t\r"))), end - _LONGEST_LINE_NAME, 0)
         found = _NAME_AT_END.search(text, word_at)
         if found is not None and turn.calls.may_begin_name(found[1]):
             start = found.start()
@@ -324,6 +324,9 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 
 def begin_tildes(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Open a fence of tildes, which is quotation, where a line begins or after the marker of a list."""
+    if not is_marker(line_before(turn, match.start())):
+        return False
     put_up_to(turn, match.end())
     tildes = len(match[0]) - len(match[0].lstrip("~"))
     return open_quotation(turn, Quotation(end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, TextDelta, ToolCallReady
+from llama3_tools import Extraction, Extractor, RejectionReason, TextDelta, ToolCallReady
 from steps import steps_of
 
 A, B = '{"name": "a", "parameters": {"x": 1}}', '{"name": "b", "arguments": {}}'
@@ -61,9 +61,9 @@ def test_a_fence_of_another_language_is_shown(info: str):
 
 
 def test_a_fence_of_tildes_is_shown_too():
-    for info in ("js", "python\nx ="):
-        text = f"~~~{info}\n{A}\n~~~"
-        assert not extract_in_every_chunking(text).tool_calls
+    for opening in ("~~~js", "~~~python\nx =", "Like\n  ~~~", "- ~~~"):
+        (rejection,) = extract_in_every_chunking(f"{opening}\n{A}\n~~~").rejections
+        assert rejection.reason is RejectionReason.QUOTED
 
 
 LISTINGS = {
@@ -169,6 +169,8 @@ PROSE = {
     "data on one line, and a word": 'Return ```{"a": 1}```Then',
     "a fence closed with words": "```json\n[1]\n``` Done.\n",
     "tildes": "Hi ~~~ there",
+    "tildes at the end of a line": "Hi ~~~\n",
+    "about": "It costs ~5 euros, ~ 6 at most",
     "a strike": "Not ~~this~~ but that",
 }
 

@@ -86,6 +86,8 @@ def test_a_whole_call_in_the_tag_is_that_call_with_a_deviation():
 FUNCTIONARY = {
     "a name and an object": f"get_weather\n{ARGUMENTS}",
     "after its marker": f">>>get_weather\n{ARGUMENTS}",
+    "after a line break of Windows": f"get_weather\r\n{ARGUMENTS}",
+    "after a blank and one of those": f">>>get_weather \r\n{ARGUMENTS}",
     "without arguments": "clock\n{}",
 }
 
