@@ -314,7 +314,7 @@ _base_of_non_calls: Sequence[int] = ()
 
 
 def _begin(samples: Sequence[Sample]) -> None:
-    """Read all as ever, in a process that then reads them without one rule after another."""
+    """Read all with all rules, in a process that then reads them without one rule after another."""
     global _samples, _base, _base_of_non_calls
     _samples, _base, _base_of_non_calls = samples, _read_all(samples), _calls_in_non_calls(_AS_EVER)
 

@@ -43,7 +43,7 @@ _EXPECTED = '"raw_output" beside "answer" and "category", "expected" or "expecte
 _MISSING = "rows with an `answer` are judged by the leaderboard's checker: pip install --no-deps bfcl-eval==2026.3.23"
 _NONE_DUE = "irrelevance"
 _READINGS: Mapping[str, Mapping[str, bool]] = {
-    "as ever": {},
+    "no option": {},
     "coerce_arguments": {"coerce_arguments": True},
     "coerce_arguments, lenient": {"coerce_arguments": True, "lenient": True},
     "coerce_arguments, repair": {"coerce_arguments": True, "repair": True},

@@ -77,7 +77,7 @@ class NativeCalls:
         limits = self.limits or DEFAULT_LIMITS
         call = ToolCall(name, value or {}, text or "{}", call_id or written_id(self.id_factory), (0, 0), "native")
         if value is None:
-            return _rejected(call, *too_deep(limits))
+            return _rejected(call, *too_deep(limits.max_depth))
         beyond = self.limits and excess(value, self.limits, made)
         if beyond:
             return _rejected(call, *beyond)

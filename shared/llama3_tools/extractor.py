@@ -118,7 +118,7 @@ class Extractor:
         Args:
             text: what the model wrote.
             complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
-                wrapper counts as closed, and no code is called (rule 7).
+                wrapper counts as closed, and no open code is called (rule 7).
 
         Raises:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.

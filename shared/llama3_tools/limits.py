@@ -9,7 +9,7 @@ from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep", "too_many"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep", "too_long", "too_many"]
 
 _LEAST_CANDIDATE = 256
 
@@ -88,9 +88,9 @@ def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple
     except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
         return None
     if len(written) > limits.max_call_length:
-        return RejectionReason.TOO_LONG, f"longer than {limits.max_call_length} characters"
+        return too_long(limits)
     if not depth_is_within(written, 0, len(written), limits.max_depth):
-        return too_deep(limits)
+        return too_deep(limits.max_depth)
     return None
 
 
@@ -103,10 +103,19 @@ def too_many(limits: Limits) -> tuple[RejectionReason, str]:
     return RejectionReason.TOO_MANY, f"beyond the first {limits.max_calls} calls"
 
 
-def too_deep(limits: Limits) -> tuple[RejectionReason, str]:
+def too_deep(max_depth: int) -> tuple[RejectionReason, str]:
     """Say that arguments are nested too deep.
 
-    >>> too_deep(Limits(max_depth=2))
+    >>> too_deep(2)
     (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
     """
-    return RejectionReason.TOO_DEEP, f"arguments nested deeper than {limits.max_depth} levels"
+    return RejectionReason.TOO_DEEP, f"arguments nested deeper than {max_depth} levels"
+
+
+def too_long(limits: Limits) -> tuple[RejectionReason, str]:
+    """Say that a call is too long.
+
+    >>> too_long(Limits(max_call_length=256))
+    (<RejectionReason.TOO_LONG: 'too_long'>, 'longer than 256 characters')
+    """
+    return RejectionReason.TOO_LONG, f"longer than {limits.max_call_length} characters"

@@ -149,7 +149,7 @@ class ToolCall:
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit the tool's schema all the same, with `coerce_arguments`, and stays as the model wrote it."""
     deviations: tuple[str, ...] = ()
-    """How it differs from the documented forms, with `lenient`: one sentence each."""
+    """How it differs from the documented forms, one sentence each: with `lenient`, and in misspelt tags (rule 9)."""
     repaired_from: str | None = None
     """With `repair`, the malformed text that it was repaired from: the whole object, array or envelope where it stands,
     or the arguments in a `<function=NAME>` tag. `None` where nothing was repaired."""
@@ -180,13 +180,14 @@ class RejectionReason(str, Enum):
     """Not strict JSON (rules 6 and 8), a `<function=…>` tag that holds anything but one object, or a pythonic call
     with anything but literals (rule 11)."""
     TRUNCATED = "truncated"
-    """The output ended inside it (rule 7)."""
+    """The output ended inside it, or a stream broke off (rule 7)."""
     NOT_A_CALL = "not_a_call"
-    """JSON in none of the shapes of a call (rules 1, 2 and 12)."""
+    """JSON in none of the shapes (rules 1 and 12), or a pythonic call that is a part of prose or code (rule 11)."""
     INVALID_NAME = "invalid_name"
     """Has arguments, but its name is empty or no string; or, with `lenient`, it has two."""
     INVALID_ARGUMENTS = "invalid_arguments"
-    """Named, but its arguments are neither an object nor a string that holds one."""
+    """Its arguments are neither an object nor a string that holds one (rule 1), or are more than the parameters
+    (rule 11)."""
     MISSING_ARGUMENTS = "missing_arguments"
     """Named, without arguments, and no declared tool that requires none (rule 1)."""
     CONFLICTING_ARGUMENTS = "conflicting_arguments"
@@ -196,7 +197,7 @@ class RejectionReason(str, Enum):
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that was not declared (rule 11)."""
     QUOTED = "quoted"
-    """A call in a code span, in a blockquote, directly between quotation marks or in a repeated result (rule 9)."""
+    """It stands in quotation (rule 9)."""
     TOO_DEEP = "too_deep"
     """Nested deeper than 128 levels, or than `Limits.max_depth` says (rule 14)."""
     TOO_LONG = "too_long"

@@ -35,7 +35,7 @@ class AllowedValues:
 
 
 def first_twice(items: Sequence[object]) -> tuple[int, int] | None:
-    """Find the first item that equals one before it, and give where the two are.
+    """Find the first item that equals one before it, and return where the two are.
 
     >>> first_twice([None, 1, True, {"a": 1, "b": 2}, {"b": 2, "a": 1.0}])
     (3, 4)

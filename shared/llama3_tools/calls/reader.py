@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls.shapes import ARGUMENTS, ENVELOPES, WrittenCall, read_call
+from llama3_tools.limits import too_deep
 from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object
 from llama3_tools.reading.refusal import Refusal
@@ -110,9 +111,8 @@ class CallReader:
         name, json = written.name, written.arguments_json
         if self.tools is not None and name not in self.tools and not self._lets_unknown_through:
             return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools), name)
-        depth = self._depth
-        if not depth_is_within(json, 0, len(json), depth):
-            return Refusal(RejectionReason.TOO_DEEP, f"arguments nested deeper than {depth} levels", name)
+        if not depth_is_within(json, 0, len(json), self._depth):
+            return Refusal(*too_deep(self._depth), name)
         return written
 
     def may_begin_name(self, text: str) -> bool:

@@ -48,7 +48,7 @@ _BARE_KEY = re.compile(rf"[,;{{]{_SPACE}[^\W\d][\w$-]{{0,63}}{_SPACE}:")
 _COMMENT = re.compile(r"(?:#|//)([^\n]*)\n")
 _NEXT_QUOTE = re.compile(rf"{_SPACE}[\"']")
 _DIVISION = re.compile(rf"{_SPACE}//(?![ \t]*[^\W\d]+[ \t]+(?!{_OPERATOR}\b)[^\W\d])")
-"""Behind a number, it is Python's unless two words follow."""
+"""What may follow a number: `//` is Python's division then, unless two words follow it."""
 
 
 def has_one_reading(text: str, tokens: Sequence[Token]) -> bool:

@@ -219,7 +219,7 @@ class _Scanner:
         return min(len(self.source.text), self.source.limit - self.source.base)
 
     def _more(self) -> Reading[bool]:
-        """Wait for more text; tell whether there is any."""
+        """Wait for more text; return whether there is any."""
         if self.source.ended or self.source.base + len(self.source.text) >= self.source.limit:
             return False
         yield None

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_object import JsonObject, has_key_twice, parse_lone, parse_object, parse_whole
+from llama3_tools.reading.json_object import (
+    NO_JSON_VALUE,
+    JsonObject,
+    has_key_twice,
+    parse_lone,
+    parse_object,
+    parse_whole,
+)
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
@@ -142,7 +149,7 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenien
     """Read `{"type": "function", "function": {"name": …, "arguments": …}}`."""
     inner = parse_object(parsed.text, parsed.spans["function"][0], checked=True)
     if inner is None or inner.flaw:
-        flaw = inner.flaw if inner else "a number or a constant that JSON does not have"
+        flaw = inner.flaw if inner else NO_JSON_VALUE
         return Refusal(RejectionReason.MALFORMED, flaw, _name_of(inner.members if inner else {}))
     name = inner.members.get("name")
     if name is None:

@@ -80,8 +80,9 @@ def refuse_code(written: WrittenCall, *, is_closed: bool, is_complete: bool) -> 
         is_complete: whether the model ended its turn, rather than a limit.
     """
     (code,) = written.arguments.values()
-    open_ = None if is_closed else "a limit ended the output" if not is_complete else what_is_open(code)
-    if open_:
+    if not is_closed and not is_complete:
+        return Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
+    if not is_closed and (open_ := what_is_open(code)):
         return Refusal(RejectionReason.TRUNCATED, f"the output ends inside the code: {open_}", CODE_INTERPRETER)
     if is_unicode(code):
         return None

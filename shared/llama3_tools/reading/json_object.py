@@ -18,6 +18,7 @@ from llama3_tools.reading.json_tokens import scan_json
 from llama3_tools.reading.python_scalars import is_unicode
 
 __all__ = [
+    "NO_JSON_VALUE",
     "JsonObject",
     "has_key_twice",
     "parse_elements",
@@ -26,6 +27,9 @@ __all__ = [
     "parse_whole",
     "skip_json_space",
 ]
+
+NO_JSON_VALUE = "a number or a constant that JSON does not have"
+"""Why an object is refused whose grammar is right, and which `parse_object` does not parse."""
 
 _SAFE_DIGITS = 400  # Python converts at least 640 digits at once, however low its limit is set
 

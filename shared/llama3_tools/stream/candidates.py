@@ -10,8 +10,9 @@ from llama3_tools.calls.repair import Mended, Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
+from llama3_tools.limits import too_long
 from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_object import JsonObject, parse_object, parse_whole
+from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
@@ -127,8 +128,7 @@ def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
     if isinstance(tokens, JsonTokens):
         parsed = parse_object(whole, 0, checked=True)
         if parsed is None:
-            detail = "a number or a constant that JSON does not have"
-            refusal = Refusal(RejectionReason.MALFORMED, detail, attempted_name(whole))
+            refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(whole))
             return refuse(turn, refusal, candidate.start, whole, candidate)
         return end_json(turn, parsed, candidate.start)
     if candidate.name is None:
@@ -195,7 +195,7 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
     kept = candidate.text
     limit = turn.limits.max_call_length
     written = kept[:limit]
-    refusal = Refusal(RejectionReason.TOO_LONG, f"longer than {limit} characters", name_in(turn, candidate, written))
+    refusal = Refusal(*too_long(turn.limits), name_in(turn, candidate, written))
     is_meant = has_call_keys(written) or candidate.name is not None
     break_wrappers(turn, began=True)
     turn.state = IN_CANDIDATE

@@ -28,7 +28,7 @@ class _Place(Enum):
     CALL = "after a call, with nothing but white space and delimiters since"
 
 
-# A member of an enum takes ten times as long to look up as a name does.
+# As names of their own, as `stream/states.py` says.
 _START, _PROSE, _CALL = _Place
 
 

@@ -105,7 +105,7 @@ class ExtractionStream:
 
         Args:
             complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
-                wrapper counts as closed, and no code is called (rule 7).
+                wrapper counts as closed, and no open code is called (rule 7).
 
         Raises:
             StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.

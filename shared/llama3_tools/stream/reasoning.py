@@ -33,7 +33,7 @@ class Reasoning:
         self._tail = None
 
     def add(self, piece: str) -> str:
-        """Take the next piece of a thought, and give what is certain now: white space waits for what follows."""
+        """Take the next piece of a thought, and return what is certain now: white space waits for what follows."""
         body = piece.rstrip()
         if not body:
             if self._tail is not None:

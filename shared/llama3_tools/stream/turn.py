@@ -1,4 +1,4 @@
-"""The state of one turn, and what is done with it from everywhere: text, rejections, and calls that are made."""
+"""The state of one turn, and what all parts of the machine do with it: text, rejections, and calls that are made."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 PART_OF_BROKEN = "a part of data, or of a malformed object or call"
-_BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off inside the wrapper around it"
+_BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call"
 _NO_NAMES: Mapping[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")

@@ -153,7 +153,7 @@ def fit(turn: Turn, queue: list[Part]) -> bool:
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
-    """Let the whole tag be the call."""
+    """Extend the span of the call to the whole tag."""
     queue = turn.queue
     index = next(i for i in range(wrapper.first, len(queue)) if isinstance(queue[i].what, Held))
     held = queue[index].what

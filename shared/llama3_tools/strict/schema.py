@@ -170,7 +170,7 @@ class _Lifting:
         return deepcopy(value)
 
     def _lifted(self, reference: str) -> str:
-        """Lift what a reference stands for, once, and give its name."""
+        """Lift what a reference stands for, once, and return its name."""
         if reference not in self._names:
             target = find_reference(self._tool.parameters, reference)
             if not isinstance(target, (Mapping, bool)):
