@@ -197,8 +197,9 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
     written = kept[:limit]
     refusal = Refusal(*too_long(turn.limits), name_in(turn, candidate, written))
     is_meant = has_call_keys(written) or candidate.name is not None
+    state = turn.state
     break_wrappers(turn, began=True)
-    turn.state = IN_CANDIDATE
+    turn.state = state
     reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
     put_text(turn, candidate.start, kept)
     candidate.let_go()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, CUT_TOKEN, END_OF_CODE, code_call, refuse_code
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import let_flow
-from llama3_tools.stream.states import IN_CODE, IN_PROSE
+from llama3_tools.stream.states import IN_PROSE
 from llama3_tools.stream.turn import Turn, make, put_text, reject
 from llama3_tools.stream.wrappers import Held
 
@@ -29,7 +29,6 @@ def read_code(turn: Turn) -> bool:
         candidate.kept.add(piece)
         if window.offset - candidate.start > turn.limits.max_call_length:
             let_flow(turn, candidate)
-            turn.state = IN_CODE
     if not window.ended and (match is None or match.lastgroup == "more"):
         return False
     turn.candidate, turn.state = None, IN_PROSE

@@ -72,7 +72,9 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case 
             is_end = turn.is_complete or is_too_long(turn, len(text))
             if is_end and window.ended and is_cut_off(turn, wrapper, at):
                 return close_at(turn, pos, text[pos:])  # the output ends within the closing
-            return break_unless_surplus(turn, wrapper, at if at == pos else pos)
+            begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
+            is_begun = begins is not None and begins.lastgroup == "more"
+            return break_unless_surplus(turn, wrapper, at if at == pos else pos, is_cut_off=is_begun)
         if match.lastgroup == "more":
             return False
     if at > pos:
@@ -91,12 +93,11 @@ def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     return turn.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
 
 
-def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int) -> bool:
+def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> bool:
+    """Break the wrapper at what is nothing that it may hold, unless that is one bracket too many."""
     skipped = skip_surplus_inside(turn, wrapper, pos)
     if skipped is None:
         return False
-    window = turn.window
-    is_cut_off = window.ended and not turn.is_complete and window.text[pos:].strip(" ,;\n").isidentifier()
     return skipped or break_wrappers(turn, is_cut_off=is_cut_off)
 
 

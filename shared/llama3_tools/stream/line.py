@@ -10,13 +10,17 @@ from llama3_tools.stream.rejections import IN_RESULT, IN_SPAN, IN_STRING
 __all__ = ["Line", "is_marker"]
 
 _HEAD = 256
+"""How much of the beginning and of the end of a long line is kept: more than anything that is looked for there."""
 _MANY = 64
+"""How many pieces are kept apart at most: one holds as little as a character."""
+_LONGEST_SPAN = 2
+"""How many backticks open a code span at most."""
 
 # What may stand before a call that is a whole line: white space, and a list's marker.
 _MARKER = re.compile(r"[ \t\xa0]*(?:(?:[-*+•]|\d{1,4}[.)])[ \t\xa0]+)*")
 # Without it, a call in a message or a result that the model quotes would run.
 _BLOCKQUOTE = re.compile(rf"{_MARKER.pattern}>")
-_SPAN = re.compile(r"(?<!`)`{1,2}(?!`)")
+_TICKS = re.compile(r"`+").findall
 _IN_STRING = re.compile(r"(?<![\w\"'])[\"']\Z")
 # How `render_tool_result` shows a result to the model: strangers wrote it, and without this a call in one that the
 # model repeats would run.
@@ -41,10 +45,16 @@ class Line:
     'after the > of a blockquote'
     """
 
-    __slots__ = ("_pieces", "off")
+    __slots__ = ("_opened", "_pieces", "_text", "_ticks", "off")
 
     def __init__(self, off: frozenset[str] = frozenset()) -> None:
         self._pieces: list[str] = []
+        """What was added since the line was put together last."""
+        self._text = ""
+        self._opened = ""
+        """The backticks of the code span that is open before the run of backticks at the end."""
+        self._ticks = 0
+        """How many backticks that run has."""
         self.off = off
         """The rules that are switched off."""
 
@@ -53,15 +63,38 @@ class Line:
         pieces = self._pieces
         pieces.append(piece)
         if len(pieces) > _MANY:
-            self._pieces = [_shortened(self.text)]
+            self._put_together()
 
     @property
     def text(self) -> str:
-        """The line so far; of a long one, what matters of it."""
-        text = "".join(self._pieces)
-        text = text[text.rfind("\n") + 1 :]
-        self._pieces = [text]
-        return text
+        """The line so far; of a long one, its beginning and its end."""
+        if self._pieces:
+            self._put_together()
+        text = self._text
+        return text if len(text) <= 2 * _HEAD else f"{text[:_HEAD]}{text[-_HEAD:]}"
+
+    def _put_together(self) -> None:
+        """Add the pieces to the text, and find out in what is new whether a code span is open."""
+        new = "".join(self._pieces)
+        self._pieces = []
+        line_break = new.rfind("\n")
+        if line_break >= 0:
+            new = new[line_break + 1 :]
+            self._text, self._opened, self._ticks = "", "", 0
+        if self._ticks or "`" in new:
+            self._find_spans("`" * self._ticks + new)
+        text = self._text + new
+        self._text = text if len(text) <= 8 * _HEAD else f"{text[:_HEAD]}{text[-_HEAD:]}"
+
+    def _find_spans(self, text: str) -> None:
+        ended = text.rstrip("`")
+        self._ticks = len(text) - len(ended)
+        for run in _TICKS(ended):
+            self._opened = _opened_after(self._opened, run)
+
+    @property
+    def _is_span_open(self) -> bool:
+        return bool(_opened_after(self._opened, "`" * self._ticks))
 
     def quotation(self, tools: Container[str]) -> str | None:
         """Say what quotes a candidate that stands here, or `None` if nothing does.
@@ -69,14 +102,14 @@ class Line:
         Args:
             tools: the names of declared tools, whose repeated results are quotation.
         """
-        if not self._pieces or self._pieces[-1].endswith("\n"):
-            return None
         text, off = self.text, self.off
+        if not text:
+            return None
         if text[-1:] in ('"', "'") and "string" not in off and _IN_STRING.search(text):
             return IN_STRING
         if ">" in text and "blockquote" not in off and _BLOCKQUOTE.match(text):
             return "after the > of a blockquote"
-        if "`" in text and "span" not in off and _is_span_open(text):
+        if (self._opened or self._ticks) and "span" not in off and self._is_span_open:
             return IN_SPAN
         if " of " in text and "result" not in off:
             result = _RESULT.match(text)
@@ -85,20 +118,8 @@ class Line:
         return None
 
 
-def _is_span_open(text: str) -> bool:
-    opened = ""
-    for run in _SPAN.findall(text):
-        if not opened:
-            opened = run
-        elif run == opened:
-            opened = ""
-    return bool(opened)
-
-
-def _shortened(text: str) -> str:
-    """Shorten a long line: keep its head, an open backtick and its end."""
-    if len(text) <= 4 * _HEAD:
-        return text
-    middle = text[_HEAD:-_HEAD]
-    opened = "`" if _is_span_open(text[:-_HEAD]) != _is_span_open(text[:_HEAD]) else ""
-    return f"{text[:_HEAD]}{'' if '`' not in middle else opened}…{text[-_HEAD:]}"
+def _opened_after(opened: str, run: str) -> str:
+    """Return the backticks of the code span that is open after a run of them; three and more are a fence's."""
+    if not opened:
+        return run if len(run) <= _LONGEST_SPAN else ""
+    return "" if run == opened else opened

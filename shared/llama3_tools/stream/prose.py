@@ -343,7 +343,7 @@ def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def is_place_for_code(turn: Turn, token: str) -> bool:
     """Return whether code is meant after a token, rather than the token itself, as in prose about it."""
-    if token != PYTHON_TAG:
+    if token != PYTHON_TAG or turn.line.quotation(turn.calls.declared) is not None:
         return False
     window = turn.window
     before = turn.line.text

@@ -68,7 +68,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        why = None if kind is CODE else turn.line.quotation(turn.calls.declared)
+        why = turn.line.quotation(turn.calls.declared)
         if why is not None:
             if name is not None:
                 turn.rejections.quoted(window.offset, window.base + end, why, name)
@@ -186,30 +186,36 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     wrappers, queue, count = turn.wrappers, turn.queue, turn.count
     turn.wrappers, turn.queue, turn.count, turn.state, turn.surplus = [], [], 0, IN_PROSE, None
     held_any = any(isinstance(part.what, Held) for part in queue)
-    outer, inner = wrappers[0], wrappers[-1]
+    outer, inner, passed = wrappers[0], wrappers[-1], 0
     if outer.kind is CODE:
         if not began and (not held_any or holds_pythonic(queue)):
             return begin_code(turn, outer, queue)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
-        queue = queue[1:]
+        queue, passed = queue[1:], 1
     if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.declared:
         turn.tag_is_open = inner.start, inner.name
         turn.lines_are_data = True
-    fence = next((one for one in wrappers if one.kind is FENCE), None)
+    fence, is_listing = next((one for one in wrappers if one.kind is FENCE), None), False
     if fence is not None:
         is_only_text = not began and ((inner is fence and not count) or holds_pythonic(queue))
-        if is_only_text and not is_cut_off and not is_closed and may_be_listing(turn, fence):
+        is_listing = is_only_text and not is_closed and may_be_listing(turn, fence)
+        if is_listing and not is_cut_off:
             listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
             open_quotation(turn, Quotation(*listing))
         else:
             turn.fence_is_open = True
     mark_delimited(turn, queue, began=began)
     is_span = any(one.kind is SPAN for one in wrappers)
-    for part in queue:
+    for place, part in enumerate(queue, passed):
         held = part.what
         if isinstance(held, Held):
-            unwrap(turn, held, part, inner, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
+            holder = next((one for one in reversed(wrappers) if one.first <= place), outer)
+            ends = is_cut_off and (is_listing or (held.format == "pythonic" and holder.kind is not LINE))
+            if ends and turn.quotation is None and not is_span and not turn.is_broken_off:
+                refuse_cut_off(turn, held, part)
+            else:
+                unwrap(turn, held, part, holder, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
         elif held is Piece.TOKEN or part.text.startswith("<|"):
             turn.content.token(part.text)
         else:
@@ -249,9 +255,9 @@ def holds_pythonic(queue: list[Part]) -> bool:
 
 
 def unwrap(  # noqa: PLR0913 (what is known of it)
-    turn: Turn, held: Held, part: Part, inner: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
+    turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
 ) -> None:
-    """Take a call out of wrappers that are text."""
+    """Take a call out of wrappers that are text, of which one stands directly around it."""
     name = next(iter(names_of(held.found)), None)
     if turn.quotation is not None:
         put_wrapper(turn, part)
@@ -260,23 +266,27 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     elif is_quoted:
         turn.rejections.quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)
-    elif is_cut_off and held.format == "pythonic" and inner.kind is not LINE:
-        refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
-        reject(turn, held.start, held.end, refusal, is_meant=True)
-        put_text(turn, part.start, part.text)
     elif is_code or (
-        held.format == "pythonic" and (not held.is_delimited or (inner.kind is LINE and not held.is_closed))
+        held.format == "pythonic" and (not held.is_delimited or (wrapper.kind is LINE and not held.is_closed))
     ):
         detail = "a list that is a part of code" if is_code else "the line goes on after it, as prose or as code"
         reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, detail, name))
         put_text(turn, part.start, part.text)
-    elif inner.kind is NAMED and not held.is_closed:
-        unwrap_named(turn, held, part, inner, is_cut_off=is_cut_off)
+    elif wrapper.kind is NAMED and not held.is_closed:
+        unwrap_named(turn, held, part, wrapper, is_cut_off=is_cut_off)
     elif held.format == "json" and not held.is_closed:
         make_bare(turn, held, part.text)
         turn.surplus = None
     else:
         make(turn, held, held.format, part.text)
+
+
+def refuse_cut_off(turn: Turn, held: Held, part: Part) -> None:
+    """Report a call in a wrapper within which a limit ended the output: what follows might have made it code."""
+    name = next(iter(names_of(held.found)), None)
+    refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
+    reject(turn, held.start, held.end, refusal, is_meant=True)
+    put_text(turn, part.start, part.text)
 
 
 def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut_off: bool) -> None:
