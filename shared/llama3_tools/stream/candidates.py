@@ -222,12 +222,9 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         return True
     at = max(tokens.resume, start + 1) - start
     if refusal.reason is RejectionReason.TRUNCATED:
-        if isinstance(tokens, PythonTokens) and candidate.name is None:
-            turn.literal_is_open, at = True, 1  # a dict of Python hides nothing after it
-        else:
-            candidate.kept.add(window.text[window.pos :])
-            window.pos = len(window.text)
-            at = candidate.kept.length
+        candidate.kept.add(window.text[window.pos :])
+        window.pos = len(window.text)
+        at = candidate.kept.length
     whole = candidate.text
     resume_at(turn, candidate, whole, at)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON

@@ -164,8 +164,6 @@ def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
-    if turn.literal_is_open:
-        return False
     put_up_to(turn, at)
     begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
     return True

@@ -132,8 +132,6 @@ class Turn:
     lines_are_data: bool = False
     """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
     call may stand in one of its strings."""
-    literal_is_open: bool = False
-    """Whether a dict of Python was open at the end of the output: no other is read."""
     tag_is_open: tuple[int, str] | None = None
     """The offset and the name of a tag that names a declared tool, and holds no object."""
     failures: int = 0
