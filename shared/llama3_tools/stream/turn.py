@@ -277,7 +277,7 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         if names:
             turn.rejections.quoted(held.start, held.end, why, name)
         put_text(turn, held.start, text)
-    elif turn.is_data or (turn.broken_depth > 0 and turn.hides_objects):
+    elif turn.is_data or turn.tag_is_open is not None or (turn.broken_depth > 0 and turn.hides_objects):
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)

@@ -193,11 +193,18 @@ def test_rule_15_a_function_tag_ends_for_its_rejection_where_another_begins():
     ]
 
 
-def test_a_call_in_a_function_tag_of_anything_else_is_called_if_it_is_an_object():
-    text = '<function=get_weather>So: {"name": "clock", "parameters": {"zone": "CET"}}</function>'
+IN_A_TAG = ["So: {}", "{{'city': 'run {} now'}}", "{{city: `{}`}}"]
+
+
+@pytest.mark.parametrize("written", IN_A_TAG)
+def test_rule_6_an_object_in_a_function_tag_of_anything_else_is_a_part_of_its_arguments(written: str):
+    call = '{"name": "clock", "parameters": {"zone": "CET"}}'
+    text = f"<function=get_weather>{written.format(call)}</function>"
     extraction = extract_in_every_chunking(text, tools=TOOLS)
-    assert [call.name for call in extraction.tool_calls] == ["clock"]
-    assert extraction.content == "<function=get_weather>So: </function>"
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert {"clock", "get_weather"} == {rejection.name for rejection in extraction.rejections}
+    after = extract_in_every_chunking(f"I use <function=get_weather>.\n{call}", tools=TOOLS)
+    assert [one.name for one in after.tool_calls] == ["clock"]
 
 
 @pytest.mark.parametrize("written", ["[clock()]", "\nclock()\n", "<parameter=city>\nclock()\n</parameter>"])
