@@ -39,6 +39,8 @@ _TAKEN_OUT = re.compile(rf"<\|(?:start_header_id|header_start|im_start)\|>|think
 def every_chunking_is_one_shot(chunks: Sequence[str], extractor: Extractor) -> None:
     """Streaming gives what one shot gives, whatever the chunks, and events that add up to it."""
     text = "".join(chunks)
+    _, cut_off = read(chunks, extractor, complete=False)
+    assert cut_off == extractor.extract(text, complete=False)
     extraction = extractor.extract(text)
     whole, _ = read([text], extractor)
     flow, streamed = read(chunks, extractor)

@@ -53,7 +53,8 @@ PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\((?<=[\w.:/-]\()", r"(?!)",
 # What makes a list a part of code, or a link: what stands before it, and directly after it.
 _CODE_BEFORE = re.compile(
     r"(?:[\w)\]\"'`#]|[=(]\s*|\b(?:return|yield|in)\s|\blambda\b[ \w,]*:\s*|[\w)\]\"'][ \t]*[+*/%|&@]\s*|[ \t]<\s*"
-    r"|[\"']\s*:\s*|\w\([^()\n]{0,64},\s*|=\s*[\w.]{1,32} (?:or|and)\s|(?:^|\n)[ \t]*assert\s)\Z"
+    r"|[\"']\s*:\s*|\w\([^()\n]{0,64},\s*|=\s*[\w.]{1,32} (?:or|and)\s|(?:^|\n)[ \t]*assert\s"
+    r"|\w\((?:[^()\"'\n]|\"[^\"\n]*\"|'[^'\n]*')*(?:\"[^\"\n]*|'[^'\n]*))\Z"  # a string of a call
 )
 _CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{NAME}{SPACE}\()|[ \t]{{1,8}}else\b")
 _MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{NAME}{SPACE})?)?\Z")

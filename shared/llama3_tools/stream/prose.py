@@ -243,8 +243,7 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     if format_.name == "pythonic_list":
         put_up_to(turn, start)
         why = turn.line.quotation(turn.calls.declared)
-        line = turn.line.text[-LOOK_BEHIND:]
-        is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(line)
+        is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(turn.line.text)
         if is_code or why is not None or turn.broken_depth > 0:
             return pass_list(turn, match, why)
     is_for_calls = match[0].startswith(TOOL_CALLS)

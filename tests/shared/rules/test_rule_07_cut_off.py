@@ -60,6 +60,34 @@ def test_what_an_open_string_swallowed_is_not_searched_at_the_end():
     assert (str(rejection.reason), rejection.name) == ("truncated", "write")
 
 
+IN_A_STRING = {
+    "of a dict of Python": "{'name': 'ok', 'parameters': {'q': 'Mail: %s and",
+    "of one in a tag": "<tool_call>{'name': 'ok', 'parameters': {'q': 'Mail: %s and",
+    "of JSON": '{"name": "ok", "parameters": {"q": "Mail: \\"%s and',
+}
+
+
+@pytest.mark.parametrize("text", IN_A_STRING.values(), ids=IN_A_STRING)
+def test_a_call_in_a_string_that_is_cut_off_is_not_called(text: str):
+    for options in ({}, {"tools": TOOLS}, {"tools": TOOLS, "repair": True}):
+        assert not extract_in_every_chunking(text % INNER, **options).tools_called
+
+
+NOT_CLOSED = [
+    "<tool_call>[ok()]\nDone\n",
+    "[ok(), x,",
+    "[ok(),\nDone;",
+    "[ok()é\n",
+    "<tool_call>ok()\n" + "x" * 70,
+    f"```python\n{CALL}\nok()\n{'x' * 70}",
+]
+
+
+@pytest.mark.parametrize("text", NOT_CLOSED)
+def test_what_follows_a_call_after_a_limit_reads_alike_in_every_chunking(text: str):
+    extract_in_every_chunking(text, tools=TOOLS, complete=False)
+
+
 OPEN = {
     "a tag": (f"<tool_call>{CALL}", ["ok"], "<tool_call>"),
     "a tag, its closing cut off": (f"<tool_call>{CALL}</tool_c", ["ok"], "<tool_call> </tool_c"),

@@ -95,6 +95,20 @@ def test_each_call_that_quotation_hides_is_reported(text: str, reported: str):
     assert {str(rejection.reason) for rejection in extraction.rejections} == {"quoted"}
 
 
+SPANS_OF_A_LONG_LINE = {
+    "two backticks are open": (f"{'a' * 200}`b` ``{'c' * 800} ` {{}} ``", ""),
+    "two backticks closed": (f"{'a ' * 150}``{'b ' * 600}`` {{}}", "a"),
+    "one is open": (f"{'a ' * 300}`{'b' * 2000} {{}}`", ""),
+    "one closed late": (f"`{'a ' * 3000}` {{}}", "a"),
+    "a fence of three is none": (f"{'a' * 700}```{'b' * 700} {{}}", "a"),
+}
+
+
+@pytest.mark.parametrize(("text", "called"), SPANS_OF_A_LONG_LINE.values(), ids=SPANS_OF_A_LONG_LINE)
+def test_a_span_is_open_alike_in_every_chunking_of_a_long_line(text: str, called: str):
+    assert names(extract_in_every_chunking(text.format(A), is_sampled=True)) == called
+
+
 UNFINISHED = {
     "malformed in thoughts": ('<think>{"name": "a", "parameters": {oops}}</think>', "a"),
     "cut off in thoughts": ('<think>{"name": "a", "parameters": {"x', "a"),

@@ -103,6 +103,21 @@ def test_a_wrapper_around_anything_else_is_text_and_hides_no_call(text: str, cal
     assert extraction.content == content
 
 
+BEFORE_A_TAG = {
+    "a tag that is cut off": f'<tool_call>{A}\n<function=b>{{"a": 1',
+    "a tag with prose": f'[{A}, <function=b>{{"a": 1}}x</function>]',
+    "a tag that another one closes": '<tool_call>\na(x=1)\n<function=b>{"c": 1}</tool_call>',
+    "a list and a tag with prose": '[a(x=1), <function=b>{"c": 1}x</function>]',
+}
+
+
+@pytest.mark.parametrize("text", BEFORE_A_TAG.values(), ids=BEFORE_A_TAG)
+def test_a_tag_that_fails_takes_no_call_before_it(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert names(extraction) == "a"
+    assert [rejection.name for rejection in extraction.rejections] == ["b"]
+
+
 SURPLUS = {
     "a brace in a tag": f"<tool_call>{A}}}</tool_call>",
     "a bracket in a tag": f"<tool_call>{A}]</tool_call>",

@@ -148,6 +148,20 @@ def test_calls_and_code_on_the_same_tag_are_code():
     assert codes(read(f"{TAG}f(a=1)\nprint(2)<|eom_id|>")) == ["f(a=1)\nprint(2)"]
 
 
+QUOTED = {
+    "in a repeated result": "Result of f: <|python_tag|>import os\nos.remove('x')",
+    "a list in a repeated result": "Result of f: x. <|python_tag|>[f()]",
+    "JSON in a repeated result": 'Result of f: x. <|python_tag|>{"name": "f", "parameters": {}}',
+    "in a blockquote": "> He wrote: <|python_tag|>print(1)",
+    "in a code span": "Use `tag: <|python_tag|>print(1)` now",
+}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_rule_9_quotation_protects_after_the_tag_too(text: str):
+    assert not extract_in_every_chunking(text, tools=TOOLS).tools_called
+
+
 NO_CODE = {
     "nothing": (TAG, ""),
     "white space": (f"{TAG} \n", " \n"),

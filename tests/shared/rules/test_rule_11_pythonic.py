@@ -359,6 +359,8 @@ CODE = {
     "a list after an operator": "x + [f(a=1)]",
     "a list after `or`": "x = y or [f(a=1)]",
     "a list after a comparison": "a < [f(a=1)]",
+    "a list in a string": "Sure. g(text='see [f(a=1)] now')",
+    "a list in a string after another": 'Sure. g(x="1", text="see [f(a=1)] now")',
     "an index": "items[f(a=1)]",
     "an index of the list": "Say [f(a=1)][1]",
     "a method of the list": "[f(a=1)].pop()",

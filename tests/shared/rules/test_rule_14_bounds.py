@@ -266,6 +266,15 @@ def test_a_stream_never_holds_back_more_than_a_call_may_have(head: str, piece: s
     assert len("".join("".join(after).split())) <= 256 + len("xx")
 
 
+def test_a_token_that_may_begin_at_the_limit_ends_no_code_that_flows():
+    stream = Extractor([{"name": "code_interpreter"}], limits=LIMIT).stream()
+    for text in (f"<|python_tag|>{'x' * 256}<", " b"):
+        stream.feed(text)
+    stream.flush()
+    assert stream.extraction.content == f"{'x' * 256}< b"
+    assert [str(one.reason) for one in stream.extraction.rejections] == ["too_long"]
+
+
 def test_a_call_after_a_declared_name_in_prose_comes_at_once():  # F2
     call = '{"name": "search", "parameters": {}}'
     text = f"search(the web for it\n{'prose without brackets ' * 50}{call} and more"
