@@ -162,6 +162,21 @@ def test_rule_9_quotation_protects_after_the_tag_too(text: str):
     assert not extract_in_every_chunking(text, tools=TOOLS).tools_called
 
 
+IN_QUOTATION = {
+    "thoughts": f"<think>\n{TAG}print(1)\n</think> Hi",
+    "a fence": f"```js\n{TAG}print(1)\n```",
+    "a result": f"<tool_response>{TAG}print(1)</tool_response>",
+}
+
+
+@pytest.mark.parametrize("text", IN_QUOTATION.values(), ids=IN_QUOTATION)
+def test_rule_9_code_in_quotation_is_reported(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert [(one.name, str(one.reason)) for one in extraction.rejections] == [("code_interpreter", "quoted")]
+    called = extract_in_every_chunking(text.replace("print(1)", "f()"), tools=TOOLS)
+    assert [one.name for one in called.rejections] == ["f"]
+
+
 NO_CODE = {
     "nothing": (TAG, ""),
     "white space": (f"{TAG} \n", " \n"),
