@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from figures import Row, time_shown
-from llama3_tools import Extraction, Extractor
+from llama3_tools import Extraction, Extractor, Rejection, RejectionReason
 from llama3_tools.formats import switched_off
 from measuring import machine
 from outputs import INJECTIONS, OUTPUTS, TOOLS
@@ -244,6 +244,15 @@ def _shapes(samples: Sequence[Sample]) -> Iterator[Row]:
     for reason, calls in reasons.most_common():
         having = sum(any(found.reason.value == reason for found in one.extraction.rejections) for one in read)
         yield Count(f"rejections: `{reason}`", having, calls)
+    quoted = [[_where(found) for found in one.extraction.rejections if found.reason is _QUOTED] for one in read]
+    outputs = Counter(where for found in quoted for where in set(found))
+    for where, calls in Counter(where for found in quoted for where in found).most_common():
+        yield Count(f"`quoted`: {where}", outputs[where], calls)
+
+
+def _where(found: Rejection) -> str:
+    """Return where a quoted call stands; a fence has any language."""
+    return re.sub("in a fence of (?!tildes).*", "in a fence of another language", found.detail)
 
 
 def _spellings(samples: Sequence[Sample]) -> Iterator[Row]:
@@ -302,11 +311,15 @@ def _schema(schema: Any) -> Any:  # noqa: ANN401 - a part of a schema is any JSO
 def _named(text: str) -> list[dict[str, str]]:
     """Declare what an output calls, if it is not known what the model was shown."""
     extraction = _ANY.extract(text)
-    names = [call.name for call in extraction.tool_calls] + [one.name for one in extraction.rejections if one.name]
+    names = [call.name for call in (*extraction.tool_calls, *_MISSPELT.extract(text).tool_calls)]
+    names += [one.name for one in extraction.rejections if one.name]
     return [{"name": name} for name in dict.fromkeys(names)]
 
 
 _ANY = Extractor(formats="all")
+_MISSPELT = Extractor(formats="function", lenient=True)
+"""Reads tags that are misspelt whatever they name: without it, only those of declared tools are read."""
+_QUOTED = RejectionReason.QUOTED
 _AS_EVER = Rule("", "")
 _samples: Sequence[Sample] = ()
 _base: Sequence[_Read] = ()
@@ -340,7 +353,7 @@ def _read_all(samples: Iterable[Sample], rule: Rule = _AS_EVER) -> list[_Read]:
         tools = sample.tools if rule.has_tools else "[]"
         extractor = extractors.get(tools) or extractors.setdefault(tools, _extractor(rule, json.loads(tools)))
         started = time.process_time()
-        extraction = extractor.extract(sample.text)
+        extraction = extractor.extract(sample.text, complete=rule.complete)
         read.append(_Read(extraction, time.process_time() - started))
     return read
 
@@ -357,7 +370,10 @@ def _calls_in_non_calls(rule: Rule) -> list[int]:
     """Return how many calls are found in each written non-call: without tools, in any format, and with tools."""
     texts = written_non_calls()
     extractors = [_extractor(rule, []), _extractor(rule, [], formats="all"), _extractor(rule, _MENTIONED)]
-    return [sum(len(extractor.extract(text).tool_calls) for extractor in extractors) for text in texts]
+    return [
+        sum(len(extractor.extract(text, complete=rule.complete).tool_calls) for extractor in extractors)
+        for text in texts
+    ]
 
 
 def _calls(extraction: Extraction) -> Counter[tuple[str, ...]]:

@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evidence import Sample, read_file
-from figures import Target
+from figures import WHOLE, Target
+from growth import MOST_GROWTH, grown_to_four_times
+from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
-from measuring import best_of, chunks_of, streamed
+from measuring import CHUNK, best_of, chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
+from workloads import GROWING
 
 __all__ = ["Shape", "targets"]
 
 _TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
+_GROWTH, _LATE = "times for 4 times the length", "times an early chunk"
 _FLOORS = {"`<tool_call>`": 10.0, "text and JSON": 10.0, "fences with JSON": 14.0, "ChatML": 14.0}
 """The targets of the shapes, in floors."""
 _COERCE = {"tools": TOOLS, "coerce_arguments": True}
@@ -28,6 +32,17 @@ _CORPUS = Path(__file__).parents[2] / "shared"
 _FILES = (_CORPUS / "corpus" / "real_outputs.jsonl", _CORPUS / "bfcl" / "rows.jsonl.gz")
 """Published outputs, where they lie beside the repository."""
 _MOST_OUTPUTS = 200
+_REPEATS_OF_GROWTH = 2
+
+_GROWN = {
+    "prose with braces": "prose with braces",
+    "calls": "calls",
+    "open arrays by the megabyte": "`[`",
+    "open arrays before prose": "`[[[…A`",
+    "lists and tags in turn": "`[<tool>[`",
+    "lists and tags in turn, with tools": "`[<tool>[`, with tools",
+}
+"""The kinds of outputs whose growth is shown, and what they are called: wrappers that fail are the hardest."""
 
 
 class Shape(NamedTuple):
@@ -44,11 +59,12 @@ class Shape(NamedTuple):
         return sum(map(len, self.texts))
 
 
-def targets(repeats: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:
+def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:
     """Measure all that has a target.
 
     Args:
         repeats: how many runs the best one is taken of.
+        long: the characters of the longest outputs whose growth is measured.
         files: outputs of real models; those that are not there are left out.
     """
     shapes = [Shape(name, [text], calls) for name, (text, calls) in REAL_SHAPES.items()]
@@ -61,12 +77,31 @@ def targets(repeats: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:
         shape = Shape(name, [text], [])
         yield _timed(shape, {}, plain, repeats)
         yield _timed(shape, {"tools": TOOLS}, declared, repeats, ", 5 tools")
-    for shape in (*shapes, Shape("prose", [PROSE], [])):
+    prose, markdown = Shape("prose", [PROSE], []), Shape("Markdown", [MARKDOWN], [])
+    for shape in (*shapes, prose, markdown):
         yield _in_chunks(shape, {}, repeats)
     yield _in_chunks(shapes[0], _COERCE, repeats, ", 5 tools, coercion")
+    for shape in (prose, markdown):
+        yield _in_chunks(shape, {"tools": TOOLS}, repeats, ", 5 tools")
     for number, target in ((100, 6.0), (1000, 60.0)):
         seconds = best_of(partial(build, number), repeats)
         yield Target(f"an extractor for {number:,} tools", 1e3 * seconds, _MILLISECONDS, target)
+    yield from growth_of_the_hardest(long)
+
+
+def growth_of_the_hardest(long: int) -> Iterator[Target]:
+    """Measure how the time of a few kinds of outputs grows, and what a chunk takes late in a stream of them.
+
+    Args:
+        long: the characters of the longest output.
+    """
+    workloads = {workload.name: workload for workload in GROWING}
+    for name, shown in _GROWN.items():
+        for chunk, how in ((WHOLE, "growth"), (CHUNK, f"growth by {CHUNK} characters")):
+            factor = grown_to_four_times(workloads[name], long, chunk, _REPEATS_OF_GROWTH)
+            yield Target(f"{how}: {shown}", factor, _GROWTH, MOST_GROWTH**2)
+    for name, shown in _GROWN.items():
+        yield Target(f"a late chunk: {shown}", slowdown(workloads[name], long), _LATE, MOST_SLOWDOWN)
 
 
 def published_shapes(files: Sequence[Path]) -> Iterator[Shape]:

@@ -17,6 +17,7 @@ __all__ = [
     "Row",
     "Target",
     "growth_factor",
+    "growth_to_four_times",
     "time_shown",
 ]
 
@@ -151,6 +152,15 @@ def growth_factor(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """
     steps = zip(pairwise(sizes), pairwise(seconds), strict=True)
     return max(2 * (later / earlier) * (size / larger) for (size, larger), (earlier, later) in steps)
+
+
+def growth_to_four_times(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the growth of the time from the first size to the last, which is about four times as large; 4 is linear.
+
+    >>> growth_to_four_times([10, 21, 42], [1.0, 2.0, 8.4])
+    8.0
+    """
+    return 4 * (seconds[-1] / seconds[0]) * (sizes[0] / sizes[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from figures import WHOLE, Growth, Row, growth_factor
+from figures import WHOLE, Growth, Row, growth_factor, growth_to_four_times
 from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
 from workloads import Workload
 
-__all__ = ["MOST_GROWTH", "faster_than_linear", "grown"]
+__all__ = ["MOST_GROWTH", "faster_than_linear", "grown", "grown_to_four_times"]
 
 MOST_GROWTH = 2 * 1.1
 """What the time may grow by where the size doubles: 10 % are grace."""
@@ -38,6 +38,19 @@ def grown(workloads: Iterable[Workload], sizes: Mapping[int, int], late: int, re
             {chunk: times for chunk, (_, times) in measured.items()},
             slowdown(workload, late),
         )
+
+
+def grown_to_four_times(workload: Workload, longest: int, chunk: int, repeats: int) -> float:
+    """Measure how many times as long an output takes that is four times as long.
+
+    Args:
+        workload: the kind of output.
+        longest: the characters of the longer one.
+        chunk: the length of the chunks in which it comes, or `WHOLE`.
+        repeats: how many runs the best one is taken of.
+    """
+    size = longest // 4 // workload.scale
+    return growth_to_four_times(*_measure_at(workload, workload.extractor(), chunk, size, repeats))
 
 
 def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:

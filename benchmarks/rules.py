@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from llama3_tools.formats import EnabledFormats, FormatName, grammar_of
+from llama3_tools.formats.json_calls import CALL_KEYS
 from llama3_tools.formats.pythonic import NAME
 
 __all__ = ["OPTIONS", "RULES", "SHAPES", "SPELLINGS", "Rule"]
@@ -35,6 +36,8 @@ class Rule:
     """The options that are set."""
     has_tools: bool = True
     """Whether tools are declared."""
+    complete: bool = True
+    """Whether the output counts as complete (rule 7)."""
 
 
 def _format(name: str, kind: str, shown: str = "") -> Rule:
@@ -84,6 +87,8 @@ OPTIONS = (
     Rule("repair", "option", options={"repair": True}),
     Rule("coerce_arguments", "option", options={"coerce_arguments": True}),
     Rule("split_reasoning", "option", options={"split_reasoning": True}),
+    Rule("starts_reasoning", "option", options={"starts_reasoning": True}),
+    Rule("complete=False", "option", complete=False),
 )
 """Each is switched on."""
 
@@ -114,6 +119,13 @@ SPELLINGS = {
     **{f"fence of {word or 'no language'}": rf"```{word}[ \t]*(?=[\n{{\[<])" for word in ("json", "python", "")},
     "fence of another language": r"```(?!json|python|tool|function)\w+",
     "`functools[`": r"functools\[",
+    "`<function name=`": r"<function name=",
     "misspelt `<function…`": r"<function(?:[.(]|=[\w.:/-]+[={\s])",
+    '`"function": {`': SHAPES["OpenAI's"],
+    "`tool_name` as a key": SHAPES["`tool_name`"],
+    "arguments in a string": SHAPES["arguments in a string"],
+    '`null` or `""` as arguments': SHAPES['`null` or `""` as arguments'],
+    "`tool_call` or `tool_calls` as a key": r'"tool_calls?"\s*:',
+    "a key of a call without quotes": rf"\{{\s*{CALL_KEYS}\s*:",
 }
-"""The spellings of wrappers, by their patterns."""
+"""The spellings of wrappers and of keys, by their patterns: in the whole output, whatever becomes of it."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import speed
 from adapters import adapters, growth_of_adapters
 from chunkings import extract_in_every_chunking
 from comparing import figures_of
@@ -44,9 +46,17 @@ TARGETS = [
     "stream by 4 characters: fences with JSON",
     "stream by 4 characters: ChatML",
     "stream by 4 characters: prose",
+    "stream by 4 characters: Markdown",
     "stream by 4 characters: `<tool_call>`, 5 tools, coercion",
+    "stream by 4 characters: prose, 5 tools",
+    "stream by 4 characters: Markdown, 5 tools",
     "an extractor for 100 tools",
     "an extractor for 1,000 tools",
+]
+HARDEST = ["prose with braces", "calls", "`[`", "`[[[…A`", "`[<tool>[`", "`[<tool>[`, with tools"]
+GROWTH = [
+    *(f"{how}: {name}" for name in HARDEST for how in ("growth", "growth by 4 characters")),
+    *(f"a late chunk: {name}" for name in HARDEST),
 ]
 
 
@@ -78,9 +88,10 @@ def test_no_two_outputs_have_one_name():
 
 
 def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=8 * SIZE))  # a megabyte takes a minute
     page, written, drawn = (tmp_path / name for name in ("speed.md", "speed.json", "speed.svg"))
     before = "<!-- memory -->\nOld.\n<!-- end -->\nSlow:\n<!-- targets -->\n"
     page.write_text(f"{before}Old.\n<!-- end -->\nNo more.\n", encoding="utf-8")
@@ -89,7 +100,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
     assert stopped.value.code == 0
     printed = capsys.readouterr().out.strip()
     names = [row[0] for row in rows(printed.splitlines())]
-    assert [name for name in names if "real outputs" not in name] == ["", *TARGETS]
+    assert [name for name in names if "real outputs" not in name] == ["", *TARGETS, *GROWTH]
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
     assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
     figures = json.loads(written.read_text(encoding="utf-8"))
