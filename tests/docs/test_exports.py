@@ -1,13 +1,17 @@
-"""The public names, pinned: adding or losing one is a decision."""
+"""The public names, pinned: adding or losing one is a decision. And none hides a module."""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-API_PAGES = Path(__file__).parents[2] / "docs" / "api"
+ROOT = Path(__file__).parents[2]
+API_PAGES = ROOT / "docs" / "api"
 
 EXPORTS = {
     "llama3_tools": {
@@ -132,3 +136,37 @@ def test_every_exported_name_has_its_place_in_the_api_reference(package: str) ->
     public = EXPORTS[package] - {"__version__"}
     named = (line.removeprefix("::: ").rpartition(".") for line in reference if line.startswith("::: "))
     assert {name for where, _, name in named if where == package} == public
+
+
+PACKAGES = sorted(
+    path.parent.name for root in ("shared", "integrations") for path in (ROOT / root).glob("*/__init__.py")
+)
+
+
+def hidden_modules(package: ModuleType) -> list[str]:
+    """The modules that something else stands for in the package that holds them; programs are not looked at."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    modules = {one.name: importlib.import_module(one.name) for one in found if not one.name.endswith(".__main__")}
+    hidden = []
+    for name, module in modules.items():
+        outer, _, inner = name.rpartition(".")
+        holder = sys.modules[outer]
+        if getattr(holder, inner) is not module or inner in getattr(holder, "__all__", ()):
+            hidden.append(name)
+    return hidden
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_function_or_value_of_a_package_hides_a_module_of_its_name(package: str) -> None:
+    assert hidden_modules(importlib.import_module(package)) == []
+
+
+def test_a_module_that_a_function_of_its_name_hides_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "hiding" / "formats"
+    inner.mkdir(parents=True)
+    (inner.parent / "__init__.py").touch()
+    (inner / "__init__.py").write_text("from hiding.formats.code import code\n", encoding="utf-8")
+    (inner / "code.py").write_text("def code(): ...\n", encoding="utf-8")
+    (inner / "fence.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert hidden_modules(importlib.import_module("hiding")) == ["hiding.formats.code"]
