@@ -13,7 +13,7 @@ from chunkings import extract_in_every_chunking
 from evidence import Evidence, Sample, evidence, main, read_file, written_non_calls
 from llama3_tools import Extractor, formats
 from outputs import INJECTIONS, TOOLS
-from rules import FORMATS, RULES
+from rules import FORMATS, OPTIONS, RULES
 
 ROOT = Path(__file__).parents[2]
 STREAM = ROOT / "shared" / "llama3_tools" / "stream"
@@ -70,6 +70,24 @@ def test_it_counts_what_is_lost_and_gained():
     assert rows["thoughts"].changed == 0
 
 
+def test_it_counts_what_options_do():
+    samples = [Sample('<function=clock>{"zone": "CET"}', "[]"), Sample(f"<tool_call>{CALL}</tool_call>", "[]")]
+    rows = {row.name: row for row in evidence(samples)["rules"] if isinstance(row, Evidence)}
+    assert (rows["complete=False"].lost, rows["complete=False"].attempts_gained) == (1, 1)
+    assert (rows["starts_reasoning"].changed, rows["starts_reasoning"].lost) == (2, 2)
+
+
+def test_it_counts_where_quoted_calls_stand():
+    samples = [Sample(f"```{word}\n{CALL}\n{CALL}\n```", "[]") for word in ("xml", "yaml")]
+    samples += [Sample(f"~~~\n{CALL}\n~~~", "[]"), Sample(f"So `{CALL}`, it says.", "[]")]
+    rows = {row.name: row.cells()[1:] for row in evidence(samples)["shapes"]}
+    assert {name: cells for name, cells in rows.items() if name.startswith("`quoted`: ")} == {
+        "`quoted`: in a fence of another language": ("2", "4"),
+        "`quoted`: in a fence of tildes": ("1", "1"),
+        "`quoted`: in a code span": ("1", "1"),
+    }
+
+
 def test_files_are_read_plain_and_compressed(tmp_path: Path):
     function = {"name": "math.add", "parameters": {"type": "dict", "properties": {"x": {"type": "float"}}}}
     row = {"raw": '{"name": "math_add", "parameters": {"x": 1}}', "functions": [function], "model": "x"}
@@ -87,6 +105,13 @@ def test_files_are_read_plain_and_compressed(tmp_path: Path):
 
 def test_what_an_output_calls_is_declared_where_no_functions_are_known(tmp_path: Path):
     (sample,) = read_file(Path(write(tmp_path / "a.jsonl", {"raw_output": "[clock(zone='CET')]"})))
+    assert json.loads(sample.tools) == [{"name": "clock"}]
+
+
+def test_what_a_misspelt_tag_names_is_declared(tmp_path: Path):
+    (sample,) = read_file(
+        Path(write(tmp_path / "a.jsonl", {"raw_output": '<function=clock{"zone": "CET"}</function>'}))
+    )
     assert json.loads(sample.tools) == [{"name": "clock"}]
 
 
@@ -114,7 +139,7 @@ def test_without_files_it_says_what_is_missing_and_takes_what_is_written(
     told = capsys.readouterr()
     assert "No outputs of real models are named" in told.err
     assert 'make evidence OUTPUTS="' in told.err
-    names = [rule.name.replace("|", r"\|") for rule in RULES]
+    names = [rule.name.replace("|", r"\|") for rule in (*RULES, *OPTIONS)]
     assert [name for name in names if f"| {name} " not in page.read_text(encoding="utf-8")] == []
     assert told.out.splitlines()[-1] in page.read_text(encoding="utf-8")
 
