@@ -203,8 +203,8 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
         name, window = wrapper.name, turn.window
         refusal = refuse_empty(name, turn.calls.tools)
         if refusal is None:
-            held = Held(WrittenCall(name, {}, "{}"), wrapper.start + len(wrapper.opening), window.base + at, "function")
-            turn.queue.append(Part(held.start, "", held))
+            held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, "function")
+            turn.queue.append(Part(window.base + at, "", held))
             turn.count += 1
             return close_at(turn, at, wrapper.closing)
         if name in turn.calls.declared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from llama3_tools.calls.reader import BUILT_IN, CallReader, Placed
 from llama3_tools.calls.repair import Mending
@@ -24,7 +25,7 @@ from llama3_tools.stream.window import LOOK_BEHIND, Window
 from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools.declared import Tool
-from llama3_tools.values import RejectionReason
+from llama3_tools.values import RejectionReason, ToolCall
 
 __all__ = [
     "PART_OF_BROKEN",
@@ -36,15 +37,20 @@ __all__ = [
     "is_element_of_data",
     "is_too_long",
     "line_before",
+    "made_of",
     "make",
     "make_bare",
     "put_text",
     "put_up_to",
     "reject",
+    "take_made",
     "tool_named",
 ]
 
 PART_OF_BROKEN = "a part of data, or of a malformed object or call"
+Made: TypeAlias = "list[ToolCall | str]"
+"""Calls that were made, and the messages between them."""
+
 _BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call"
 _NO_NAMES: Mapping[str, Tool] = {}
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
@@ -236,32 +242,47 @@ def tool_named(turn: Turn, name: str | None) -> str | None:
 
 
 def make(turn: Turn, held: Held, format_: str, text: str) -> None:
-    """Make the calls of what was found."""
-    content, calls = turn.content, turn.calls
+    """Make the calls of what was found, unless they are too many or the stream broke off."""
     found = held.found
     names = 1 if type(found) is WrittenCall else len(names_of(found))
-    is_too_many = len(content.tool_calls) + names > turn.limits.max_calls
+    is_too_many = len(turn.content.tool_calls) + names > turn.limits.max_calls
     if is_too_many or turn.is_broken_off:
         refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
         name = next(iter(names_of(found)), None)
         reject(turn, held.start, held.end, Refusal(*refusal, name), is_meant=True)
         put_text(turn, held.start, text)
         return
-    if type(found) is WrittenCall:
-        try:
-            call = calls.make(found, (held.start, held.end), format_, held.repaired_from)
-        except BaseException:  # of id_factory
-            put_text(turn, held.start, text)
-            raise
-        content.call(call)
-    else:
+    try:
+        made = made_of(turn, held, format_)
+    except BaseException:  # of id_factory
+        put_text(turn, held.start, text)
+        raise
+    take_made(turn, held, made)
+
+
+def made_of(turn: Turn, held: Held, format_: str) -> Made:
+    """Return the calls of what was found, and the messages between them. An exception of `id_factory` goes through."""
+    calls, found = turn.calls, held.found
+    if isinstance(found, WrittenCall):
+        return [calls.make(found, (held.start, held.end), format_, held.repaired_from)]
+    return [
+        calls.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
+        if isinstance(part, Placed)
+        else part
+        for part in found
+    ]
+
+
+def take_made(turn: Turn, held: Held, made: Made) -> None:
+    """Take calls that were made, and the messages between them, into the content."""
+    content = turn.content
+    if type(held.found) is not WrittenCall:
         content.begin_call()
-        for part in found:
-            if isinstance(part, Placed):
-                span = held.start + part.start, held.start + part.end
-                content.call(calls.make(part.written, span, format_, held.repaired_from))
-            else:
-                content.message(part)  # type: ignore[arg-type]
+    for one in made:
+        if type(one) is ToolCall:
+            content.call(one)
+        else:
+            content.message(one)  # type: ignore[arg-type]
     turn.line.add("}")  # the line holds more than text
     turn.broken = turn.lines_are_data = turn.is_after_tag = turn.is_data = False
     turn.fresh = held.end

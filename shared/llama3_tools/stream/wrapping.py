@@ -23,11 +23,13 @@ from llama3_tools.stream.turn import (
     Turn,
     is_data_at,
     is_too_long,
+    made_of,
     make,
     make_bare,
     put_text,
     put_up_to,
     reject,
+    take_made,
 )
 from llama3_tools.stream.wrappers import (
     CODE,
@@ -123,12 +125,16 @@ def close(turn: Turn) -> bool:
         note_surplus(turn, wrapper)
         return True
     turn.queue, turn.count, turn.state = [], 0, IN_PROSE
-    if len(turn.content.tool_calls) + len(queue) > turn.limits.max_calls and not fit(turn, queue):
-        return True
-    for part in queue:
-        held = part.what
-        if type(held) is Held:
-            make(turn, held, format_in(held, wrapper), part.text)
+    waiting = [part.what for part in queue if type(part.what) is Held]
+    if not fit(turn, waiting):
+        return put_queue(turn, queue)
+    try:
+        made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
+    except BaseException:  # of id_factory
+        put_queue(turn, queue)
+        raise
+    for held, calls in zip(waiting, made, strict=True):
+        take_made(turn, held, calls)
     note_surplus(turn, wrapper)
     return True
 
@@ -139,17 +145,21 @@ def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
     turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
 
 
-def fit(turn: Turn, queue: list[Part]) -> bool:
-    """Return whether the turn may have so many more calls; if not, let all of the wrapper be text (rule 14)."""
-    held = [part.what for part in queue if isinstance(part.what, Held)]
-    names = [names_of(one.found) for one in held]
-    if len(turn.content.tool_calls) + sum(map(len, names)) <= turn.limits.max_calls:
+def fit(turn: Turn, waiting: list[Held]) -> bool:
+    """Return whether the turn may have so many more calls; if not, report them (rule 14)."""
+    count = sum([1 if type(held.found) is WrittenCall else len(names_of(held.found)) for held in waiting])
+    if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
         return True
-    for one, called in zip(held, names, strict=True):
-        reject(turn, one.start, one.end, Refusal(*too_many(turn.limits), next(iter(called), None)))
+    for held in waiting:
+        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(held.found)), None)))
+    return False
+
+
+def put_queue(turn: Turn, queue: list[Part]) -> bool:
+    """Let all that the wrappers hold be text."""
     for part in queue:
         put_text(turn, part.start, part.text)
-    return False
+    return True
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
@@ -215,7 +225,11 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
             if ends and turn.quotation is None and not is_span and not turn.is_broken_off:
                 refuse_cut_off(turn, held, part)
             else:
-                unwrap(turn, held, part, holder, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
+                try:
+                    unwrap(turn, held, part, holder, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
+                except BaseException:  # of id_factory
+                    put_queue(turn, queue[place - passed + 1 :])
+                    raise
         elif held is Piece.TOKEN or part.text.startswith("<|"):
             turn.content.token(part.text)
         else:

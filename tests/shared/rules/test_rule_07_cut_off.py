@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from chunkings import extract_in_every_chunking
+from chunkings import chunkings, extract_in_every_chunking
 from llama3_tools import Extractor, StreamStateError, TextDelta, ToolCallReady
 
 CALL = '{"name": "ok", "parameters": {"q": "x"}}'
@@ -197,6 +198,53 @@ def test_a_stream_that_an_exception_broke_off_can_be_aborted():
     stream.abort()
     assert stream.extraction.tool_calls == ()
     assert stream.extraction.content == f"One {CALL} two {CALL} three"
+
+
+HELD_BACK = {
+    "an envelope": '{"message": "m", "tool_call": %s}',
+    "an envelope with two calls": '{"tool_calls": [%s, %s], "message": "m"}',
+    "a tag": "<tool_call>%s</tool_call>",
+    "two calls in a tag": "<tool_call>%s\n%s</tool_call>",
+    "an envelope in a tag": '<tool_call>{"tool_calls": [%s, %s]}</tool_call>',
+    "a tag that names the tool": '<function=ok>{"q": "x"}</function>',
+    "a tag that names the tool, and holds nothing": "<function=f></function>",
+    "a list": "[%s, %s]",
+    "a list that breaks": "[%s, %s, oops",
+    "a tag in a list that breaks": "[<tool_call>%s</tool_call>; %s; oops",
+    "a fence": "```json\n%s\n%s\n```",
+    "a pythonic list": "[f(a=1), ok(q='x')]",
+    "a line": "\nf(a=1); ok(q='x')\n",
+    "a code span": "\n`%s`\n",
+    "a line that names the tool": '\nok\n{"q": "x"}',
+    "code": "\n<|python_tag|>import math\nprint(1)",
+}
+
+
+@pytest.mark.parametrize("form", HELD_BACK.values(), ids=HELD_BACK)
+@pytest.mark.parametrize("before", [f"Hi {CALL} and\n", "Hi\n"], ids=["after a call", "first"])
+def test_a_stream_that_an_exception_broke_off_loses_no_text(form: str, before: str):
+    ids: list[str] = []
+    extractor = Extractor(tools=TOOLS, id_factory=ids.pop)
+    for chunks in chunkings(f"{before}{form.replace('%s', CALL)}\nbye."):
+        ids[:] = ["1"] * before.count(CALL)
+        stream, fed = extractor.stream(), ""
+        with suppress(IndexError):
+            for chunk in chunks:
+                fed += chunk
+                stream.feed(chunk)
+        stream.abort()
+        extraction = stream.extraction
+        assert len(extraction.tool_calls) == before.count(CALL), chunks
+        assert extraction.content.rstrip() == fed.replace(f" {CALL}", "", before.count(CALL)).rstrip(), chunks
+
+
+def test_what_a_broken_stream_held_back_has_a_place():
+    for text in ("<````<function=f></function><", "<````<function=f></function>"):
+        stream = Extractor(tools=TOOLS).stream()
+        stream.feed(text)
+        stream.abort()
+        (rejection,) = stream.extraction.rejections
+        assert (stream.extraction.content, rejection.span, rejection.name) == (text, (5, 17), "f")
 
 
 BROKEN_OFF = {

@@ -306,6 +306,13 @@ def test_a_wrapper_around_calls_beyond_them_is_text_too(form: str):
     assert extraction.content == wrapped
 
 
+def test_a_tag_around_an_envelope_beyond_them_is_text_too():
+    text = f'<tool_call>{{"tool_calls": [{", ".join([A] * 5)}]}}</tool_call>'
+    extraction = extract_in_every_chunking(text, limits=Limits(max_calls=4))
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [one.reason for one in extraction.rejections] == [RejectionReason.TOO_MANY]
+
+
 def test_rejections_beyond_the_first_so_many_are_not_listed():
     extraction = extract_in_every_chunking(
         f'{{"x": 1}} {{"y": 2}} {{"z": 3}} {{"u": 4}} {A}', limits=Limits(max_rejections=2)
