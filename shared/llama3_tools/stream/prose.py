@@ -21,7 +21,7 @@ from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
 from llama3_tools.stream.turn import Quotation, Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
-from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper
+from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper, pass_quoted
 from llama3_tools.values import RejectionReason
 
 __all__ = ["read_prose"]
@@ -252,14 +252,17 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 
 def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
     """Pass a list that is a part of code, or quoted, and report the declared tool in it."""
-    at, window = match.start(), turn.window
+    at, window, end = match.start(), turn.window, match.end()
     found = _LISTED_NAME(window.text, at)
     name = tool_named(turn, found[1]) if found else None
     if found is not None and name is not None:
-        reason = RejectionReason.NOT_A_CALL if why is None else RejectionReason.QUOTED
-        refusal = Refusal(reason, why or "a list that is a part of code", name)
-        reject(turn, window.base + at, window.base + found.end(), refusal)
-    return False
+        end = found.end()
+        if why is None:
+            refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code", name)
+            reject(turn, window.base + at, window.base + end, refusal)
+        else:
+            turn.rejections.quoted(window.base + at, window.base + end, why, name)
+    return why is not None and pass_quoted(turn, end, "]", why)
 
 
 def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -271,8 +274,11 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         offset = window.offset
         detail = f"a list that begins with the name {name!r}, not a call of it"
         why = turn.line.quotation(turn.calls.declared)
-        refusal = Refusal(RejectionReason.QUOTED if why else RejectionReason.MALFORMED, why or detail, name)
-        reject(turn, offset, window.base + match.end("listed_name"), refusal, is_meant=True)
+        end = match.end("listed_name")
+        if why is not None:
+            turn.rejections.quoted(offset, window.base + end, why, name)
+            return pass_quoted(turn, end, "]", why)
+        reject(turn, offset, window.base + end, Refusal(RejectionReason.MALFORMED, detail, name), is_meant=True)
     return False
 
 

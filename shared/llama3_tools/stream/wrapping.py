@@ -49,7 +49,7 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper"]
+__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper", "pass_quoted"]
 
 _DELIMITING = frozenset(",;\n")
 
@@ -72,7 +72,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
         put_up_to(turn, start)
         why = turn.line.quotation(turn.calls.declared)
         if why is not None:
-            if name is not None:
+            if kind is NAMED:
                 turn.rejections.quoted(window.offset, window.base + end, why, name)
             return pass_quoted(turn, end, closing, why)
         if turn.broken and kind is LIST and is_data_at(turn, window.base + start):
@@ -94,10 +94,11 @@ def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
     """Pass the opening of a wrapper that is quoted; what stands in one between quotation marks is quoted, too."""
     window = turn.window
     quote = turn.line.text[-1:]
-    put_up_to(turn, end)
+    put_text(turn, window.offset, window.text[window.pos : end])
+    window.pos = end
     if quote not in ("'", '"'):
         return True
-    return open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why, keeps_end=False))
+    return open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why))
 
 
 def close_at(turn: Turn, at: int, closing: str) -> bool:

@@ -178,6 +178,12 @@ def test_html_quotes_nothing():
     assert (names(extraction), extraction.content) == ("ab", "<code> </code> <!-- -->")
 
 
+@pytest.mark.parametrize("opening", ["Result of b: ```json", 'Say "```json', "> - ```tool_call", "`a ```json"])
+def test_the_word_of_a_quoted_fence_is_no_name_of_a_tool(opening: str):
+    extraction = extract_in_every_chunking(f"{opening}\n{A}", tools=TOOLS)
+    assert [one.name for one in extraction.rejections] == ["a"] * len(extraction.rejections)
+
+
 def test_a_rejection_says_what_quotes_the_call():
     text = f"Write `{A}` so.\n> {B}\nor '{B}'.\nResult of a: {B}\n<think>{B}</think>\n```js\n{B}\n```"
     extraction = extract_in_every_chunking(text, tools=TOOLS)

@@ -130,6 +130,11 @@ ALL_THAT_THE_OUTPUT_HOLDS = {
     "a string": f'"{CALL}"',
     "a string in single quotes": f"'{CALL}'",
     "thoughts": f"<think>I call {CALL}</think>",
+    "a list in a string": f'"[{CALL}]"',
+    "a tag in a string": f"'<tool_call>{CALL}</tool_call>'",
+    "a pythonic list in a string": """'[get_weather(city="Paris")]'""",
+    "a pythonic list in a string, and a mark in it": """'[get_weather(city='Paris')]'""",
+    "a list that begins with the name, in a string": """'["get_weather", {"city": "Paris"}]'""",
 }
 
 
