@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from accounts import all_is_accounted_for
 from chunkings import read
-from llama3_tools import Extractor, ReasoningDelta, TextDelta, ToolCall
+from llama3_tools import CallProgress, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 from llama3_tools.output.segments import SegmentKind, read_segments
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "every_chunking_is_one_shot",
     "nothing_is_lost",
     "plain_calls_are_accounted_for",
+    "progress_is_of_calls",
     "rejections_stand_in_order",
 ]
 
@@ -136,6 +138,34 @@ def plain_calls_are_accounted_for(text: str, extractor: Extractor) -> None:
     spans = [call.span for call in extraction.tool_calls] + [one.span for one in extraction.rejections]
     for start, stop in _plain_calls(text):
         assert any(first < stop and start < last for first, last in spans), text[start:stop]
+
+
+def progress_is_of_calls(chunks: Sequence[str], extractor: Extractor) -> list[ToolCall]:
+    """What is told of is being written until it is ready or withdrawn, and is ready with a call of its name alone.
+
+    Returns:
+        The calls that nothing was told of.
+    """
+    written, ended = Counter[str](), Counter[str]()
+    last: dict[str, str] = {}
+    untold: list[ToolCall] = []
+    stream = extractor.stream()
+    for chunk in [*chunks, None]:
+        events = stream.flush() if chunk is None else stream.feed(chunk)
+        told = [event for event in events if isinstance(event, CallProgress)]
+        came = [event.tool_call for event in events if isinstance(event, ToolCallReady)]
+        for event in told:
+            last[event.name] = event.status
+            (written if event.status == "writing" else ended)[event.name] += 1
+            assert ended[event.name] <= written[event.name], event
+        ready = Counter(event.name for event in told if event.status == "ready")
+        assert ready <= Counter(call.name for call in came)
+        for call in came:
+            if ready[call.name] <= 0:
+                untold.append(call)
+            ready[call.name] -= 1
+    assert "writing" not in last.values()
+    return untold
 
 
 def _plain_calls(text: str) -> Iterator[tuple[int, int]]:

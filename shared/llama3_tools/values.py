@@ -268,7 +268,11 @@ class ToolCallReady:
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """How far a call has come that is being written, with `progress`: for a display, and no promise of a call."""
+    """How far a call has come that is being written, with `progress`: for a display, and no promise of a call.
+
+    What is told of is being written in one event or several, and then ready or withdrawn in one. Nothing is told of a
+    call that comes whole with one chunk, and of an envelope no more than its first call.
+    """
 
     name: str
     """The tool that it seems to name."""

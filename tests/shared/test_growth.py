@@ -62,3 +62,23 @@ def test_in_a_stream_of_single_characters_too(text: str):
 
     work(3)
     assert work(800) < 5 * work(200) + 500
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [("[", '{"name": "f", "parameters": {}}, '), ("[", "f(a=1), "), ('{"text": "', "x"), ("", "f(a=1)\n")],
+    ids=["a list", "a pythonic list", "no name", "lines"],
+)
+def test_so_does_telling_of_progress(head: str, piece: str):
+    def work(times: int) -> int:
+        stream = Extractor(tools=TOOLS, progress=True).stream()
+
+        def feed() -> None:
+            for chunk in [head] + [piece[start : start + 8] for start in range(0, len(piece), 8)] * times:
+                stream.feed(chunk)
+            stream.flush()
+
+        return steps_of(feed)
+
+    work(3)
+    assert work(400) < 5 * work(100) + 500

@@ -36,6 +36,21 @@ noise = st.text(alphabet="{}[]()\"\\':;,= \n`~<>|/abcdefntu_1.-é\ud800", max_si
 
 CALL = '{"name":"f","parameters":{"q":1}}'
 
+TELLING = {
+    reading: Extractor(extractor.tools and extractor.tools.values(), options=extractor.options, progress=True)
+    for reading, extractor in READINGS.items()
+}
+"""The same ways to read, with progress."""
+
+TOLD = (
+    CALL,
+    '{"arguments": {"a": ""}, "name": "g"}',
+    '{"parameters": {"q": 2, "a": [{"name": "Ann"}, "}\'"]}, "name": "f"}',
+    '{"type": "function", "function": {"description": "", "name": "g", "arguments": {}}}',
+    '{"type": "function", "function": "g", "parameters": {}}',
+    '{"message": "m", "tool_call": {"name": "f", "arguments": {"q": 3}}}',
+)
+
 
 @given(readings, outputs | noise, st.randoms(use_true_random=False))
 @settings(max_examples=300)
@@ -93,6 +108,24 @@ def test_a_stream_holds_back_no_more_than_a_call(reading: str, output: str, time
     text = output * times
     chunks = [text[start : start + size] for start in range(0, len(text), size)]
     invariants.a_stream_holds_back_no_more_than_a_call(chunks, READINGS[reading])
+
+
+@given(readings, outputs, st.integers(1, 30))
+@settings(max_examples=300)
+def test_progress_is_of_calls(reading: str, output: str, size: int):
+    chunks = [output[start : start + size] for start in range(0, len(output), size)]
+    invariants.progress_is_of_calls(chunks, TELLING[reading])
+
+
+@given(
+    st.lists(st.sampled_from(TOLD), min_size=1, max_size=4),
+    st.sampled_from(["%s", "[%s]", "<tool_call>%s</tool_call>"]),
+)
+@settings(max_examples=60)
+def test_each_call_is_told_of_that_is_named_before_its_end(calls: list[str], form: str):
+    text = form % ("\n" if "tool_call" in form else ", ").join(calls)
+    assert len(TELLING["tools"].extract(text).tool_calls) == len(calls)
+    assert invariants.progress_is_of_calls(list(text), TELLING["tools"]) == []
 
 
 @given(readings, outputs, st.integers(0, 200))

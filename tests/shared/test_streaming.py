@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import random
 from collections.abc import Callable
@@ -265,6 +266,88 @@ def test_progress_of_what_becomes_no_call_is_withdrawn(text: str):
 def test_progress_is_told_of_pythonic_calls_too():
     told = progress(list("[f(a='Paris'), g()]"), tools=TOOLS)
     assert {(event.name, event.status) for event in told} >= {("f", "writing"), ("f", "ready")}
+
+
+CLOCK = {"name": "clock"}
+LONG = '{"name": "g", "parameters": {"city": "Paris"}}'
+
+
+@pytest.mark.parametrize(
+    "form", ["[%s, %s]", "<tool_call>%s\n%s</tool_call>", "```json\n%s\n%s\n```", "[%s, %s, oops]"]
+)
+def test_progress_is_told_of_a_call_while_another_one_waits(form: str):
+    told = progress(list(form % (CALL, LONG)))
+    statuses = [(event.name, event.status) for event in told]
+    assert [one for one, _ in itertools.groupby(statuses)] == [
+        ("f", "writing"),
+        ("g", "writing"),
+        ("f", "ready"),
+        ("g", "ready"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        pytest.param(["[f", "(q=", "1)]\n;\n[f(q=", "1)]print(1)"], id="of one length"),
+        pytest.param(list("[f()][f()]> "), id="in characters"),
+        pytest.param([CALL[:20], f"{CALL[20:]}\n{CALL[:20]}", CALL[20:]], id="in one chunk"),
+    ],
+)
+def test_progress_of_a_call_begins_anew_after_another_one_as_long(chunks: list[str]):
+    told = progress(chunks, tools=TOOLS)
+    statuses = [status for status, _ in itertools.groupby(event.status for event in told)]
+    assert statuses == ["writing", "ready"] * len(Extractor(TOOLS).extract("".join(chunks)).tool_calls)
+
+
+@pytest.mark.parametrize("text", ["clock.call()", '[clock.call(zone="UTC")]', '<|python_tag|>clock.call(zone="UTC")'])
+def test_progress_is_told_under_the_name_of_the_call(text: str):
+    told = progress(list(text), tools=[CLOCK])
+    assert {event.name for event in told} == {"clock"}
+    assert [event.status for event in told][-1:] == ["ready"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param('{"parameters": {"name": "Ann"}, "name": "f"}', ["f"], id="a name in the arguments"),
+        pytest.param('{"parameters": {"a": "}} \'name\': \'Ann\'"}, "name": "f"}', ["f"], id="a name in a string"),
+        pytest.param('{"function": {"parameters": [1, "x"], "name": "f"}}', ["f"], id="in the function"),
+        pytest.param('{"name": 5, "function": "f"}', ["f"], id="no name before it"),
+        pytest.param('{"parameters": {"name": "Ann"}}', [], id="no name"),
+        pytest.param('{"name": "\\q"}', [], id="no name in JSON"),
+        pytest.param('{"name": "\\u0066"}', ["f"], id="an escape"),
+        pytest.param(f'{{"parameters": {{"a": "{"x" * 5000}"}}, "name": "f"}}', [], id="far in"),
+        pytest.param('{"tool": "f", "args": {}}', [], id="under another key"),
+    ],
+)
+def test_progress_goes_by_the_name_of_the_call_and_by_none_in_its_arguments(text: str, names: list[str]):
+    assert list(dict.fromkeys(event.name for event in progress(list(text)))) == names
+
+
+def test_progress_is_told_of_what_lenient_reads():
+    told = progress(list('{"action": "f", "args": {"a": 1}}'), lenient=True)
+    assert [event.status for event in told] == ["writing"] * (len(told) - 1) + ["ready"]
+
+
+def test_progress_of_what_may_be_repaired_ends_as_it_is():
+    told = progress(list("{'name': 'f', 'parameters': {'a': True}} Done."), tools=TOOLS, repair=True)
+    assert {event.name for event in told} == {"f"}
+    assert [status for status, _ in itertools.groupby(event.status for event in told)] == ["writing", "ready"]
+
+
+def test_progress_of_code_and_of_what_is_quoted():
+    assert [event.status for event in progress(list("<|python_tag|>\nx = 1<|eom_id|>"), tools=TOOLS)][-1:] == ["ready"]
+    assert [event.status for event in progress(list(f"`{CALL}` is it."), tools=TOOLS)][-1:] == ["withdrawn"]
+
+
+def test_progress_of_a_tag_that_holds_a_call_of_another_tool_is_withdrawn():
+    told = progress(list('<function=f>{"name": "g", "parameters": {"a": 1}} oops'), tools=TOOLS)
+    assert {(event.name, event.status) for event in told} == {("f", "writing"), ("f", "withdrawn")}
+
+
+def test_progress_of_a_call_that_comes_whole_is_the_call():
+    assert progress([CALL]) == []
 
 
 def test_progress_is_told_of_each_call_in_turn():

@@ -18,7 +18,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
-__all__ = ["ARGUMENTS", "ENVELOPES", "WrittenCall", "read_call", "refuse_empty"]
+__all__ = ["ARGUMENTS", "ENVELOPES", "OTHER_NAMES", "WrittenCall", "read_call", "refuse_empty"]
 
 ENVELOPES = ("tool_call", "tool_calls")
 """The keys under which an envelope has its calls (rule 12)."""
@@ -43,7 +43,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 _RESULTS = {"output", "result", "observation", "tool_output"}
 """What stands beside a call that was run already."""
 
-_OTHER_NAMES = (
+OTHER_NAMES = (
     "tool_name",  # Cohere's Command R; LlamaIndex's ToolSelection
     "function_name",  # lmstudio-ai/lmstudio-js issue 277
     "tool",  # LangChain's OllamaFunctions, with `tool_input`
@@ -225,7 +225,7 @@ def _schema_echo(name: str) -> Refusal:
 
 def _other_names(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -> str | Refusal | None:
     """Return the key under which the name may stand: where declared tools are among them, that of one."""
-    keys = [key for key in _OTHER_NAMES if members.get(key) and isinstance(members[key], str)]
+    keys = [key for key in OTHER_NAMES if members.get(key) and isinstance(members[key], str)]
     keys = [key for key in keys if members[key] in (tools or ())] or keys
     other = next((key for key in keys if members[key] != members[keys[0]]), None)
     if other is None:

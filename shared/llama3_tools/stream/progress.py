@@ -2,54 +2,112 @@
 
 from __future__ import annotations
 
-from llama3_tools.calls.attempts import attempted_name
-from llama3_tools.stream.turn import Turn
-from llama3_tools.stream.wrappers import Held
-from llama3_tools.values import CallProgress, Event
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama3_tools.calls.attempts import LONGEST_LOOK, name_so_far
+from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.turn import Turn, tool_named
+from llama3_tools.stream.wrappers import Held, Part
+from llama3_tools.values import CallProgress, Event, ToolCall
 
 __all__ = ["Progress"]
 
 
-class Progress:
-    """Follows one candidate after the other."""
+@dataclass(slots=True)
+class _Begun:
+    """A candidate that was told of, and has neither become a call nor turned out to be none."""
 
-    __slots__ = ("_length", "_name", "_start")
+    candidate: Candidate
+    name: str
+    length: int = 0
+    """How many characters of it were told of."""
+
+    @property
+    def end(self) -> int:
+        """The offset after all of it that was read; of code, which is kept no longer, there is none."""
+        return sys.maxsize if self.candidate.tokens is None else self.candidate.start + self.candidate.kept.length
+
+
+class Progress:
+    """Follows the candidate that is being written, and those that wait for the wrappers around them."""
+
+    __slots__ = ("_made", "_nameless", "_queue", "_waiting", "_writing")
 
     def __init__(self) -> None:
-        self._start = -1
-        """The offset of the call that is followed; -1 if none is."""
-        self._name = ""
-        self._length = 0
+        self._writing: _Begun | None = None
+        self._waiting: list[_Begun] = []
+        self._queue: list[Part] | None = None
+        """The queue in which they wait: the turn begins another one when it deals this one out."""
+        self._made = 0
+        """How many calls there were after the last chunk."""
+        self._nameless: Candidate | None = None
+        """The candidate that is long, and has no name where one is looked for."""
 
     def events(self, turn: Turn) -> list[Event]:
         """Return what is new, after a chunk or at the end of the turn."""
-        events: list[Event] = []
-        candidate = turn.candidate
-        if self._start >= 0 and (candidate is None or candidate.start != self._start):
-            is_ready = _is_made(turn, self._start)
-            if is_ready or not _is_held(turn, self._start):
-                events.append(CallProgress(self._name, self._length, "ready" if is_ready else "withdrawn"))
-                self._start = -1
-        if candidate is None or candidate.flows or (self._start >= 0 and self._start != candidate.start):
-            return events
-        length = candidate.kept.length
-        if self._start < 0:
-            name = candidate.name or candidate.tag or attempted_name(candidate.text)
-            if name is None:
-                return events
-            self._start, self._name = candidate.start, name
-        if length != self._length or not events:
-            self._length = length
-            events.append(CallProgress(self._name, length, "writing"))
+        candidate = _written_now(turn)
+        ended: list[_Begun] = []
+        if self._queue is not turn.queue:
+            ended, self._waiting, self._queue = self._waiting, [], turn.queue
+        if self._writing is not None and self._writing.candidate is not candidate:
+            ended.append(self._writing)
+            self._writing = None
+        events = self._told_of_ended(turn, ended)
+        if candidate is not None and self._writing is None:
+            name = self._name(turn, candidate)
+            self._writing = None if name is None else _Begun(candidate, name)
+        writing = self._writing
+        if writing is not None and writing.length != writing.candidate.kept.length:
+            writing.length = writing.candidate.kept.length
+            events.append(CallProgress(writing.name, writing.length, "writing"))
         return events
 
+    def _told_of_ended(self, turn: Turn, ended: list[_Begun]) -> list[Event]:
+        """Say what became of candidates that ended; those that wait for a wrapper are kept."""
+        events: list[Event] = []
+        calls, at = turn.content.tool_calls, self._made
+        self._made = len(calls)
+        for begun in ended:
+            start = begun.candidate.start
+            if _is_held(turn, start):
+                self._waiting.append(begun)
+                continue
+            while at < len(calls) and calls[at].span[1] <= start:
+                at += 1
+            is_ready = _is_among(begun, calls, at) and not turn.rejections.has_any_at(start)
+            events.append(CallProgress(begun.name, begun.length, "ready" if is_ready else "withdrawn"))
+        return events
 
-def _is_made(turn: Turn, start: int) -> bool:
-    """Return whether a call was made of what was begun at an offset: the next one, if it was not rejected itself."""
-    calls = turn.content.tool_calls
-    return bool(calls) and calls[-1].span[1] > start and not turn.rejections.has_any_at(start)
+    def _name(self, turn: Turn, candidate: Candidate) -> str | None:
+        """Return the name of the tool that a candidate calls, if it is known by now."""
+        if candidate.name is not None:
+            return tool_named(turn, candidate.name) or candidate.name
+        if candidate.tag is not None or candidate is self._nameless:
+            return candidate.tag
+        name = name_so_far(candidate.text, lenient=turn.calls.lenient)
+        if name is None and candidate.kept.length > LONGEST_LOOK:
+            self._nameless = candidate
+        return name
+
+
+def _written_now(turn: Turn) -> Candidate | None:
+    """Return what is being read, or may be mended, unless it is too long for a call."""
+    candidate = turn.mending[1] if turn.mending is not None else turn.candidate
+    return None if candidate is None or candidate.flows else candidate
 
 
 def _is_held(turn: Turn, start: int) -> bool:
-    held = (part.what for part in turn.queue if isinstance(part.what, Held))
+    """Return whether the call that was begun at an offset waits: one that has just ended is among the last."""
+    held = (part.what for part in reversed(turn.queue) if isinstance(part.what, Held))
     return any(one.start <= start < one.end for one in held)
+
+
+def _is_among(begun: _Begun, calls: Sequence[ToolCall], at: int) -> bool:
+    """Return whether one of the calls from an index on was made of a candidate."""
+    while at < len(calls) and calls[at].span[0] < begun.end:
+        if calls[at].name == begun.name:
+            return True
+        at += 1
+    return False
