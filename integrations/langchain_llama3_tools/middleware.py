@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
@@ -30,7 +30,7 @@ from llama3_tools import (
     render_tool_call,
 )
 from llama3_tools.arguments import ArgumentValidator
-from llama3_tools.errors import a_type
+from llama3_tools.errors import a_type, require_parameters
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.options import written_id
@@ -111,6 +111,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
         limits: Limits = DEFAULT_LIMITS,
         max_repairs: int = 1,
         id_factory: Callable[[], str] = new_call_id,
+        **unknown: NoReturn,
     ) -> None:
         """Configure the middleware.
 
@@ -124,7 +125,7 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
                 a call whose arguments do not fit all the same, and are refused by its tool, is sent back to the model;
                 not where the agent's model is a `Llama3ToolModel` without it.
             formats: the forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read.
-            lenient: whether variants that no manual has are read, too, as there.
+            lenient: whether calls under keys that no manual has are read, too, as there.
             repair: whether a malformed call is repaired where it is closed, as there, before the model
                 is asked to.
             split_reasoning: whether `<think>…</think>` is split off the content, as there.
@@ -134,13 +135,15 @@ class Llama3ToolMiddleware(AgentMiddleware[RepairState, Any]):
             max_repairs: how often in a row the model is asked to write a call again. After that, and with 0, a
                 malformed call is text, with which the agent ends; one whose arguments do not fit goes to the tool.
             id_factory: makes the id of each call; ids must be unique in a conversation.
+            **unknown: nothing: there are no other options.
 
         Raises:
-            TypeError: `max_repairs` is no number, `limits` are no `Limits`, `id_factory` cannot be called, or what is
-                true or false is neither.
+            TypeError: there is no such option, `max_repairs` is no number, `limits` are no `Limits`, `id_factory`
+                cannot be called, or what is true or false is neither.
             ValueError: `max_repairs` is negative, a limit too low, or another option is none of its words.
             MissingExtraError: `coerce_arguments` needs `jsonschema` (extra `langchain-agents`).
         """
+        require_parameters(Llama3ToolMiddleware, unknown)
         super().__init__()
         require_choice("tools_in", tools_in, get_args(ToolsIn))
         require_choice("tool_role", tool_role, get_args(ToolRole))

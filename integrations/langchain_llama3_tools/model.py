@@ -125,7 +125,7 @@ class Llama3ToolModel(BaseChatModel):
     formats: tuple[FormatName, ...] | None = None
     """The forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read."""
     lenient: bool = False
-    """Whether variants that no manual has are read, too, as there."""
+    """Whether calls under keys that no manual has are read, too, as there."""
     repair: bool = False
     """Whether a malformed call of a tool that is bound is repaired where it is closed, as there."""
     split_reasoning: bool = False

@@ -82,7 +82,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """The forms of calls to read, by name, or `"all"`. `None`: what cannot be mistaken for prose, and with `tools`
     declared the rest, too."""
     lenient: bool = False
-    """Whether variants that no manual has are read, too: other tags, other keys."""
+    """Whether calls under keys that no manual has are read, too."""
     repair: bool = False
     """Whether a malformed call of one of the `tools` is repaired where it is closed. It needs `tools`."""
     split_reasoning: bool = False

@@ -82,7 +82,8 @@ class Llama3ToolLLM(ToolLLMOptions):
             and what does not fit, and so is the model told with the tool's result.
         formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it;
             `"none"`: no call is read.
-        lenient: whether variants that no manual has are read, too. `additional_kwargs["coerced_arguments"]` says which.
+        lenient: whether calls under keys that no manual has are read, too. `additional_kwargs["coerced_arguments"]`
+            says which.
         repair: whether malformed calls are repaired where they are closed. The same place says what
             the model wrote.
         split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in the message, a
@@ -308,7 +309,7 @@ class Llama3ToolLLM(ToolLLMOptions):
     ) -> _Request:
         kwargs = dict(options.kwargs)
         given_choice = kwargs.pop("tool_choice", None)
-        toolset = read_tools(tools)
+        toolset = read_tools(tools, may_repeat=True)
         choice = read_tool_choice(given_choice, toolset.declared, is_required=options.is_required)
         if choice == "none":
             toolset = kept_toolset(())

@@ -35,7 +35,7 @@ class ToolLLMOptions(LLMAround):
     formats: tuple[FormatName, ...] | None = Field(
         default=None, description="The forms of calls to read beside `prompt_format`, by name."
     )
-    lenient: bool = Field(default=False, description="Whether variants that no manual has are read, too.")
+    lenient: bool = Field(default=False, description="Whether calls under keys that no manual has are read, too.")
     repair: bool = Field(default=False, description="Whether malformed calls that are closed are repaired.")
     split_reasoning: bool = Field(default=False, description="Whether <think>…</think> is reasoning, and no text.")
     starts_reasoning: bool = Field(default=False, description="Whether the model's output begins inside reasoning.")

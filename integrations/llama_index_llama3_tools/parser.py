@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, NoReturn, get_args
 
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
@@ -21,7 +21,7 @@ from llama3_tools import (
     render_response_prompt,
     render_tool_prompt,
 )
-from llama3_tools.errors import require_bool
+from llama3_tools.errors import require_bool, require_parameters
 from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.prompts.placement import put_prompt_before
 from llama3_tools.strict.check import limits_of_reading
@@ -78,7 +78,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             guessing. What was changed and what does not fit is in the message's
             `additional_kwargs["coerced_arguments"]`, and on the calls of `extraction`.
         formats: the forms of calls to read, by name, or `"all"`; `None`: as `Extractor` has it.
-        lenient: whether variants that no manual has are read, too. The same places tell which.
+        lenient: whether calls under keys that no manual has are read, too. The same places tell which.
         repair: whether malformed calls of `tools` are repaired where they are closed. The same places
             tell what the model wrote.
         split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in messages, a
@@ -90,7 +90,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         id_factory: makes the id of a call. Ids must be unique in a conversation.
 
     Raises:
-        TypeError: `tools` is no list of tools, `limits` are no `Limits`, or what is true or false is neither.
+        TypeError: `tools` is no list of tools, there is no such option, `limits` are no `Limits`, or what is true or
+            false is neither.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it does not know, `multiple` comes without `strict`, `strict` with
             `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`; or a limit is too low.
@@ -112,7 +113,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         starts_reasoning: bool = False,
         limits: Limits = DEFAULT_LIMITS,
         id_factory: Callable[[], str] = new_call_id,
+        **unknown: NoReturn,
     ) -> None:
+        require_parameters(Llama3JsonToolOutputParser, unknown)
         if on_malformed not in get_args(OnMalformed):
             raise ValueError(f"on_malformed must be 'text' or 'raise', got {on_malformed!r}")
         require_bool(strict=strict, multiple=multiple)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
@@ -37,7 +37,7 @@ from llama3_tools import (
     render_tool_call,
 )
 from llama3_tools.chat.toolset import kept_toolset
-from llama3_tools.errors import require_bool, require_str
+from llama3_tools.errors import require_bool, require_parameters, require_str
 from llama3_tools.limits import DEFAULT_LIMITS, excess
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.tools.declared import not_declared
@@ -119,7 +119,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
             call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
         formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: all that is said above. Steps in
             LlamaIndex's form are read in any case.
-        lenient: whether variants that no manual has are read, too. A step's `deviations` tell which.
+        lenient: whether calls under keys that no manual has are read, too. A step's `deviations` tell which.
         repair: whether malformed calls of `tools` are repaired where they are closed. A step's
             `repaired_from` is what the model wrote.
         split_reasoning: whether `<think>…</think>` is no part of the step, rather than the beginning of its thought.
@@ -130,7 +130,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
         limits: how deep and how long a call may be. What goes beyond is none.
 
     Raises:
-        TypeError: `tools` is no list of tools, `limits` are no `Limits`, or what is true or false is neither.
+        TypeError: `tools` is no list of tools, there is no such option, `limits` are no `Limits`, or what is true or
+            false is neither.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
         ValueError: an option has a value that it does not know, a limit is too low, or `repair` has no `tools`.
     """
@@ -147,7 +148,9 @@ class Llama3ReActOutputParser(ReActOutputParser):
         split_reasoning: bool = False,
         starts_reasoning: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        **unknown: NoReturn,
     ) -> None:
+        require_parameters(Llama3ReActOutputParser, unknown)
         require_bool(coerce_arguments=coerce_arguments, split_reasoning=split_reasoning)
         toolset = None if tools is None else read_tools(tools)
         # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
@@ -323,7 +326,7 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
             chat_history: the conversation.
             current_reasoning: the steps since the last question.
         """
-        toolset = read_tools(tools)
+        toolset = read_tools(tools, may_repeat=True)
         header = self.system_header.format(
             tool_desc=toolset.prompt() if toolset.declared else "There are no functions.",
             tool_names=", ".join(toolset.declared) or "none",

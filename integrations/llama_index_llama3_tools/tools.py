@@ -21,14 +21,18 @@ LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | T
 `llama3_tools.Tool`."""
 
 
-def read_tools(tools: Iterable[LlamaIndexToolLike]) -> Toolset:
-    """Read LlamaIndex's tools. One that is there twice is read once.
+def read_tools(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False) -> Toolset:
+    """Read LlamaIndex's tools.
 
     >>> def add(a: int, b: int) -> int:
     ...     "Add two numbers."
     ...     return a + b
     >>> read_tools([FunctionTool.from_defaults(add)]).declared["add"].parameters["required"]
     ['a', 'b']
+
+    Args:
+        tools: the tools.
+        may_repeat: whether one that is there twice is read once: an agent adds up what it has and what it retrieves.
 
     Raises:
         TypeError: `tools` is no list of tools.
@@ -38,7 +42,7 @@ def read_tools(tools: Iterable[LlamaIndexToolLike]) -> Toolset:
         raise TypeError(f"tools must be a list of tools, got one {type(tools).__name__}: put it in a list")
     different: dict[str, LlamaIndexToolLike] = {}
     for index, tool in enumerate(tools):
-        if not any(_declared(tool) is _declared(other) for other in different.values()):
+        if not may_repeat or not any(_declared(tool) is _declared(other) for other in different.values()):
             different[f"tools[{index}]"] = tool
     return kept_toolset([_tool(tool, where) for where, tool in different.items()])
 

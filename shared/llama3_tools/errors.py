@@ -174,6 +174,21 @@ def require_options(owner: str, given: Iterable[str], known: Iterable[str]) -> N
             raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
 
 
+def require_parameters(owner: type, unknown: Iterable[str]) -> None:
+    """Raise a `TypeError` for the first option that a class has no parameter for, as `require_options` does.
+
+    Args:
+        owner: the class. It takes what it has no parameter for as `**unknown: NoReturn`.
+        unknown: the names of the options in there.
+    """
+    names = list(unknown)
+    if names:
+        from inspect import signature  # noqa: PLC0415 (for errors alone)
+
+        parameters = signature(owner).parameters.values()
+        require_options(owner.__name__, names, (one.name for one in parameters if one.kind is not one.VAR_KEYWORD))
+
+
 def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return the end of a message about a word that is none of those known, if one of them is like it.
 

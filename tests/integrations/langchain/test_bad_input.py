@@ -251,7 +251,7 @@ class TestOptions:
             ({"starts_reasoning": 1}, TypeError, "starts_reasoning is True or False, not 1"),
             ({"coerce_arguments": "often"}, TypeError, "coerce_arguments is True or False, not 'often'"),
             ({"repair": "no"}, TypeError, "repair is True or False, not 'no'"),
-            ({"on_invalid": "text"}, TypeError, "unexpected keyword argument 'on_invalid'"),
+            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid', only tools_in, "),
         ],
     )
     def test_of_the_middleware_when_it_is_made(self, option: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401

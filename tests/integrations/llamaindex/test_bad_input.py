@@ -408,7 +408,7 @@ class TestOptions:
             ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool is "text" or "call", not \'raise\''),
             ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got one str"),
             ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is an int: expected a tool"),
-            ({"on_unknown": "call"}, TypeError, "unexpected keyword argument 'on_unknown'"),
+            ({"on_unknown": "call"}, TypeError, "has no option 'on_unknown', only tools, "),
         ],
     )
     def test_options_of_the_react_parser(self, options: dict[str, Any], kind: type[Exception], message: str) -> None:

@@ -18,7 +18,12 @@ from pydantic import BaseModel
 
 from integrations.llamaindex.scripted import CALL
 from llama3_tools import Extractor, Llama3ToolsError, Tool, ToolDefinitionError, extract
-from llama_index_llama3_tools import FailedToolCall, Llama3JsonToolOutputParser, MalformedToolCallError
+from llama_index_llama3_tools import (
+    FailedToolCall,
+    Llama3JsonToolOutputParser,
+    Llama3ReActOutputParser,
+    MalformedToolCallError,
+)
 
 WEATHER = {
     "type": "function",
@@ -272,6 +277,12 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
     "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
     "a name twice": ([WEATHER, get_weather], ToolDefinitionError, "'get_weather' is declared twice"),
+    "one function twice": (
+        [get_weather, get_weather],
+        ToolDefinitionError,
+        r"tools\[1\]: .*'get_weather' is declared twice",
+    ),
+    "one dict twice": ([WEATHER, WEATHER], ToolDefinitionError, "'get_weather' is declared twice"),
 }
 
 
@@ -279,6 +290,20 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
 def test_wrong_tools_are_named(tools: Any, kind: type[Exception], message: str) -> None:  # noqa: ANN401 (wrong on purpose)
     with pytest.raises(kind, match=message):
         Llama3JsonToolOutputParser(tools)
+
+
+@pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
+def test_an_option_that_there_is_not_is_named_with_the_one_that_was_meant(parser: Any) -> None:  # noqa: ANN401 (a class)
+    with pytest.raises(
+        TypeError, match=rf"^{parser.__name__} has no option 'tool', only tools, .*; did you mean 'tools'\?$"
+    ):
+        parser(tool=[WEATHER])
+
+
+@pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
+def test_a_tool_that_is_declared_twice_is_named(parser: Any) -> None:  # noqa: ANN401 (a class)
+    with pytest.raises(ToolDefinitionError, match="declared twice"):
+        parser([get_weather, get_weather])
 
 
 WRONG_OUTPUTS: dict[str, tuple[Any, str]] = {

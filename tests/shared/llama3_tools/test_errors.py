@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import NoReturn
 
 import pytest
 
@@ -15,7 +16,7 @@ from llama3_tools import (
     StreamStateError,
     ToolDefinitionError,
 )
-from llama3_tools.errors import a_type, did_you_mean, require_bool, require_options, require_str
+from llama3_tools.errors import a_type, did_you_mean, require_bool, require_options, require_parameters, require_str
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,18 @@ def test_an_option_that_there_is_not_is_named_with_those_that_there_are():
         require_options("f", ["alpha", "x", "y"], ["alpha", "beta"])
     with pytest.raises(TypeError, match=r"^f has no option 'alhpa', only alpha, beta; did you mean 'alpha'\?$"):
         require_options("f", ["alhpa"], ["alpha", "beta"])
+
+
+class Configured:
+    def __init__(self, alpha: int = 0, *, beta: int = 0, **unknown: NoReturn) -> None:
+        require_parameters(Configured, unknown)
+        self.sum = alpha + beta
+
+
+def test_a_parameter_that_a_class_has_not_is_named_with_those_that_it_has():
+    assert Configured(1, beta=2).sum == 3
+    with pytest.raises(TypeError, match=r"^Configured has no option 'bet', only alpha, beta; did you mean 'beta'\?$"):
+        Configured(bet=1)  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_word_that_is_like_none_is_not_guessed():
