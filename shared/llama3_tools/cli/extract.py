@@ -86,7 +86,7 @@ def extract(  # noqa: PLR0913 (an option each)
         raise click.UsageError(f"{tools_file}: {error}") from None
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
-    screen = console(color)
+    screen = console(color, is_endless=True)
     failed = False
     for name in files or (_STDIN,):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal, TypeAlias
 
 import click
@@ -9,6 +10,8 @@ from click.decorators import FC
 from rich.console import Console
 
 __all__ = ["ColorChoice", "color_option", "console"]
+
+_ENDLESS = 10**9
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
@@ -30,9 +33,15 @@ class _Screen(Console):
         raise  # noqa: PLE0704 - called while the error is handled
 
 
-def console(color: ColorChoice, *, stderr: bool = False) -> Console:
-    """Return a console that prints in colour when that is wanted, and marks up nothing by itself."""
-    return _Screen(
+def console(color: ColorChoice, *, stderr: bool = False, is_endless: bool = False) -> Console:
+    """Return a console that prints in colour when that is wanted, and marks up nothing by itself.
+
+    Args:
+        color: when to print in colour.
+        stderr: whether it prints to standard error.
+        is_endless: whether lines are as long as they are where no terminal has a width, in a file or a pipe.
+    """
+    screen = _Screen(
         stderr=stderr,
         force_terminal=True if color == "always" else None,
         no_color=True if color == "never" else None,
@@ -40,3 +49,6 @@ def console(color: ColorChoice, *, stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
     )
+    if is_endless and not screen.file.isatty() and "COLUMNS" not in os.environ:
+        screen.width = _ENDLESS
+    return screen

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from llama3_tools.cli.other_readings import Option, OtherCall, first_meeting
@@ -32,6 +30,7 @@ _ADVICE = {
     RejectionReason.SCHEMA_ECHO: "the model repeats its prompt: give it an example of a call",
     RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
 }
+_MARGIN = "  "
 _NOTHING = (
     "Nothing in it is a whole call: no JSON object with a name and arguments, bare, in a tag or in a fence. "
     "Nor is there one with --lenient, with --format all or with other tools."
@@ -51,19 +50,29 @@ def show_output(screen: Console, name: str, whole: SegmentedOutput, others: Sequ
     output = Text()
     for segment in whole.segments:
         output.append(_seen(segment), STYLES[segment.kind])
-    screen.print(Padding(output, (1, 2), expand=False))
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    says_why = False
-    for kind, where, explanation in _rows(whole, others):
-        table.add_row(Text(kind.value, STYLES[kind]), where, explanation)
-        says_why |= kind is not SegmentKind.REMOVED
-    if table.row_count:
-        screen.print(Padding(table, (0, 2, 1, 2), expand=False))
-    if not says_why:
-        screen.print(Padding(Text(_NOTHING), (0, 2, 1, 2), expand=False))
+    screen.print()
+    _print_indented(screen, Text(_MARGIN), output)
+    screen.print()
+    rows = list(_rows(whole, others))
+    most = [
+        max(map(len, column), default=0) for column in zip(*((kind.value, at) for kind, at, _ in rows), strict=True)
+    ]
+    for kind, at, explanation in rows:
+        word, place = (text.ljust(width) for text, width in zip((kind.value, at), most, strict=True))
+        head = Text.assemble(_MARGIN, (word, STYLES[kind]), f"{_MARGIN}{place}{_MARGIN}")
+        _print_indented(screen, head, explanation)
+    if rows:
+        screen.print()
+    if all(kind is SegmentKind.REMOVED for kind, _, _ in rows):
+        _print_indented(screen, Text(_MARGIN), Text(_NOTHING))
+        screen.print()
+
+
+def _print_indented(screen: Console, head: Text, text: Text) -> None:
+    """Print a text with something before its first line, and as much space before the others."""
+    for line in text.wrap(screen, max(screen.width - len(head) - len(_MARGIN), 1), overflow="fold"):
+        screen.print(head + line, soft_wrap=True)
+        head = Text(" " * len(head))
 
 
 def _summary(whole: SegmentedOutput) -> str:

@@ -173,6 +173,19 @@ def test_show_prints_in_colour_where_it_is_wanted() -> None:
 def test_show_fills_no_line_with_spaces() -> None:
     printed = extract("--show", "--color", "never", stdin='{"name": "f", "parameters": {}}').stdout
     assert max(map(len, printed.splitlines())) < 60
+    assert [line for line in printed.splitlines() if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_show_wraps_no_line_where_it_prints_to_no_terminal(color: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = f"{'Well, ' * 40}\n{CALL[:-9]} {'x' * 300}"
+    shown = extract("--show", "--color", color, stdin=text).stdout
+    assert f"  {'Well, ' * 40}\n" in shown
+    assert "x" * 300 in shown
+    assert max(map(len, shown.splitlines())) < 400
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, extract("--show", "--color", "never", stdin=text).stdout.splitlines())) <= 50
 
 
 def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:

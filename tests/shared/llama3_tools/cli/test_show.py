@@ -34,9 +34,9 @@ SHOWN_TRUNCATED = """\
   [bold red]{"city": "Paris"}}[/]</think>[bold red]{"name": "clock", "parameters": [/]
   [bold red]{"city": "Paris[/]
 
-  [dim cyan]removed [/]  1:4    [dim]'\\n<tool_call>'                                [/]
+  [dim cyan]removed [/]  1:4    [dim]'\\n<tool_call>'[/]
   [bold green]call    [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
-  [dim cyan]removed [/]  2:62   [dim]'</tool_call>\\n'                               [/]
+  [dim cyan]removed [/]  2:62   [dim]'</tool_call>\\n'[/]
   [bold red]rejected[/]  3:11   [bold]quoted[/]: in thoughts
                    [dim]the model shows a call to the reader: tell it [/]
                    [dim]not to quote its calls[/]
@@ -62,7 +62,7 @@ SHOWN_ODD = """\
   [dim cyan]```[/]
 
   [bold green]call    [/]  1:1   clock {}[dim]  read as json, repaired[/]
-  [dim cyan]removed [/]  1:36  [dim]', '                                    [/]
+  [dim cyan]removed [/]  1:36  [dim]', '[/]
   [bold green]call    [/]  1:38  clock {"é\\u200dé":1}[dim]  read as function, [/]
                   [dim]the tag is written <function(NAME)>{…}, [/]
                   [dim]repaired[/]
@@ -71,10 +71,10 @@ SHOWN_ODD = """\
                   [dim]with --on-unknown-tool call, or with [/]
                   [dim]--tools that declare é\\u200dé, it is a [/]
                   [dim]call: é\\u200dé {}[/]
-  [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'                         [/]
+  [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'[/]
   [bold green]call    [/]  5:1   clock {"city": "Paris"}[dim]  read as fence[/]
   [dim cyan]removed [/]  5:51  [dim]'                                       [/]
-                  [dim]\\n```'                                  [/]
+                  [dim]\\n```'[/]
 
 """
 
@@ -131,7 +131,7 @@ SHOWN_OTHER = """\
   text      3:15  with --format all, or with --tools that
                   declare code_interpreter, it is a call:
                   code_interpreter {"code": "1 + 1"}
-  [dim cyan]removed [/]  3:20  [dim]'<|eom_id|>'                                [/]
+  [dim cyan]removed [/]  3:20  [dim]'<|eom_id|>'[/]
 
 """
 
