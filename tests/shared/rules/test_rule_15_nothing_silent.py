@@ -200,6 +200,16 @@ def test_a_list_of_strings_that_hold_calls_is_reported():
     assert extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS).rejections
 
 
+@pytest.mark.parametrize("text", ['["now()"]', "['x', 'now(a=1)']", '[("now()")]'])
+def test_a_list_of_strings_that_hold_pythonic_calls_is_reported(text: str):
+    assert ("quoted", "now") in rejected(extract_in_every_chunking(text, tools=TOOLS))
+
+
+def test_a_quoted_name_with_an_escape_that_json_does_not_have_is_none():
+    text = r'<think>{"parameters": {}, "name": "\q"}</think>'
+    assert rejected(extract_in_every_chunking(text, tools=TOOLS)) == [("quoted", None)]
+
+
 NEVER_PROMOTED = {
     "the value of a member": (f'{{"tags": ["a",], "example": {CALL}}}', ["malformed", "not_a_call"]),
     "an element of a member": (f'{{"tags": ["a",], "examples": [{CALL}]}}', ["malformed", "not_a_call"]),
