@@ -34,7 +34,14 @@ def test_each_rule_that_can_be_switched_off_is_counted():
         for path in STREAM.glob("*.py")
         for name in re.findall(r'"(\w+)" (?:not )?in [\w.]*off\b', path.read_text())
     }
-    assert {name for rule in RULES for name in rule.off} == {*FORMATS, *asked_for, "span", "bold", "code"}
+    assert {name for rule in RULES for name in rule.off} == {
+        *FORMATS,
+        *asked_for,
+        "span",
+        "bold",
+        "code",
+        "functionary",
+    }
     assert {name for rule in RULES for name in rule.off} == formats.RULES
 
 
