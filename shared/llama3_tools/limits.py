@@ -9,7 +9,23 @@ from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "excess", "loaded_limits", "require_limits", "too_deep", "too_long", "too_many"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "LONGEST_NAME",
+    "Limits",
+    "excess",
+    "loaded_limits",
+    "require_limits",
+    "too_deep",
+    "too_long",
+    "too_many",
+]
+
+LONGEST_NAME = 128
+"""How many characters the name of a tool may have where it stands outside of JSON: as many as MCP's tools may have.
+
+Each pattern of a name, and how much text is kept to find one, comes from it.
+"""
 
 _LEAST_CANDIDATE = 256
 

@@ -6,6 +6,7 @@ import json
 import re
 
 from llama3_tools.calls.shapes import ENVELOPES, OTHER_NAMES
+from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reading.python_scalars import is_unicode
 from llama3_tools.values import RejectionReason
 
@@ -17,8 +18,10 @@ NEVER = frozenset({RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY})
 LONGEST_LOOK = 4096
 """How far into a candidate anyone looks for a name or a key."""
 
-_LONGEST_NAME = 128
-_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){1,768})["']""")
+_LONGEST_ESCAPED = LONGEST_NAME * len(r"\u0061")
+_NAME = re.compile(
+    rf"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){{1,{_LONGEST_ESCAPED}}})["']"""
+)
 _NAME_KEYS = ("name", "tool_name", "function")
 _AROUND_A_CALL = ("", "function", *ENVELOPES)
 """The keys around the name of a call, and around nothing of its arguments; an element of a list has none."""
@@ -78,7 +81,7 @@ def _decoded(name: str) -> str | None:
             return None
         if not is_unicode(name):
             return None
-    return name if len(name) <= _LONGEST_NAME else None
+    return name if len(name) <= LONGEST_NAME else None
 
 
 def has_call_keys(text: str) -> bool:

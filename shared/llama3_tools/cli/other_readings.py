@@ -11,7 +11,9 @@ from itertools import combinations, islice
 
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
+from llama3_tools.formats.base import WORD_NAME
 from llama3_tools.formats.pythonic import METHOD
+from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall
 
@@ -21,8 +23,8 @@ _ALL = require_formats("all")
 _MOST_OPTIONS = 2
 _MOST_NAMES = 64
 _NAMES = re.compile(
-    r"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))([^\W\d][\w.:/-]{0,63}?)(?:\.call)?\("  # of pythonic calls
-    r"|[\"']name[\"']\s*:\s*[\"']([^\"'\s]{1,64})[\"']",
+    rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
+    rf"|[\"']name[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']",
     re.MULTILINE,
 )
 

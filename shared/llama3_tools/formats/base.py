@@ -7,10 +7,37 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-__all__ = ["SPACE", "Closing", "Kind", "WireFormat", "beginnings", "literals"]
+from llama3_tools.limits import LONGEST_NAME
+
+__all__ = [
+    "LOOK_BEHIND",
+    "NAME",
+    "NAME_BEGINS",
+    "NAME_CHAR",
+    "SPACE",
+    "WORD_NAME",
+    "Closing",
+    "Kind",
+    "WireFormat",
+    "beginnings",
+    "literals",
+    "tag",
+]
 
 SPACE = r"[ \t\n\r]{0,128}"
 """White space between two tokens of JSON, as far as anyone looks ahead."""
+
+NAME_CHAR = r"[\w.:/-]"
+"""A character in the name of a tool."""
+NAME = rf"{NAME_CHAR}{{1,{LONGEST_NAME}}}"
+"""The name of a tool, where what stands around it says that it is one."""
+NAME_BEGINS = rf"{NAME_CHAR}{{0,{LONGEST_NAME}}}"
+"""As much of one as has come."""
+WORD_NAME = rf"[^\W\d]{NAME_CHAR}{{0,{LONGEST_NAME - 1}}}"
+"""The name of a tool, where nothing but its place says that it may be one: it begins with a letter or `_`."""
+
+LOOK_BEHIND = LONGEST_NAME + 32
+"""How much of the text before a place is looked at, at most: a name, and what may stand around it."""
 
 
 class Kind(Enum):

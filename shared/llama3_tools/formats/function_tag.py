@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from llama3_tools.formats.base import Kind, WireFormat, beginnings
+from llama3_tools.formats.base import NAME, NAME_BEGINS, Kind, WireFormat, beginnings
 
 __all__ = ["CLOSING", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS"]
 
-_NAME = r"[\w.:/-]{1,128}"
-_PARTIAL = r"[\w.:/-]{0,128}"
 _SPACE = r"[ \t\n\r]{0,16}"
 
 CLOSING = "</function>"
@@ -32,12 +30,12 @@ MISSPELLED_CLOSINGS = ("<function>", ">")
 FUNCTION_TAG = WireFormat(
     "function_tag",
     Kind.NAMED_TAG,
-    rf"<function(?:=(?P<tag_name>{_NAME})>"
-    rf'|[ ]name="(?P<attribute_name>{_NAME})">'
-    rf"|[=.](?P<dotted_name>{_NAME})(?:[>=]|(?={_SPACE}\{{))"
-    rf"|\((?P<called_name>{_NAME})\)>?(?={_SPACE}\{{))",
-    rf"{beginnings('<function=')}|<function(?:[=.]{_PARTIAL}{_SPACE}|\({_PARTIAL}(?:\)>?{_SPACE})?"
-    rf'|[ ](?:{beginnings("name=")}|name=(?:"{_PARTIAL}"?)?)?)',
+    rf"<function(?:=(?P<tag_name>{NAME})>"
+    rf'|[ ]name="(?P<attribute_name>{NAME})">'
+    rf"|[=.](?P<dotted_name>{NAME})(?:[>=]|(?={_SPACE}\{{))"
+    rf"|\((?P<called_name>{NAME})\)>?(?={_SPACE}\{{))",
+    rf"{beginnings('<function=')}|<function(?:[=.]{NAME_BEGINS}{_SPACE}|\({NAME_BEGINS}(?:\)>?{_SPACE})?"
+    rf'|[ ](?:{beginnings("name=")}|name=(?:"{NAME_BEGINS}"?)?)?)',
     "<",
     "f",
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from llama3_tools.formats.base import SPACE, Kind, WireFormat
+from llama3_tools.formats.base import LOOK_BEHIND, NAME_CHAR, SPACE, Kind, WireFormat
+from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reading.json_object import JsonObject, parse_object
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
@@ -21,13 +22,18 @@ __all__ = [
     "arguments_in_json",
     "goes_on_as_code",
     "is_part_of_code",
+    "listed_name",
+    "name_before",
+    "quoted_name_before",
 ]
 
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
 decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 
-NAME = r"[^\W\d][\w.:/-]{0,68}"
+_LONGEST = LONGEST_NAME + len(METHOD)
+NAME = rf"[^\W\d]{NAME_CHAR}{{0,{_LONGEST - 1}}}"
+"""The name in a pythonic call, with `METHOD` or without."""
 
 PYTHONIC_LIST = WireFormat(
     "pythonic_list",
@@ -58,6 +64,41 @@ _CODE_BEFORE = re.compile(
 )
 _CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{NAME}{SPACE}\()|[ \t]{{1,8}}else\b")
 _MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{NAME}{SPACE})?)?\Z")
+
+
+_LONGEST_AT_END = _LONGEST + 5
+_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME})[ \t]{{0,4}}\r?\Z")
+_LISTED_NAME = re.compile(rf"\[{SPACE}({NAME})").match
+_QUOTED_NAME = re.compile(rf"[\[(,]\s{{0,8}}[\"'(]{{1,2}}\s{{0,8}}({NAME})\Z")
+
+
+def name_before(text: str, at: int) -> re.Match[str] | None:
+    """Find the name that ends directly before an index, or before a few blanks and a carriage return there.
+
+    >>> name_before("So: get_weather(", 15)[1]
+    'get_weather'
+    """
+    first = max(at - _LONGEST_AT_END, 0)
+    end = first + len(text[first:at].rstrip(" \t\r"))
+    return _NAME_AT_END.search(text, max(text.rfind(" ", first, end), first), at)
+
+
+def quoted_name_before(text: str, at: int) -> re.Match[str] | None:
+    """Find the name that ends directly before an index, and stands in a list of strings.
+
+    >>> quoted_name_before("['now()', 'get_weather(", 22)[1]
+    'get_weather'
+    """
+    return _QUOTED_NAME.search(text, max(at - LOOK_BEHIND, 0), at)
+
+
+def listed_name(text: str, at: int) -> re.Match[str] | None:
+    """Find the name with which the list at an index begins.
+
+    >>> listed_name("[ now()]", 0)[1]
+    'now'
+    """
+    return _LISTED_NAME(text, at)
 
 
 def is_part_of_code(before: str) -> bool:

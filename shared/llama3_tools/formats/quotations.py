@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from llama3_tools.formats.base import Closing, Kind, WireFormat, beginnings, literals
+from llama3_tools.formats.base import NAME, Closing, Kind, WireFormat, beginnings, literals
 
-__all__ = ["RESPONSE", "THOUGHT", "end_of_quote", "end_of_tag"]
+__all__ = ["RESPONSE", "RESULT_LINE", "THOUGHT", "end_of_quote", "end_of_tag"]
 
 # <think> is DeepSeek-R1-Distill-Llama's; the others are those of finetunes: Hermes 3's <scratch_pad>, <thinking> and
 # <reasoning> of DeepHermes and Reflection Llama. Without it, what a model only thinks of calling would run.
@@ -35,6 +35,12 @@ RESPONSE = WireFormat(
     "t",
     is_inside=False,
 )
+
+RESULT_LINE = re.compile(rf"(?:Result|Error) of ({NAME}):")
+"""How a line begins that shows a result to the model, as `render_tool_result` writes it, and the name in it.
+
+Strangers wrote the result, and without this a call in one that the model repeats would run.
+"""
 
 
 @cache

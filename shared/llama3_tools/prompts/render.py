@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import require_str
 from llama3_tools.formats import Formats, require_formats
+from llama3_tools.formats.base import NAME, WORD_NAME
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -56,8 +57,8 @@ _PYTHONIC_INSTRUCTION = (
     "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]"
 )
 # The names that a form can carry.
-_TAGGED_NAME = re.compile(r"[\w.:/-]{1,128}")
-_PYTHON_NAME = re.compile(r"[^\W\d][\w.:/-]{0,63}")
+_TAGGED_NAME = re.compile(NAME)
+_PYTHON_NAME = re.compile(WORD_NAME)
 
 _REQUIRED = "Call a function in your reply."
 _NAMED = "Call the function {name!r} in your reply."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
+from llama3_tools.formats.quotations import RESULT_LINE
 from llama3_tools.stream.rejections import IN_RESULT, IN_SPAN, IN_STRING
 
 __all__ = ["Line", "is_marker"]
@@ -22,9 +23,6 @@ _MARKER = re.compile(r"[ \t\xa0]*(?:(?:[-*+•]|\d{1,4}[.)])[ \t\xa0]+)*")
 _BLOCKQUOTE = re.compile(rf"{_MARKER.pattern}>")
 _TICKS = re.compile(r"`+").findall
 _IN_STRING = re.compile(r"(?<![\w\"'])[\"']\Z")
-# How `render_tool_result` shows a result to the model: strangers wrote it, and without this a call in one that the
-# model repeats would run.
-_RESULT = re.compile(r"(?:Result|Error) of ([\w.:/-]{1,128}):")
 
 
 def is_marker(text: str) -> bool:
@@ -112,7 +110,7 @@ class Line:
         if (self._opened or self._ticks) and "span" not in off and self._is_span_open:
             return IN_SPAN
         if " of " in text and "result" not in off:
-            result = _RESULT.match(text)
+            result = RESULT_LINE.match(text)
             if result is not None and result[1] in tools:
                 return IN_RESULT
         return None

@@ -9,8 +9,16 @@ from collections.abc import Callable
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS, end_of_fence
 from llama3_tools.formats.json_calls import TOOL_CALLS
+from llama3_tools.formats.prefixes import (
+    FUNCTIONARY,
+    LINE_MARKS,
+    functools_start,
+    header_before,
+    mark_start,
+    prefix_start,
+)
 from llama3_tools.formats.protocol_tokens import END_OF_TURN, PYTHON_TAG
-from llama3_tools.formats.pythonic import is_part_of_code
+from llama3_tools.formats.pythonic import is_part_of_code, listed_name, name_before, quoted_name_before
 from llama3_tools.formats.quotations import end_of_tag
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
@@ -29,22 +37,10 @@ __all__ = ["read_prose"]
 _FAR = 512
 """Longer than anything is that may be the beginning of a format at the end of the text."""
 
-_LONGEST_LINE_NAME = 76
 _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
-_HEADER_LINE = re.compile(r"(?:(?<=\n)|>>>)([^\W\d][\w.:/-]{0,63})[ \t]{0,4}\r?\n[ \t\r\n]{0,8}\Z")
-_LONGEST_GAP = 9
-"""How many characters there are from the end of such a line to the call, at most."""
-_NAME_AT_END = re.compile(r"(?<![\w.:/-])([^\W\d][\w.:/-]{0,68})[ \t]{0,4}\r?\Z")
-_LISTED_NAME = re.compile(r"\[\s{0,128}([\w.:/-]{1,64})").match
-_QUOTED_NAME = re.compile(r"[\[(,]\s{0,8}[\"'(]{1,2}\s{0,8}([^\W\d][\w.:/-]{0,63})\Z")
-_HELD_TAIL = re.compile(r"[`*]{1,2}\Z|>{1,3}\Z|(?<!\w)f(?:u(?:n(?:c(?:t(?:o(?:o(?:l(?:s)?)?)?)?)?)?)?)?\Z")
-_IS_FUNCTOOLS = re.compile(r"(?<!\w)functools").match
-_LONGEST_SPAN = _BOLD = 2
-"""How many backticks open a code span at most, and how many asterisks bold."""
 _INDENTATIONS = ("", " ", "  ", "   ")
 """What may stand before a call on its line: more is code, as in Markdown."""
 _BLOCKQUOTE = re.compile(r"[ \t]{0,3}>[ \t>]{0,8}").fullmatch
-_FUNCTOOLS = "functools"
 _NAME_ENDS = "_.:/- \t\r\n"
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]\s*\Z")
 
@@ -79,18 +75,8 @@ def read_prose(turn: Turn) -> bool:
 def before_marker(turn: Turn, at: int) -> int:
     """Return where the prefix of a possible call starts: backticks, asterisks, `functools`, or a line with a name."""
     text, pos = turn.window.text, turn.window.pos
-    header = find_header(text, at) if turn.pythonic_tools else None
-    if header is not None:
-        return max(header.start(), pos)
-    tail = _HELD_TAIL.search(text, max(at - len(_FUNCTOOLS), pos), at)
-    return tail.start() if tail else at
-
-
-def find_header(text: str, at: int) -> re.Match[str] | None:
-    """Find a line with nothing but a name, or with `>>>` before one, that ends directly before an index."""
-    if text.rfind("\n", max(at - _LONGEST_GAP, 0), at) < 0:
-        return None
-    return _HEADER_LINE.search(text, max(at - LOOK_BEHIND, 0), at)
+    header = header_before(text, at) if turn.pythonic_tools else None
+    return max(header.start(), pos) if header is not None else prefix_start(text, at, pos)
 
 
 def held_tail(turn: Turn, text: str) -> int:
@@ -99,24 +85,16 @@ def held_tail(turn: Turn, text: str) -> int:
     last = text[-1]
     if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
         if last in " \t\r\n":
-            header = find_header(text, end)
+            header = header_before(text, end)
             if header is not None and header[1] in turn.pythonic_tools:
                 return max(header.start(), pos)
-        word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t\r"))), end - _LONGEST_LINE_NAME, 0)
-        found = _NAME_AT_END.search(text, word_at)
+        found = name_before(text, end)
         if found is not None and turn.calls.may_begin_name(found[1]):
             start = found.start()
-            if text.startswith(">>>", start - 3):
-                return max(start - 3, pos)
-            lead = text[start - 2 : start]
-            if lead[-1:] == "`" or lead == "**":
-                return max(start - (2 if lead[:1] == lead[-1:] else 1), pos)
-            if may_stand_at(turn, start):
-                return max(start, pos)
-    if last in "*`>" or text.find("f", -len(_FUNCTOOLS)) >= 0:
-        tail = _HELD_TAIL.search(text, max(end - len(_FUNCTOOLS), pos))
-        return tail.start() if tail else end
-    return end
+            marked = mark_start(text, start)
+            if marked < start or may_stand_at(turn, start):
+                return max(marked, pos)
+    return prefix_start(text, end, pos)
 
 
 def skip_surplus(turn: Turn) -> bool:
@@ -156,7 +134,7 @@ def is_bracket_open(turn: Turn, closer: str) -> bool:
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
-    if (turn.pythonic_tools or turn.window.text[at - 1] in "`*") and opens_line_wrapper(turn, at):
+    if (turn.pythonic_tools or turn.window.text[at - 1] in LINE_MARKS) and opens_line_wrapper(turn, at):
         return True
     put_up_to(turn, at)
     return begin_json(turn, at)
@@ -173,8 +151,7 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Begin a pythonic call without brackets, if it names a declared tool and a call may stand there."""
     at, window = match.start(), turn.window
     text = window.text
-    word_at = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at), at - _LONGEST_LINE_NAME, 0)
-    found = _NAME_AT_END.search(text, word_at, at)
+    found = name_before(text, at)
     tool = tool_named(turn, found[1]) if found else None
     if found is None or tool is None:
         return False
@@ -224,22 +201,16 @@ def quoted_name(turn: Turn, name: str, start: int) -> bool:
 def reject_quoted_name(turn: Turn, at: int) -> None:
     """Report a declared name with arguments that stands in a list of strings."""
     window = turn.window
-    found = _QUOTED_NAME.search(window.text, max(at - LOOK_BEHIND, 0), at)
+    found = quoted_name_before(window.text, at)
     if found is not None and tool_named(turn, found[1]) is not None:
         turn.rejections.quoted(window.base + found.start(1), window.base + at, IN_STRING, found[1])
 
 
 def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     at, text = match.start(), turn.window.text
-    if text[at - 1] in "`*" and opens_line_wrapper(turn, at):
+    if text[at - 1] in LINE_MARKS and opens_line_wrapper(turn, at):
         return True
-    start = at
-    if (
-        text.endswith(_FUNCTOOLS, 0, at)
-        and at - len(_FUNCTOOLS) >= turn.window.pos
-        and _IS_FUNCTOOLS(text, at - len(_FUNCTOOLS))
-    ):
-        start = at - len(_FUNCTOOLS)
+    start = functools_start(text, at, turn.window.pos)
     if format_.name == "pythonic_list":
         put_up_to(turn, start)
         why = turn.line.quotation(turn.calls.declared)
@@ -253,7 +224,7 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
     """Pass a list that is a part of code, or quoted, and report the declared tool in it."""
     at, window, end = match.start(), turn.window, match.end()
-    found = _LISTED_NAME(window.text, at)
+    found = listed_name(window.text, at)
     name = tool_named(turn, found[1]) if found else None
     if found is not None and name is not None:
         end = found.end()
@@ -284,7 +255,7 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     opening, name, at = match[0], format_.name, match.start()
-    if turn.window.text[at - 1] in "`*" and opens_line_wrapper(turn, at):
+    if turn.window.text[at - 1] in LINE_MARKS and opens_line_wrapper(turn, at):
         return True
     return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
 
@@ -399,18 +370,16 @@ def opens_line_wrapper(turn: Turn, at: int) -> bool:
     window = turn.window
     text, pos = window.text, window.pos
     last = text[at - 1]
-    if last in "`*" and at > pos:
+    if last in LINE_MARKS and at > pos:
         run = len(text[pos:at]) - len(text[pos:at].rstrip(last))
         kind = SPAN if last == "`" else BOLD
-        is_run = run <= _LONGEST_SPAN if last == "`" else run == _BOLD
-        if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
+        is_read = run in LINE_MARKS[last] and kind.name.lower() not in turn.grammar.off
+        if is_read and is_marker(line_before(turn, at - run)):
             return open_wrapper(turn, kind, at - run, at, last * run, None)
-    elif (
-        turn.pythonic_tools and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off
-    ):
-        header = find_header(text, at)
+    elif turn.pythonic_tools and last in " \t\r\n" and text.startswith("{", at) and FUNCTIONARY not in turn.grammar.off:
+        header = header_before(text, at)
         if header is not None and header[1] in turn.pythonic_tools and header.start() >= pos:
-            return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
+            return open_wrapper(turn, NAMED, header.start(), at, "", FUNCTIONARY, name=header[1])
     return False
 
 

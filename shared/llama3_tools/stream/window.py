@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["LOOK_BEHIND", "Window"]
+from llama3_tools.formats.base import LOOK_BEHIND
 
-LOOK_BEHIND = 80
-"""How many characters before the place where reading stands are kept, at least."""
+__all__ = ["LOOK_BEHIND", "Window"]
 
 _MOST_PASSED = 512
 """How many are kept at most: to let them go for every chunk takes longer than to copy them."""
@@ -15,7 +14,7 @@ class Window:
     r"""Text in which a reader moves on. What it has passed leaves, but for the last few characters.
 
     The window begins with a line break that is not part of the output, so that the start of the output is the start of
-    a line.
+    a line. `LOOK_BEHIND` characters before the place where reading stands are kept, at least.
 
     >>> window = Window()
     >>> window.feed("Hello")

@@ -1,0 +1,71 @@
+"""What may stand directly before a call and goes with it: a line with its name, `functools`, marks around a line."""
+
+from __future__ import annotations
+
+import re
+
+from llama3_tools.formats.base import LOOK_BEHIND, WORD_NAME, beginnings
+
+__all__ = ["FUNCTIONARY", "LINE_MARKS", "functools_start", "header_before", "mark_start", "prefix_start"]
+
+FUNCTIONARY = "functionary"
+"""The format of the arguments after a line with nothing but the name of their tool, and the name of that rule."""
+_ARROWS = ">>>"
+"""What may stand before that name, anywhere on a line."""
+_HEADER = re.compile(rf"(?:(?<=\n)|{_ARROWS})({WORD_NAME})[ \t]{{0,4}}\r?\n[ \t\r\n]{{0,8}}\Z")
+_LONGEST_GAP = 9
+"""How many characters there are from the line break to the arguments, at most, itself among them."""
+
+LINE_MARKS = {"`": (1, 2), "*": (2,)}
+"""What may stand around calls that fill a line, and how many of it: a code span, and bold."""
+
+_FUNCTOOLS = "functools"
+_IS_FUNCTOOLS = re.compile(rf"(?<!\w){_FUNCTOOLS}").match
+_PREFIX = re.compile(rf"[`*]{{1,2}}\Z|{_ARROWS[0]}{{1,{len(_ARROWS)}}}\Z|(?<!\w)(?:{beginnings(f'{_FUNCTOOLS}[')})\Z")
+
+
+def header_before(text: str, at: int) -> re.Match[str] | None:
+    r"""Find a line with nothing but a name, or with `>>>` before it, that ends directly before an index.
+
+    >>> header_before("I look.>>>search\n{", 17)[1]
+    'search'
+    """
+    if text.rfind("\n", max(at - _LONGEST_GAP, 0), at) < 0:
+        return None
+    return _HEADER.search(text, max(at - LOOK_BEHIND, 0), at)
+
+
+def functools_start(text: str, at: int, first: int) -> int:
+    """Return where `functools` begins that ends at an index, not before another; that index, if there is none.
+
+    >>> functools_start("So functools[", 12, 0), functools_start("myfunctools[", 11, 0)
+    (3, 11)
+    """
+    start = at - len(_FUNCTOOLS)
+    return start if start >= first and text.endswith(_FUNCTOOLS, 0, at) and _IS_FUNCTOOLS(text, start) else at
+
+
+def mark_start(text: str, at: int) -> int:
+    r"""Return where `>>>`, backticks or asterisks begin that end where a name begins; that index, if there are none.
+
+    >>> mark_start("\n``f", 3), mark_start("*f", 1), mark_start("!>>>f", 4)
+    (1, 1, 1)
+    """
+    if text.startswith(_ARROWS, at - len(_ARROWS)):
+        return at - len(_ARROWS)
+    before = text[at - 2 : at]
+    if before[-1:] == "`" or before == "**":
+        return at - (2 if before[0] == before[-1] else 1)
+    return at
+
+
+def prefix_start(text: str, at: int, first: int) -> int:
+    """Return where what may be such a prefix begins that ends at an index, not before another; or that index.
+
+    >>> prefix_start("Well: func", 10, 0), prefix_start("Well: **", 8, 0), prefix_start("Well", 4, 0)
+    (6, 6, 4)
+    """
+    if text[at - 1] not in "`*>" and text.find("f", max(at - len(_FUNCTOOLS), 0), at) < 0:
+        return at
+    found = _PREFIX.search(text, max(at - len(_FUNCTOOLS), first), at)
+    return found.start() if found else at
