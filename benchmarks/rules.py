@@ -42,8 +42,8 @@ class Rule:
 
 def _format(name: str, kind: str, shown: str = "") -> Rule:
     """Return the rule of a wire format."""
-    opening = re.sub("¤[^¤]*¤", "", FORMATS[name].opening)
-    return Rule(shown or name, kind, (name,), opening)
+    format_ = FORMATS[name]
+    return Rule(shown or name, kind, (name,), format_.opening_ended or format_.opening)
 
 
 RULES = (

@@ -272,15 +272,19 @@ def _first(formats: list[WireFormat], first: str) -> str:
 def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begins: str = "") -> Patterns:
     """Return the alternation of the formats that may begin with a character, and of something else."""
     formats = [format_ for format_ in formats if format_.first == first]
-    openings = [f"(?P<{format_.name}>{format_.opening})" for format_ in formats]
-    whole = "|".join(
-        [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]
+    going, ended = (
+        "|".join(
+            [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]
+        )
+        for openings in (
+            [f"(?P<{format_.name}>{format_.opening})" for format_ in formats],
+            [f"(?P<{format_.name}>{format_.opening_ended or format_.opening})" for format_ in formats],
+        )
     )
     texts = dict.fromkeys(chain.from_iterable(format_.texts for format_ in formats))
     text_begins = rf"(?![^>]{{1,{max(map(len, texts), default=1)}}}>)(?:{beginnings(*texts)})" if texts else ""
     begins = "|".join(
         f"(?:{one})" for one in (text_begins, *(format_.beginnings for format_ in formats), other_begins) if one
     )
-    going = f"|{whole}".replace("¤", "") if whole else ""
-    ended = re.sub("¤[^¤]*¤", "", whole) or "(?!)"
-    return Patterns(re.compile(rf"(?P<more>(?:{begins or '(?!)'})\Z){going}").match, re.compile(ended).match)
+    going = f"|{going}" if going else ""
+    return Patterns(re.compile(rf"(?P<more>(?:{begins or '(?!)'})\Z){going}").match, re.compile(ended or "(?!)").match)

@@ -84,6 +84,8 @@ class WireFormat:
     """Whether it may stand outside of any wrapper."""
     texts: tuple[str, ...] = ()
     """Literal texts of which each true beginning may still become one; no beginning has a `>`."""
+    opening_ended: str = ""
+    """The pattern of its beginning once the output has ended; empty if it is the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _CODE = re.compile(
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
 END_OF_CODE = Closing.of(
-    rf"(?=(?:{TURN.opening}|{TOKEN.opening.replace('¤', '')}))",
+    rf"(?=(?:{TURN.opening}|{TOKEN.opening}))",
     f"{TURN.beginnings}|{beginnings(*TURN.texts, *TOKEN.texts)}",
 )
 """What ends code: the next token."""

@@ -47,19 +47,26 @@ TURN = WireFormat(
     texts=_STARTS,
 )
 
+
+def _tokens(not_a_role: str) -> str:
+    """Return the pattern of tokens, if what follows `<|im_start|>` is not this."""
+    # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row.
+    return (
+        rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
+        rf"|<\|im_start\|>(?!{not_a_role})(?:assistant(?![a-z])[ \t]{{0,4}}|)(?:\n|\r\n|)"
+        rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}"
+    )
+
+
 TOKEN = WireFormat(
     "token",
     Kind.TOKEN,
-    # A run of tokens is one: Hermes 2 Theta writes dozens of them in a row. What stands between two ¤ holds for text
-    # that may go on.
-    rf"{re.escape(PYTHON_TAG)}|<\|python_start\|>|(?:{literals(_PLAIN)}"
-    rf"|<\|im_start\|>(?!¤{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|¤{_OTHERS_ROLE})"
-    rf"(?:assistant(?![a-z])[ \t]{{0,4}}|)(?:\n|\r\n|)"
-    rf"|{_HEADER}(?!{_OTHERS}\s{{0,8}}{_HEADER_END}){_NAME}{_HEADER_END}){{1,64}}",
+    _tokens(rf"{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z|{_OTHERS_ROLE}"),
     "",
     "<",
     r"\|",
     texts=(PYTHON_TAG, "<|python_start|>", *_PLAIN),
+    opening_ended=_tokens(_OTHERS_ROLE),
 )
 
 END_OF_TURN = Closing.of(rf"(?=(?:{literals((*_ENDS, *_STARTS))}))", beginnings(*_ENDS, *_STARTS))
