@@ -67,23 +67,6 @@ _QUOTATIONS = (Kind.THOUGHT, Kind.FENCE, Kind.TILDES, Kind.RESPONSE)
 _PROSE_LIKE = frozenset({"pythonic", "code"})
 """What prose could be mistaken for: read only for declared tools, or if it is asked for by name (rule 11)."""
 
-_ASKED_FOR_AS = {
-    "json": "json",
-    "list": "json",
-    "tool_call": "tool_call",
-    "tool": "tool",
-    "tools": "tools",
-    "function": "function",
-    "functioncall": "functioncall",
-    "function_tag": "function",
-    "function_end": "function",
-    "python_dict": "json",
-    "pythonic_list": "pythonic",
-    "named_list": "pythonic",
-    "pythonic": "pythonic",
-}
-"""The names by which a format can be asked for. The others are always read beside calls."""
-
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
@@ -231,12 +214,10 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     ]
     if calls_none:
         formats = [format_ for format_ in formats if format_.kind in _QUOTATIONS]
-    read = [format_ for format_ in formats if _is_read(format_, enabled)]
+    read = [format_ for format_ in formats if format_.asked_for_as is None or enabled.reads(format_.asked_for_as)]
     bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.
-    inside = [
-        format_ for format_ in formats if format_.is_inside and (format_ in read or format_.name in ("json", "list"))
-    ]
+    inside = [format_ for format_ in formats if format_.is_inside and (format_ in read or format_.is_read_in_tags)]
     firsts = list(dict.fromkeys(format_.first for format_ in bare)) or ["\0"]
     return Grammar(
         re.compile("|".join(_first(bare, first) for first in firsts)),
@@ -256,11 +237,6 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
         code=enabled.reads("code") and "code" not in off,
         off=off,
     )
-
-
-def _is_read(format_: WireFormat, enabled: EnabledFormats) -> bool:
-    name = _ASKED_FOR_AS.get(format_.name)
-    return name is None or enabled.reads(name)
 
 
 def _first(formats: list[WireFormat], first: str) -> str:

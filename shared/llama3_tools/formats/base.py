@@ -78,6 +78,10 @@ class WireFormat:
     """The pattern of the character that follows it; empty if that may be any."""
     closings: Mapping[str, str] = field(default_factory=dict)
     """What closes it, by how it was opened."""
+    asked_for_as: str | None = None
+    """The name by which it can be asked for, one of `FormatName`; `None`: it is always read beside calls."""
+    for_calls: tuple[str, ...] = ()
+    """With what its openings begin whose only use is calls, so that what fails after them is an attempt (rule 15)."""
     is_inside: bool = True
     """Whether it may stand inside a wrapper."""
     is_bare: bool = True
@@ -86,6 +90,16 @@ class WireFormat:
     """Literal texts of which each true beginning may still become one; no beginning has a `>`."""
     opening_ended: str = ""
     """The pattern of its beginning once the output has ended; empty if it is the same."""
+    may_be_code: bool = False
+    """Whether it may be a part of code, by what stands before it."""
+    is_read_in_tags: bool = False
+    """Whether it is read in the tags that hold it, whatever was asked for."""
+    holds_json: bool = True
+    """Of a tag: whether that is what it holds."""
+    reads_tool_name: bool = False
+    """Of a tag: whether `tool_name` counts as `name` in it."""
+    surplus: Mapping[str, str] = field(default_factory=dict)
+    """Of a tag: what may close it once more, by what closed it, if that is another text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +144,27 @@ def literals(texts: Iterable[str]) -> str:
     return "|".join(map(re.escape, texts))
 
 
-def tag(name: str, closings: Mapping[str, str]) -> WireFormat:
+def tag(name: str, closings: Mapping[str, str], *, is_for_calls: bool = True) -> WireFormat:
     """Return the format of calls in a tag.
 
     >>> tag("answer", {"<answer>": "</answer>"}).opening
     '<answer>'
 
     Args:
-        name: the name of the rule, and the `format` of the calls.
+        name: the name of the rule, that by which it is asked for, and the `format` of the calls.
         closings: what closes the tag, by each way to open it. Each begins with `<` and a letter or `|`.
+        is_for_calls: whether its only use is calls, so that what fails in it is an attempt (rule 15).
     """
     texts = (*closings, *closings.values())
-    return WireFormat(name, Kind.TAG, literals(closings), "", "<", r"[a-zA-Z|]", closings, texts=texts)
+    return WireFormat(
+        name,
+        Kind.TAG,
+        literals(closings),
+        "",
+        "<",
+        r"[a-zA-Z|]",
+        closings,
+        asked_for_as=name,
+        for_calls=tuple(closings) if is_for_calls else (),
+        texts=texts,
+    )

@@ -38,9 +38,18 @@ FUNCTION_TAG = WireFormat(
     rf'|[ ](?:{beginnings("name=")}|name=(?:"{NAME_BEGINS}"?)?)?)',
     "<",
     "f",
+    asked_for_as="function",
 )
 
 # Without it, `<function=NAME>a=1</function>` of a declared tool is passed in silence (rule 15).
 FUNCTION_END = WireFormat(
-    "function_end", Kind.FUNCTION_END, re.escape(CLOSING), "", "<", "/", is_inside=False, texts=(CLOSING,)
+    "function_end",
+    Kind.FUNCTION_END,
+    re.escape(CLOSING),
+    "",
+    "<",
+    "/",
+    asked_for_as="function",
+    is_inside=False,
+    texts=(CLOSING,),
 )

@@ -6,7 +6,7 @@ import re
 
 from llama3_tools.formats.base import SPACE, Kind, WireFormat, beginnings
 
-__all__ = ["CALL_KEYS", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT", "TOOL_CALLS"]
+__all__ = ["CALL_KEYS", "JSON_LIST", "LITERAL", "MALFORMED_OBJECT", "OBJECT"]
 
 CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls?)"
 """The keys with which a call begins."""
@@ -14,12 +14,26 @@ CALL_KEYS = r"(?:name|type|id|function|tool_name|parameters|arguments|tool_calls
 # A brace is a candidate if a key may follow. The quote of the key may be escaped, in JSON within a
 # string; and an object may be empty, as arguments are.
 OBJECT = WireFormat(
-    "json", Kind.OBJECT, rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))', rf"\{{{SPACE}\\{{0,2}}", "{", r'[ \t\n\r\\"}]'
+    "json",
+    Kind.OBJECT,
+    rf'\{{(?={SPACE}(?:\\{{0,2}}"|\}}))',
+    rf"\{{{SPACE}\\{{0,2}}",
+    "{",
+    r'[ \t\n\r\\"}]',
+    asked_for_as="json",
+    is_read_in_tags=True,
 )
 
 # With repair, a key may have other quotes or none, and a comment may stand before it.
 MALFORMED_OBJECT = WireFormat(
-    "json", Kind.OBJECT, rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/}}]|[^\W\d]))", rf"\{{{SPACE}\\{{0,2}}", "{", ""
+    "json",
+    Kind.OBJECT,
+    rf"\{{(?={SPACE}(?:\\{{0,2}}[\"'#/}}]|[^\W\d]))",
+    rf"\{{{SPACE}\\{{0,2}}",
+    "{",
+    "",
+    asked_for_as="json",
+    is_read_in_tags=True,
 )
 
 # Calls as Python writes a dict: how many real outputs hold one, docs/evidence.md says. They are reported, not called.
@@ -30,15 +44,19 @@ LITERAL = WireFormat(
     rf"\{{{SPACE}(?:'[a-z_]{{0,12}}'?{SPACE})?",
     "{",
     r"[ \t\n\r']",
+    asked_for_as="json",
 )
 
 # [TOOL_CALLS] is xLAM 2's: vllm-project/vllm, tests/tool_parsers/test_xlam_tool_parser.py.
-TOOL_CALLS = "[TOOL_CALLS]"
+_TOOL_CALLS = "[TOOL_CALLS]"
 JSON_LIST = WireFormat(
     "list",
     Kind.LIST,
-    rf"(?:{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}})?\[(?={SPACE}[{{\[])",
-    rf"\[{SPACE}|{beginnings(TOOL_CALLS)}|{re.escape(TOOL_CALLS)}[ \t\n]{{0,8}}(?:\[{SPACE})?",
+    rf"(?:{re.escape(_TOOL_CALLS)}[ \t\n]{{0,8}})?\[(?={SPACE}[{{\[])",
+    rf"\[{SPACE}|{beginnings(_TOOL_CALLS)}|{re.escape(_TOOL_CALLS)}[ \t\n]{{0,8}}(?:\[{SPACE})?",
     "[",
     r"[ \t\n\r{\[T]",
+    asked_for_as="json",
+    for_calls=(_TOOL_CALLS,),
+    is_read_in_tags=True,
 )

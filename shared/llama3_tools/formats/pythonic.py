@@ -42,6 +42,8 @@ PYTHONIC_LIST = WireFormat(
     rf"\[{SPACE}(?:{NAME}{SPACE})?",
     "[",
     r"[ \t\n\r]|[^\W\d]",
+    asked_for_as="pythonic",
+    may_be_code=True,
 )
 # ['get_weather', {…}], [('get_weather', {…})] and [get_weather, city='Paris']: 15 of 6,188 outputs of BFCL, all of
 # Llama 3 8B, say so what they would call.
@@ -52,9 +54,12 @@ NAMED_LIST = WireFormat(
     rf"\[[\[(]{{0,2}}[\"']?(?:{NAME}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{NAME})?)?)?",
     "[",
     r"[\[(\"']|[^\W\d]",
+    asked_for_as="pythonic",
     is_inside=False,
 )
-PYTHONIC_CALL = WireFormat("pythonic", Kind.CALL, r"\((?<=[\w.:/-]\()", r"(?!)", "(", "", is_inside=False)
+PYTHONIC_CALL = WireFormat(
+    "pythonic", Kind.CALL, r"\((?<=[\w.:/-]\()", r"(?!)", "(", "", asked_for_as="pythonic", is_inside=False
+)
 
 # What makes a list a part of code, or a link: what stands before it, and directly after it.
 _CODE_BEFORE = re.compile(

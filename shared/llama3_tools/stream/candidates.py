@@ -264,7 +264,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
                 found = held
                 break_wrappers(turn, began=True)
     else:
-        found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
+        found = turn.calls.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
     if type(found) is Refusal:
         if not parsed.members and wrapper is None and not turn.is_after_tag:  # `{}` in prose
             put_text(turn, start, parsed.json, is_prose=True)

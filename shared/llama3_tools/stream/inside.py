@@ -29,7 +29,15 @@ from llama3_tools.stream.wrappers import (
     Piece,
     Wrapper,
 )
-from llama3_tools.stream.wrapping import begin_named_tag, break_wrappers, close, close_at, holds_pythonic, open_wrapper
+from llama3_tools.stream.wrapping import (
+    begin_named_tag,
+    break_wrappers,
+    close,
+    close_at,
+    holds_pythonic,
+    open_tag,
+    open_wrapper,
+)
 
 __all__ = ["read_wrapper"]
 
@@ -137,7 +145,7 @@ def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
 
 def is_in_tag(turn: Turn) -> bool:
     """Return whether a tag that holds JSON is open, in which JSON is read whatever was asked for."""
-    return any(one.kind in (TAG, NAMED) and one.format != "python_start" for one in turn.wrappers)
+    return any(one.kind is NAMED if one.tag is None else one.tag.holds_json for one in turn.wrappers)
 
 
 def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) -> bool:
@@ -151,9 +159,7 @@ def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) 
         opening = match[format_.name]
         if any(wrapper.opening == opening for wrapper in turn.wrappers):
             return break_wrappers(turn)
-        return open_wrapper(
-            turn, TAG, at, end, format_.closings[opening], format_.name, is_for_calls=format_.name != "tools"
-        )
+        return open_tag(turn, format_, at, opening)
     if format_.kind is Kind.NAMED_TAG and not any(wrapper.kind is NAMED for wrapper in turn.wrappers):
         return begin_named_tag(turn, format_, match) or break_wrappers(turn)
     return break_wrappers(turn)

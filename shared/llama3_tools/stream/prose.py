@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS, end_of_fence
-from llama3_tools.formats.json_calls import TOOL_CALLS
 from llama3_tools.formats.prefixes import (
     FUNCTIONARY,
     LINE_MARKS,
@@ -28,8 +27,8 @@ from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
 from llama3_tools.stream.turn import Quotation, Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
-from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper, pass_quoted
+from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN
+from llama3_tools.stream.wrapping import begin_named_tag, open_tag, open_wrapper, pass_quoted
 from llama3_tools.values import RejectionReason
 
 __all__ = ["read_prose"]
@@ -211,13 +210,13 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     if text[at - 1] in LINE_MARKS and opens_line_wrapper(turn, at):
         return True
     start = functools_start(text, at, turn.window.pos)
-    if format_.name == "pythonic_list":
+    if format_.may_be_code:
         put_up_to(turn, start)
         why = turn.line.quotation(turn.calls.declared)
         is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(turn.line.text)
         if is_code or why is not None or turn.broken_depth > 0:
             return pass_list(turn, match, why)
-    is_for_calls = match[0].startswith(TOOL_CALLS)
+    is_for_calls = match[0].startswith(format_.for_calls)
     return open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
 
 
@@ -254,10 +253,10 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 
 def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
-    opening, name, at = match[0], format_.name, match.start()
+    at = match.start()
     if turn.window.text[at - 1] in LINE_MARKS and opens_line_wrapper(turn, at):
         return True
-    return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
+    return open_tag(turn, format_, at, match[0])
 
 
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:

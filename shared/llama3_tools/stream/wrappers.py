@@ -11,6 +11,7 @@ from enum import Enum
 
 from llama3_tools.calls.reader import Found, Placed
 from llama3_tools.calls.shapes import WrittenCall
+from llama3_tools.formats.base import WireFormat
 
 __all__ = [
     "BOLD",
@@ -71,6 +72,8 @@ class Wrapper:
     """How it is misspelled."""
     is_for_calls: bool = False
     """Whether its only use is calls, so that what fails in it is an attempt."""
+    tag: WireFormat | None = None
+    """What tag it is, if it is one."""
 
 
 @dataclass(slots=True)

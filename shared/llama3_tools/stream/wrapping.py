@@ -38,6 +38,7 @@ from llama3_tools.stream.wrappers import (
     LIST,
     NAMED,
     SPAN,
+    TAG,
     TEXT,
     Held,
     Part,
@@ -49,7 +50,16 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper", "pass_quoted"]
+__all__ = [
+    "begin_named_tag",
+    "break_wrappers",
+    "close",
+    "close_at",
+    "holds_pythonic",
+    "open_tag",
+    "open_wrapper",
+    "pass_quoted",
+]
 
 _DELIMITING = frozenset(",;\n")
 
@@ -65,6 +75,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     deviation: str | None = None,
     *,
     is_for_calls: bool = False,
+    tag: WireFormat | None = None,
 ) -> bool:
     """Open a wrapper between two indexes of the window, unless it is quoted."""
     window, queue = turn.window, turn.queue
@@ -80,7 +91,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
             return True
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
-        Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls)
+        Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls, tag)
     )
     turn.count = 0
     if opening:
@@ -88,6 +99,12 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     window.pos = end
     turn.state = IN_WRAPPER
     return True
+
+
+def open_tag(turn: Turn, tag: WireFormat, start: int, opening: str) -> bool:
+    """Open a tag at an index of the window."""
+    is_for_calls, end = opening.startswith(tag.for_calls), start + len(opening)
+    return open_wrapper(turn, TAG, start, end, tag.closings[opening], tag.name, is_for_calls=is_for_calls, tag=tag)
 
 
 def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
@@ -143,7 +160,8 @@ def close(turn: Turn) -> bool:
 def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
     """Note what may close the wrapper once more, directly after it (rule 9)."""
     turn.fresh = turn.window.base + turn.window.pos
-    turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
+    closing, tag = wrapper.closing, wrapper.tag
+    turn.surplus = closing if tag is None else tag.surplus.get(closing, closing)
 
 
 def fit(turn: Turn, waiting: list[Held]) -> bool:
