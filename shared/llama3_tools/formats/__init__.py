@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from llama3_tools.formats.base import Kind, WireFormat, beginnings
+from llama3_tools.formats.base import Kind, WireFormat, beginnings, literals, require_no_end
 from llama3_tools.formats.fences import FENCE, TILDES
-from llama3_tools.formats.function_tag import FUNCTION_END, FUNCTION_TAG
+from llama3_tools.formats.function_tag import CLOSING, FUNCTION_END, FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
@@ -30,6 +30,7 @@ __all__ = [
     "Formats",
     "Grammar",
     "Patterns",
+    "added",
     "grammar_of",
     "require_formats",
     "switched_off",
@@ -79,14 +80,8 @@ class Patterns:
     ended: Callable[[str, int], re.Match[str] | None]
 
 
-_CLOSING_TAG = r"(?P<end></[\w-]{1,16}>)"
-_CLOSING_TAG_BEGINS = r"</?[\w-]{0,16}"
-_OTHER_ENDS = {
-    "]": Patterns(*[re.compile(r"(?P<end>\])").match] * 2),
-    ">": Patterns(*[re.compile(r"(?P<end>>)").match] * 2),
-    "*": Patterns(re.compile(r"(?P<more>\*\Z)|(?P<end>\*\*)").match, re.compile(r"(?P<end>\*\*)").match),
-}
-"""What may close a wrapper beside closing tags and backticks."""
+_ENDS = ("]", ">", "**", "`", "``", CLOSING)
+"""What closes wrappers that are no tags: a list, Llama's misspelt tag, bold, a code span, `<function=NAME>`."""
 
 A_CALL = Patterns(
     re.compile(rf"(?P<more>{NAME}[ \t]{{0,8}}\Z)|(?P<call>{NAME}[ \t]{{0,8}}\()").match,
@@ -101,6 +96,7 @@ RULES = frozenset(
 """The names of the rules that can be switched off: those of the formats, and of what the machine asks for by itself."""
 
 _off: set[str] = set()
+_added: list[WireFormat] = []
 
 
 class EnabledFormats(NamedTuple):
@@ -174,6 +170,32 @@ def switched_off(*names: str) -> Iterator[None]:
         _off.update(before)
 
 
+@contextmanager
+def added(*formats: WireFormat) -> Iterator[None]:
+    """Let the extractors that are made meanwhile read other formats, too, to try or to measure them.
+
+    >>> from llama3_tools import Extractor
+    >>> from llama3_tools.formats import base
+    >>> with added(base.tag("answer", {"<answer>": "</answer>"})):
+    ...     extractor = Extractor()
+    >>> extractor.extract('<answer>{"name": "f", "parameters": {}}</answer>').tool_calls
+    (<ToolCall f({}) answer 8:39>,)
+
+    Args:
+        *formats: the formats. They are tried before those that there are.
+
+    Raises:
+        ValueError: one has the name of another, or opens with the same text.
+    """
+    _require_distinct(*formats, *_added, *_FORMATS)
+    before = _added[:]
+    _added[:0] = formats
+    try:
+        yield
+    finally:
+        _added[:] = before
+
+
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     """Check the names of formats, and return each of those meant.
 
@@ -201,15 +223,20 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
 
 def grammar_of(enabled: EnabledFormats) -> Grammar:
     """Return what to look for."""
-    return _grammar_of(enabled, frozenset(_off))
+    off = frozenset(_off)
+    return _build((*_added, *_FORMATS), enabled, off) if _added else _grammar_of(enabled, off)
 
 
 @lru_cache(maxsize=64)
 def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
+    return _build(_FORMATS, enabled, off)
+
+
+def _build(every: tuple[WireFormat, ...], enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     calls_none = enabled.asked_for == ("none",)
     formats = [
         MALFORMED_OBJECT if format_ is OBJECT and enabled.repair else format_
-        for format_ in _FORMATS
+        for format_ in every
         if format_.name not in off
     ]
     if calls_none:
@@ -222,13 +249,7 @@ def _grammar_of(enabled: EnabledFormats, off: frozenset[str]) -> Grammar:
     return Grammar(
         re.compile("|".join(_first(bare, first) for first in firsts)),
         {first: _patterns(bare, first) for first in firsts},
-        _OTHER_ENDS
-        | {
-            "{": _patterns(inside, "{"),
-            "<": _patterns(inside, "<", _CLOSING_TAG, _CLOSING_TAG_BEGINS),
-            "[": _patterns(inside, "["),
-            "`": _patterns(inside, "`", r"(?P<end>`{1,2})", r"`{1,2}"),
-        },
+        _inside(inside, _ends(every)),
         {format_.name: format_ for format_ in formats},
         calls=not calls_none,
         json=enabled.reads("json"),
@@ -245,22 +266,56 @@ def _first(formats: list[WireFormat], first: str) -> str:
     return re.escape(first) + (rf"(?={'|'.join(dict.fromkeys(seconds))}|\Z)" if all(seconds) else "")
 
 
-def _patterns(formats: list[WireFormat], first: str, other: str = "", other_begins: str = "") -> Patterns:
-    """Return the alternation of the formats that may begin with a character, and of something else."""
+def _require_distinct(*formats: WireFormat) -> None:
+    """Refuse formats that cannot be told apart.
+
+    Raises:
+        ValueError: two have the same name, the same text opens two tags, or one opens with what closes another.
+    """
+    ends = _ends(formats)
+    names: dict[str, str] = {}
+    for format_ in formats:
+        groups = format_.name, *re.findall(r"\(\?P<(\w+)>", format_.opening)
+        openings = format_.closings if format_.kind is Kind.TAG else ()
+        for opening in openings:
+            require_no_end(opening, ends)
+        for name in (*groups, *openings):
+            if name in names:
+                raise ValueError(f"{name!r} belongs to two formats, {names[name]!r} and {format_.name!r}: rename one")
+            names[name] = format_.name
+
+
+def _ends(formats: Iterable[WireFormat]) -> list[str]:
+    """Return what may close a wrapper, without the protocol tokens among it, which the machine takes as such."""
+    formats = tuple(formats)
+    tokens = {text for format_ in formats if format_.kind is Kind.TOKEN for text in format_.texts}
+    closings = {closing for format_ in formats if format_.kind is Kind.TAG for closing in format_.closings.values()}
+    return sorted({*closings, *_ENDS} - tokens, key=lambda end: (-len(end), end))  # one may begin with another
+
+
+def _inside(formats: list[WireFormat], ends: list[str]) -> dict[str, Patterns]:
+    """Return what may follow in a wrapper, by its first character."""
+    firsts = dict.fromkeys([*(format_.first for format_ in formats), *(end[0] for end in ends)])
+    return {first: _patterns(formats, first, [end for end in ends if end[0] == first]) for first in firsts}
+
+
+def _patterns(formats: list[WireFormat], first: str, ends: Iterable[str] = ()) -> Patterns:
+    """Return the alternation of the formats that may begin with a character, and of what may end with it."""
     formats = [format_ for format_ in formats if format_.first == first]
+    end = [f"(?P<end>{literals(ends)})"] if ends else []
     going, ended = (
-        "|".join(
-            [*(openings if first == "`" else []), *([other] if other else []), *(openings if first != "`" else [])]
-        )
+        "|".join([*openings, *end] if first == "`" else [*end, *openings])  # a fence has more backticks than a span
         for openings in (
             [f"(?P<{format_.name}>{format_.opening})" for format_ in formats],
             [f"(?P<{format_.name}>{format_.opening_ended or format_.opening})" for format_ in formats],
         )
     )
-    texts = dict.fromkeys(chain.from_iterable(format_.texts for format_ in formats))
-    text_begins = rf"(?![^>]{{1,{max(map(len, texts), default=1)}}}>)(?:{beginnings(*texts)})" if texts else ""
-    begins = "|".join(
-        f"(?:{one})" for one in (text_begins, *(format_.beginnings for format_ in formats), other_begins) if one
-    )
-    going = f"|{going}" if going else ""
-    return Patterns(re.compile(rf"(?P<more>(?:{begins or '(?!)'})\Z){going}").match, re.compile(ended or "(?!)").match)
+    texts = list(dict.fromkeys([*chain.from_iterable(format_.texts for format_ in formats), *ends]))
+    begins = [
+        beginnings(*texts),
+        *(format_.beginnings for format_ in formats),
+        "`{1,2}" if ends and first == "`" else "",
+    ]
+    more = "|".join(f"(?:{one})" for one in begins if one) or "(?!)"
+    going = rf"(?P<more>(?:{more})\Z)|{going or '(?!)'}"
+    return Patterns(re.compile(going).match, re.compile(ended or "(?!)").match)

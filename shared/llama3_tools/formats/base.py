@@ -21,6 +21,7 @@ __all__ = [
     "WireFormat",
     "beginnings",
     "literals",
+    "require_no_end",
     "tag",
 ]
 
@@ -38,6 +39,13 @@ WORD_NAME = rf"[^\W\d]{NAME_CHAR}{{0,{LONGEST_NAME - 1}}}"
 
 LOOK_BEHIND = LONGEST_NAME + 32
 """How much of the text before a place is looked at, at most: a name, and what may stand around it."""
+
+
+_GROUPS = frozenset({"call", "end", "more"})
+"""The groups of patterns that are no formats."""
+_IS_NAME = re.compile(r"[a-z][a-z0-9_]*").fullmatch
+_SHORTEST_TEXT, _LONGEST_TEXT = 2, 128
+"""How long a literal text is; the patterns that are not literal are bounded so that they reach no further."""
 
 
 class Kind(Enum):
@@ -66,7 +74,7 @@ class WireFormat:
     """How something begins that the machine has to know of, as two patterns."""
 
     name: str
-    """The name of the rule, by which it can be switched off."""
+    """The name of the rule, by which it can be switched off, and of its group in the pattern that looks for it."""
     kind: Kind
     opening: str
     """The pattern of its beginning. Each alternative begins with a literal character, or a set of them."""
@@ -87,7 +95,7 @@ class WireFormat:
     is_bare: bool = True
     """Whether it may stand outside of any wrapper."""
     texts: tuple[str, ...] = ()
-    """Literal texts of which each true beginning may still become one; no beginning has a `>`."""
+    """Literal texts of which each true beginning may still become one."""
     opening_ended: str = ""
     """The pattern of its beginning once the output has ended; empty if it is the same."""
     may_be_code: bool = False
@@ -100,6 +108,18 @@ class WireFormat:
     """Of a tag: whether `tool_name` counts as `name` in it."""
     surplus: Mapping[str, str] = field(default_factory=dict)
     """Of a tag: what may close it once more, by what closed it, if that is another text."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name, or what closes it, if the machine could not read that.
+
+        >>> WireFormat("my-tag", Kind.TAG, "<my-tag>", "", "<", "m", {"<my-tag>": "</my-tag>"})
+        Traceback (most recent call last):
+        ...
+        ValueError: no format can be named 'my-tag': ... such as 'my_tag' for <my-tag>
+        """
+        _require_name(self.name)
+        for closing in self.closings.values():
+            _require_readable(closing, "close")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,22 +169,77 @@ def tag(name: str, closings: Mapping[str, str], *, is_for_calls: bool = True) ->
 
     >>> tag("answer", {"<answer>": "</answer>"}).opening
     '<answer>'
+    >>> tag("answer", {"<answer>": ""})
+    Traceback (most recent call last):
+    ...
+    ValueError: '' cannot close a format: name what may close it, even if nothing has to, as the end of a turn does, too
 
     Args:
         name: the name of the rule, that by which it is asked for, and the `format` of the calls.
-        closings: what closes the tag, by each way to open it. Each begins with `<` and a letter or `|`.
+        closings: what closes the tag, by each way to open it. All openings begin with the same character.
         is_for_calls: whether its only use is calls, so that what fails in it is an attempt (rule 15).
+
+    Raises:
+        ValueError: a name or a text that the machine cannot read. The message says what to write instead.
     """
-    texts = (*closings, *closings.values())
-    return WireFormat(
+    openings = sorted(closings, key=len, reverse=True)  # one may begin with another
+    for opening in openings:
+        _require_readable(opening, "open")
+    firsts = sorted({opening[0] for opening in openings})
+    if len(firsts) != 1:
+        raise ValueError(f"the openings of {name!r} begin with {firsts}: make a tag of those of each character")
+    seconds = "".join(re.escape(second) for second in sorted({opening[1] for opening in openings}))
+    made = WireFormat(
         name,
         Kind.TAG,
-        literals(closings),
+        literals(openings),
         "",
-        "<",
-        r"[a-zA-Z|]",
+        firsts[0],
+        f"[{seconds}]",
         closings,
         asked_for_as=name,
         for_calls=tuple(closings) if is_for_calls else (),
-        texts=texts,
+        texts=tuple(openings),
     )
+    for opening in openings:
+        require_no_end(opening, closings.values())
+    return made
+
+
+def _require_name(name: str) -> None:
+    """Refuse a name that cannot be one of a group in a pattern."""
+    if not _IS_NAME(name) or name in _GROUPS:
+        cure = "write one of lowercase letters, digits and '_', as a group in a pattern has it, such as 'my_tag'"
+        raise ValueError(f"no format can be named {name!r}: {cure} for <my-tag>")
+
+
+def _require_readable(text: str, what: str) -> None:
+    """Refuse a text that does not open or close a wrapper wherever one may open or close."""
+    if what == "close" and text == ">":
+        return
+    if not text:
+        cure = "name what may close it, even if nothing has to, as the end of a turn does, too"
+    elif not _SHORTEST_TEXT <= len(text) <= _LONGEST_TEXT:
+        cure = f"write {_SHORTEST_TEXT} to {_LONGEST_TEXT} characters"
+    elif text[0].isspace() or text[0] in ",;":
+        cure = "begin with no white space, ',' or ';', which go as delimiters before it is looked for"
+    elif text[0].isalnum() or text[0] == "_":
+        cure = "begin with no letter, digit or '_', as words and the names of pythonic calls do"
+    elif text[0] in ">]`*":
+        cure = f"begin with no {text[0]!r}, which quotes a line, or closes wrappers of another kind"
+    else:
+        return
+    raise ValueError(f"{text!r} cannot {what} a format: {cure}")
+
+
+def require_no_end(opening: str, ends: Iterable[str]) -> None:
+    """Refuse an opening that begins with what closes a format, as that is looked for first.
+
+    >>> require_no_end("<x>", ["</x>"])
+
+    Raises:
+        ValueError: it begins so.
+    """
+    for end in ends:
+        if opening.startswith(end):
+            raise ValueError(f"{opening!r} cannot open a format: {end!r} closes one; close it with another text")
