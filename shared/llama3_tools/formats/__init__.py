@@ -311,8 +311,10 @@ def _patterns(formats: list[WireFormat], first: str, ends: Iterable[str] = ()) -
         )
     )
     texts = list(dict.fromkeys([*chain.from_iterable(format_.texts for format_ in formats), *ends]))
+    is_quick = not any(">" in text[:-1] for text in texts)  # then text with a `>` begins none of them
+    guard = rf"(?![^>]{{1,{max(map(len, texts), default=1)}}}>)" if is_quick else ""
     begins = [
-        beginnings(*texts),
+        f"{guard}(?:{beginning})" if (beginning := beginnings(*texts)) else "",
         *(format_.beginnings for format_ in formats),
         "`{1,2}" if ends and first == "`" else "",
     ]

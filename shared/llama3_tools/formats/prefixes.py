@@ -12,16 +12,21 @@ FUNCTIONARY = "functionary"
 """The format of the arguments after a line with nothing but the name of their tool, and the name of that rule."""
 _ARROWS = ">>>"
 """What may stand before that name, anywhere on a line."""
-_HEADER = re.compile(rf"(?:(?<=\n)|{_ARROWS})({WORD_NAME})[ \t]{{0,4}}\r?\n[ \t\r\n]{{0,8}}\Z")
-_LONGEST_GAP = 9
-"""How many characters there are from the line break to the arguments, at most, itself among them."""
+_HEADER = re.compile(rf"(?:(?<=\n)|{_ARROWS})({WORD_NAME})[ \t]{{0,4}}\r?\n[ \t\r\n]{{0,8}}\Z").match
+_BLANKS = " \t\r\n"
+_FAR = 16
+"""More white space than stands between the name and what follows it."""
 
 LINE_MARKS = {"`": (1, 2), "*": (2,)}
 """What may stand around calls that fill a line, and how many of it: a code span, and bold."""
 
 _FUNCTOOLS = "functools"
 _IS_FUNCTOOLS = re.compile(rf"(?<!\w){_FUNCTOOLS}").match
-_PREFIX = re.compile(rf"[`*]{{1,2}}\Z|{_ARROWS[0]}{{1,{len(_ARROWS)}}}\Z|(?<!\w)(?:{beginnings(f'{_FUNCTOOLS}[')})\Z")
+_PREFIX = re.compile(
+    rf"[`*]{{1,2}}\Z|{_ARROWS[0]}{{1,{len(_ARROWS)}}}\Z|(?<!\w)(?:{beginnings(f'{_FUNCTOOLS}[')})\Z"
+).search
+_PREFIX_ENDS = f"{''.join(LINE_MARKS)}{_ARROWS[0]}{_FUNCTOOLS}"
+_LONGEST_PREFIX = len(_FUNCTOOLS)
 
 
 def header_before(text: str, at: int) -> re.Match[str] | None:
@@ -30,9 +35,14 @@ def header_before(text: str, at: int) -> re.Match[str] | None:
     >>> header_before("I look.>>>search\n{", 17)[1]
     'search'
     """
-    if text.rfind("\n", max(at - _LONGEST_GAP, 0), at) < 0:
+    if text[at - 1] not in _BLANKS:
         return None
-    return _HEADER.search(text, max(at - LOOK_BEHIND, 0), at)
+    blank = at - _FAR if at > _FAR else 0
+    name_end = blank + len(text[blank:at].rstrip(_BLANKS))
+    if name_end == blank or text.find("\n", name_end, at) < 0:
+        return None
+    first = max(at - LOOK_BEHIND, 0)
+    return _HEADER(text, max(text.rfind("\n", first, name_end) + 1, text.rfind(_ARROWS, first, name_end)), at)
 
 
 def functools_start(text: str, at: int, first: int) -> int:
@@ -65,7 +75,7 @@ def prefix_start(text: str, at: int, first: int) -> int:
     >>> prefix_start("Well: func", 10, 0), prefix_start("Well: **", 8, 0), prefix_start("Well", 4, 0)
     (6, 6, 4)
     """
-    if text[at - 1] not in "`*>" and text.find("f", max(at - len(_FUNCTOOLS), 0), at) < 0:
+    if text[at - 1] not in _PREFIX_ENDS:
         return at
-    found = _PREFIX.search(text, max(at - len(_FUNCTOOLS), first), at)
+    found = _PREFIX(text, max(at - _LONGEST_PREFIX, first), at)
     return found.start() if found else at

@@ -72,7 +72,7 @@ _MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[
 
 
 _LONGEST_AT_END = _LONGEST + 5
-_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME})[ \t]{{0,4}}\r?\Z")
+_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME})[ \t]{{0,4}}\r?\Z").search
 _LISTED_NAME = re.compile(rf"\[{SPACE}({NAME})").match
 _QUOTED_NAME = re.compile(rf"[\[(,]\s{{0,8}}[\"'(]{{1,2}}\s{{0,8}}({NAME})\Z")
 
@@ -84,8 +84,8 @@ def name_before(text: str, at: int) -> re.Match[str] | None:
     'get_weather'
     """
     first = max(at - _LONGEST_AT_END, 0)
-    end = first + len(text[first:at].rstrip(" \t\r"))
-    return _NAME_AT_END.search(text, max(text.rfind(" ", first, end), first), at)
+    end = at if text[at - 1] not in " \t\r" else first + len(text[first:at].rstrip(" \t\r"))
+    return _NAME_AT_END(text, max(text.rfind(" ", first, end), first), at)
 
 
 def quoted_name_before(text: str, at: int) -> re.Match[str] | None:
