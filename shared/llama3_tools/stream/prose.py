@@ -26,7 +26,6 @@ from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
 from llama3_tools.stream.turn import Quotation, Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
-from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN
 from llama3_tools.stream.wrapping import begin_named_tag, open_tag, open_wrapper, pass_quoted
 from llama3_tools.values import RejectionReason
