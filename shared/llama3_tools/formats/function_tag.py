@@ -6,9 +6,12 @@ import re
 
 from llama3_tools.formats.base import NAME, NAME_BEGINS, Kind, WireFormat, beginnings
 
-__all__ = ["CLOSING", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS"]
+__all__ = ["CLOSING", "FORMAT", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS", "named_in"]
 
 _SPACE = r"[ \t\n\r]{0,16}"
+
+FORMAT = "function"
+"""The format of the calls in such tags, by which they are asked for, too."""
 
 CLOSING = "</function>"
 
@@ -38,7 +41,7 @@ FUNCTION_TAG = WireFormat(
     rf'|[ ](?:{beginnings("name=")}|name=(?:"{NAME_BEGINS}"?)?)?)',
     "<",
     "f",
-    asked_for_as="function",
+    asked_for_as=FORMAT,
 )
 
 # Without it, `<function=NAME>a=1</function>` of a declared tool is passed in silence (rule 15).
@@ -49,7 +52,24 @@ FUNCTION_END = WireFormat(
     "",
     "<",
     "/",
-    asked_for_as="function",
+    asked_for_as=FORMAT,
     is_inside=False,
     texts=(CLOSING,),
 )
+
+
+def named_in(match: re.Match[str]) -> tuple[str, str | None]:
+    """Return the tool that the opening of a tag names, and how the tag is misspelt, if it is.
+
+    >>> for text in ("<function=f>{}", "<function(f){}"):
+    ...     print(*named_in(re.match(FUNCTION_TAG.opening, text)))
+    f None
+    f the tag is written <function(NAME){…}
+    """
+    for group in ("tag_name", "attribute_name"):
+        if match[group]:
+            return match[group], None
+    group = "dotted_name" if match["dotted_name"] else "called_name"
+    text = match.string
+    written = f"{text[match.start() : match.start(group)]}NAME{text[match.end(group) : match.end()]}"
+    return match[group], f"the tag is written {written}{{…}}"

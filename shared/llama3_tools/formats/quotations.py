@@ -7,7 +7,7 @@ from functools import cache
 
 from llama3_tools.formats.base import NAME, Closing, Kind, WireFormat, beginnings, literals
 
-__all__ = ["RESPONSE", "RESULT_LINE", "THOUGHT", "end_of_quote", "end_of_tag"]
+__all__ = ["RESPONSE", "RESPONSE_END", "RESULT_LINE", "THOUGHT", "end_of_quote", "end_of_tag"]
 
 # <think> is DeepSeek-R1-Distill-Llama's; the others are those of finetunes: Hermes 3's <scratch_pad>, <thinking> and
 # <reasoning> of DeepHermes and Reflection Llama. Without it, what a model only thinks of calling would run.
@@ -35,6 +35,8 @@ RESPONSE = WireFormat(
     "t",
     is_inside=False,
 )
+
+RESPONSE_END = "</tool_response>"
 
 RESULT_LINE = re.compile(rf"(?:Result|Error) of ({NAME}):")
 """How a line begins that shows a result to the model, as `render_tool_result` writes it, and the name in it.

@@ -8,7 +8,7 @@ from llama3_tools.calls.shapes import WrittenCall, refuse_empty
 from llama3_tools.formats import A_CALL
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS
-from llama3_tools.formats.function_tag import MISSPELLED_CLOSINGS
+from llama3_tools.formats.function_tag import FORMAT, MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
@@ -209,7 +209,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
         name, window = wrapper.name, turn.window
         refusal = refuse_empty(name, turn.calls.tools)
         if refusal is None:
-            held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, "function")
+            held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT)
             turn.queue.append(Part(window.base + at, "", held))
             turn.count += 1
             return close_at(turn, at, wrapper.closing)

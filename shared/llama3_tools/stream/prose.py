@@ -18,7 +18,7 @@ from llama3_tools.formats.prefixes import (
 )
 from llama3_tools.formats.protocol_tokens import END_OF_TURN, PYTHON_TAG
 from llama3_tools.formats.pythonic import is_part_of_code, listed_name, name_before, quoted_name_before
-from llama3_tools.formats.quotations import end_of_tag
+from llama3_tools.formats.quotations import RESPONSE_END, end_of_tag
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
@@ -359,7 +359,7 @@ def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     if turn.line.quotation(()) is not None:
         return False
     put_up_to(turn, match.end())
-    closing = end_of_tag("</tool_response>")
+    closing = end_of_tag(RESPONSE_END)
     return open_quotation(turn, Quotation(closing, turn.window.offset, IN_RESULT))
 
 

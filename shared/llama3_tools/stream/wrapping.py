@@ -8,7 +8,7 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
-from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
+from llama3_tools.formats.function_tag import CLOSING, FORMAT, MISSPELLED_CLOSINGS, named_in
 from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
@@ -347,15 +347,9 @@ def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
 
 def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Open a tag that names the tool."""
-    group = next(group for group in ("tag_name", "attribute_name", "dotted_name", "called_name") if match[group])
-    name, deviation = match[group], None
-    if group in ("dotted_name", "called_name"):
-        if turn.calls.tools is None and not turn.calls.lenient:
-            return False
-        written = (
-            f"{match.string[match.start() : match.start(group)]}NAME{match.string[match.end(group) : match.end()]}"
-        )
-        deviation = f"the tag is written {written}{{…}}"
+    name, deviation = named_in(match)
+    if deviation is not None and turn.calls.tools is None and not turn.calls.lenient:
+        return False
     return open_wrapper(
-        turn, NAMED, match.start(), match.end(), CLOSING, "function", name=name, deviation=deviation, is_for_calls=True
+        turn, NAMED, match.start(), match.end(), CLOSING, FORMAT, name=name, deviation=deviation, is_for_calls=True
     )

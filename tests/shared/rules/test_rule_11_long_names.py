@@ -23,6 +23,7 @@ FORMS = {
     "functools": 'functools[{"name": "NAME", "arguments": {"a": 1}}]',
     "Functionary": 'NAME\n{"a": 1}',
     "Functionary, in a line": 'all\nI look.>>>NAME \r\n\n{"a": 1}',
+    "Functionary, with all white space": 'NAME    \r\n        {"a": 1}',
     "a list": "[ NAME (a=1)]",
     "a list after prose": "Let me see. [NAME(a=1)]",
     "two in a list": "[NAME(a=1), NAME(a=1)]",
