@@ -6,7 +6,7 @@ If it can be asked for, its name stands in `FormatName` and in the schema of sui
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +17,7 @@ from llama3_tools.formats.base import Kind, WireFormat, beginnings, literals, re
 from llama3_tools.formats.fences import FENCE, TILDES
 from llama3_tools.formats.function_tag import CLOSING, FUNCTION_END, FUNCTION_TAG
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
+from llama3_tools.formats.prefixes import FUNCTIONARY
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
 from llama3_tools.formats.pythonic import NAME, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
 from llama3_tools.formats.quotations import RESPONSE, THOUGHT
@@ -91,7 +92,7 @@ A_CALL = Patterns(
 
 RULES = frozenset(
     {format_.name for format_ in _FORMATS}
-    | {"blockquote", "bold", "broken_data", "code", "functionary", "listing", "result", "span", "string"}
+    | {"blockquote", "bold", "broken_data", "code", FUNCTIONARY, "listing", "result", "span", "string"}
 )
 """The names of the rules that can be switched off: those of the formats, and of what the machine asks for by itself."""
 
@@ -299,7 +300,7 @@ def _inside(formats: list[WireFormat], ends: list[str]) -> dict[str, Patterns]:
     return {first: _patterns(formats, first, [end for end in ends if end[0] == first]) for first in firsts}
 
 
-def _patterns(formats: list[WireFormat], first: str, ends: Iterable[str] = ()) -> Patterns:
+def _patterns(formats: list[WireFormat], first: str, ends: Sequence[str] = ()) -> Patterns:
     """Return the alternation of the formats that may begin with a character, and of what may end with it."""
     formats = [format_ for format_ in formats if format_.first == first]
     end = [f"(?P<end>{literals(ends)})"] if ends else []
@@ -311,7 +312,7 @@ def _patterns(formats: list[WireFormat], first: str, ends: Iterable[str] = ()) -
         )
     )
     texts = list(dict.fromkeys([*chain.from_iterable(format_.texts for format_ in formats), *ends]))
-    is_quick = not any(">" in text[:-1] for text in texts)  # then text with a `>` begins none of them
+    is_quick = first == "<" and not any(">" in text[:-1] for text in texts)  # text with a `>` begins none of them
     guard = rf"(?![^>]{{1,{max(map(len, texts), default=1)}}}>)" if is_quick else ""
     begins = [
         f"{guard}(?:{beginning})" if (beginning := beginnings(*texts)) else "",
