@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, CUT_TOKEN, END_OF_CODE, code_call, refuse_code
 from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.candidates import let_flow
 from llama3_tools.stream.states import IN_PROSE
 from llama3_tools.stream.turn import Turn, make, put_text, reject
@@ -17,6 +18,8 @@ def read_code(turn: Turn) -> bool:
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
     text, pos = window.text, window.pos
+    if not candidate.flows and is_code_too_long(turn, candidate):
+        let_flow(turn, candidate)
     match = (END_OF_CODE.ended if window.ended else END_OF_CODE.going).search(text, pos)
     if match is None and window.ended and (cut := CUT_TOKEN.search(text, pos)):
         window.text = text = text[: cut.start()]  # the output ends within a token
@@ -27,8 +30,6 @@ def read_code(turn: Turn) -> bool:
         put_text(turn, window.base + pos, piece)
     else:
         candidate.kept.add(piece)
-        if window.offset - candidate.start > turn.limits.max_call_length:
-            let_flow(turn, candidate)
     if not window.ended and (match is None or match.lastgroup == "more"):
         return False
     turn.candidate, turn.state = None, IN_PROSE
@@ -37,6 +38,16 @@ def read_code(turn: Turn) -> bool:
         candidate.let_go()  # so that there is one copy
         end_code(turn, start, code, is_closed=match is not None)
     return True
+
+
+def is_code_too_long(turn: Turn, candidate: Candidate) -> bool:
+    """Return whether as much text as a call may have, and one character more, does not say where the code ends."""
+    window = turn.window
+    bound = candidate.start + turn.limits.max_call_length + 1 - window.base
+    if len(window.text) < bound:
+        return False
+    match = END_OF_CODE.going.search(window.text, window.pos, bound)
+    return match is None or match.lastgroup == "more"
 
 
 def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
