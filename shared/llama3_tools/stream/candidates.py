@@ -347,9 +347,9 @@ def add_call(turn: Turn, held: Held, text: str) -> bool:
     """Take a call: it waits if wrappers are open; else it is made."""
     if turn.wrappers:
         turn.queue.append(Part(held.start, text, held))
-        turn.count += 1
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
+        wrapper.count += 1
         if (wrapper.kind is NAMED and not wrapper.closing) or (wrapper.kind is LINE and turn.list_is_open):
             return close(turn)
         return True
@@ -391,8 +391,8 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
     else:
         is_meant = in_tag or named or has_call_keys(whole)
-    is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
-    is_first = wrapper is not None and wrapper.kind is FENCE and not turn.count
+    is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.count
+    is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.count
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
     if candidate is not None and candidate.name is not None:

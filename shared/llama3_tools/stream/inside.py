@@ -60,7 +60,9 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case 
     if at == len(text):
         patterns = match = None
     elif (
-        wrapper.kind is FENCE and turn.count and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
+        wrapper.kind is FENCE
+        and wrapper.count
+        and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
     ):
         if text.startswith(wrapper.closing, at) or window.ended:
             return close_at(turn, pos, text[pos : at + len(wrapper.closing)])
@@ -78,7 +80,7 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case 
         if match.lastgroup == "more":
             return False
     if at > pos:
-        if not turn.count and not text[pos:at].isspace():
+        if not wrapper.count and not text[pos:at].isspace():
             return break_wrappers(turn)
         turn.queue.append(Part(window.base + pos, text[pos:at], TEXT))
         window.pos = at
@@ -90,7 +92,7 @@ def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case 
 def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
-    return turn.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
+    return wrapper.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> bool:
@@ -110,7 +112,7 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
         return begin_call_inside(turn, wrapper, match, at)
     format_ = turn.grammar.formats[kind]
     if format_.kind is OBJECT:
-        if (wrapper.kind is NAMED and turn.count) or not (turn.grammar.json or is_in_tag(turn)):
+        if (wrapper.kind is NAMED and wrapper.count) or not (turn.grammar.json or is_in_tag(turn)):
             return break_wrappers(turn)
         return begin_json(turn, at)
     if format_.kind is LITERAL and wrapper.kind is not NAMED:
@@ -120,11 +122,11 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
         return read_token_inside(turn, wrapper, format_.kind, match[kind], at)
     if format_.kind is Kind.FENCE:
         return read_fence_inside(turn, wrapper, match, at)
-    if format_.kind is Kind.TAG and turn.count and wrapper.opening in format_.closings:
+    if format_.kind is Kind.TAG and wrapper.count and wrapper.opening in format_.closings:
         return close(turn)  # the same tag once more closes it
     if is_misspelled_closing(turn, wrapper, match[kind]):
         return close_at(turn, at, match[kind])
-    if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and turn.count):
+    if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and wrapper.count):
         return break_wrappers(turn)
     return open_inside(turn, format_, match, at)
 
@@ -132,7 +134,7 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
     """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
     is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.declared
-    return is_declared_tag and turn.count > 0 and written in MISSPELLED_CLOSINGS
+    return is_declared_tag and wrapper.count > 0 and written in MISSPELLED_CLOSINGS
 
 
 def is_in_tag(turn: Turn) -> bool:
@@ -180,7 +182,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  
         if is_misspelled_closing(turn, wrapper, written):
             return close_at(turn, at, written)
         return break_unless_surplus(turn, wrapper, at)
-    if not turn.count:
+    if not wrapper.count:
         return close_empty(turn, wrapper, at)
     if wrapper.kind in (SPAN, BOLD):
         after = _AFTER_LINE(text, at + len(closing))
@@ -205,7 +207,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
         if refusal is None:
             held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, "function")
             turn.queue.append(Part(window.base + at, "", held))
-            turn.count += 1
+            wrapper.count += 1
             return close_at(turn, at, wrapper.closing)
         if name in turn.calls.declared:
             start = wrapper.start
@@ -218,12 +220,12 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
 def read_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: int) -> bool:
     """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
     window = turn.window
-    if turn.count:
+    if wrapper.count:
         if token == wrapper.closing:
             return close_at(turn, at, token)
         if wrapper.kind is SPAN:
             return break_wrappers(turn)
-        while turn.wrappers and turn.count:
+        while turn.wrappers and turn.wrappers[-1].count:
             close(turn)
         return break_wrappers(turn) if turn.wrappers else True  # prose takes the token
     if kind is Kind.TURN or wrapper.kind is not TAG:
@@ -241,7 +243,7 @@ def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     is_in_fence, is_closing = bool(fences), not info and any(ticks.startswith(one.closing) for one in fences)
     if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
         return break_wrappers(turn)
-    if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
+    if match["ticks"] is None or wrapper.count or is_closing or info not in WORDS or wrapper.kind is LIST:
         return break_wrappers(turn, is_closed=is_closing)
     return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
 
@@ -282,6 +284,6 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
 
 def end_wrappers(turn: Turn) -> bool:
     """Take the end of the output: what is open around calls is closed, if the model ended its turn."""
-    while turn.wrappers and turn.count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
+    while turn.wrappers and turn.wrappers[-1].count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
         close(turn)
     return break_wrappers(turn, is_cut_off=not turn.is_complete) if turn.wrappers else True

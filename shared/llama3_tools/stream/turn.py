@@ -107,8 +107,6 @@ class Turn:
     wrappers: list[Wrapper] = field(default_factory=list)
     queue: list[Part] = field(default_factory=list)
     state: State = IN_PROSE
-    count: int = 0
-    """How many calls the innermost wrapper holds."""
     candidate: Candidate | None = None
     quotation: Quotation | None = None
     fence_is_open: bool = False

@@ -63,12 +63,12 @@ class Wrapper:
     """The format of the calls in it, if it is the outermost that has one."""
     first: int
     """The index in the queue of what it holds."""
-    outer_count: int
-    """How many calls the wrapper around it held before."""
     name: str | None = None
     """The tool that it names."""
     deviation: str | None = None
     """How it is misspelled."""
+    count: int = 0
+    """How many calls it holds."""
     is_for_calls: bool = False
     """Whether its only use is calls, so that what fails in it is an attempt."""
 

@@ -80,9 +80,8 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
             return True
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
-        Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls)
+        Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls=is_for_calls)
     )
-    turn.count = 0
     if opening:
         queue.append(Part(offset, opening, TEXT))
     window.pos = end
@@ -122,10 +121,10 @@ def close(turn: Turn) -> bool:
             held = part.what
             if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
-        turn.count += wrapper.outer_count
+        turn.wrappers[-1].count += wrapper.count
         note_surplus(turn, wrapper)
         return True
-    turn.queue, turn.count, turn.state = [], 0, IN_PROSE
+    turn.queue, turn.state = [], IN_PROSE
     waiting = [part.what for part in queue if type(part.what) is Held]
     if not fit(turn, waiting):
         return put_queue(turn, queue)
@@ -194,8 +193,8 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         if turn.state is not IN_CODE:
             turn.state = IN_PROSE
         return True
-    wrappers, queue, count = turn.wrappers, turn.queue, turn.count
-    turn.wrappers, turn.queue, turn.count, turn.state, turn.surplus = [], [], 0, IN_PROSE, None
+    wrappers, queue = turn.wrappers, turn.queue
+    turn.wrappers, turn.queue, turn.state, turn.surplus = [], [], IN_PROSE, None
     held_any = any(isinstance(part.what, Held) for part in queue)
     outer, inner, passed = wrappers[0], wrappers[-1], 0
     if outer.kind is CODE:
@@ -204,12 +203,18 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
         queue, passed = queue[1:], 1
-    if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.declared:
+    if (
+        inner.kind is NAMED
+        and not began
+        and not inner.count
+        and inner.name is not None
+        and inner.name in turn.calls.declared
+    ):
         turn.tag_is_open = inner.start, inner.name
         turn.lines_are_data = True
     fence, is_listing = next((one for one in wrappers if one.kind is FENCE), None), False
     if fence is not None:
-        is_only_text = not began and ((inner is fence and not count) or holds_pythonic(queue))
+        is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
         is_listing = is_only_text and not is_closed and may_be_listing(turn, fence)
         if is_listing and not is_cut_off:
             listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
