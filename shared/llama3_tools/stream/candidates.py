@@ -10,7 +10,6 @@ from llama3_tools.calls.repair import Mended, Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
-from llama3_tools.limits import too_long
 from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
 from llama3_tools.reading.json_tokens import JsonTokens
@@ -25,14 +24,14 @@ from llama3_tools.stream.turn import (
     is_declared,
     is_element_of_data,
     is_too_long,
+    let_go,
     make_bare,
     put_text,
-    reject,
     tool_named,
 )
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import CODE, FENCE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
-from llama3_tools.stream.wrapping import break_wrappers, close
+from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, holds_call
 from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
@@ -79,24 +78,22 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
     """Read a pythonic call from its parenthesis on."""
     window = turn.window
     tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
-    begin_candidate(turn, tokens, start, name)
-    assert turn.candidate is not None  # noqa: S101  # it was made now
-    turn.candidate.kept.add(window.text[start:at])
+    begin_candidate(turn, tokens, start, name).kept.add(window.text[start:at])
     window.pos = at
     return True
 
 
-def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
+def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> Candidate:
     """Begin to read token by token at an index of the window."""
     window = turn.window
     if turn.token is not None or turn.broken or turn.data_end >= 0:
         note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
-    turn.candidate = Candidate(tokens, window.base + at, before, name)
-    if turn.wrappers:
-        turn.candidate.tag = turn.wrappers[-1].name if turn.wrappers[-1].kind is NAMED else None
+    tag = turn.wrappers[-1].name if turn.wrappers and turn.wrappers[-1].kind is NAMED else None
+    turn.candidate = candidate = Candidate(tokens, window.base + at, before, name=name, tag=tag)
     turn.state = IN_CANDIDATE
     window.pos = at
+    return candidate
 
 
 def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
@@ -104,7 +101,6 @@ def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
     tokens, pos = candidate.tokens, window.pos
-    assert tokens is not None  # noqa: S101  # code is read elsewhere
     text = window.text
     window.pos = end = tokens.read(text, pos, window.base, ended=window.ended)
     if candidate.flows:
@@ -131,7 +127,7 @@ def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
             refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(whole))
             return refuse(turn, refusal, candidate.start, whole, candidate)
         return end_json(turn, parsed, candidate.start)
-    if candidate.name is None:
+    if not candidate.is_pythonic:
         return end_literal(turn, candidate, tokens, whole)
     return end_pythonic(turn, candidate, tokens, whole)
 
@@ -140,7 +136,7 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Begin to find out what malformed JSON was meant to be, if that is asked for."""
     start = candidate.start
     is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-    is_json = candidate.name is None
+    is_json = not candidate.is_pythonic
     if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
     is_after = bool(turn.wrappers) or turn.content.is_after_call
@@ -192,22 +188,16 @@ def is_made(turn: Turn, found: Found) -> bool:
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
     """Release the text of a candidate that is too long for a call (rule 14)."""
-    kept = candidate.text
-    limit = turn.limits.max_call_length
-    written = kept[:limit]
-    refusal = Refusal(*too_long(turn.limits), name_in(turn, candidate, written))
-    is_meant = has_call_keys(written) or candidate.name is not None
-    state = turn.state
+    written = candidate.text[: turn.limits.max_call_length]
     break_wrappers(turn, began=True)
-    turn.state = state
-    reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
-    put_text(turn, candidate.start, kept)
-    candidate.let_go()
+    turn.state = IN_CANDIDATE
+    is_meant = has_call_keys(written) or candidate.is_pythonic
+    let_go(turn, candidate, name_in(turn, candidate, written), is_meant=is_meant)
 
 
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
     """Return the name of the tool that a candidate seems to call."""
-    if candidate.name is not None:
+    if candidate.is_pythonic:
         return tool_named(turn, candidate.name) or candidate.name
     return candidate.tag or attempted_name(written)
 
@@ -215,7 +205,6 @@ def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
 def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Go on after a candidate that broke: at the token that broke it (rule 6)."""
     window, tokens, start = turn.window, candidate.tokens, candidate.start
-    assert tokens is not None  # noqa: S101  # code is read elsewhere
     turn.broken = True
     if candidate.flows:
         turn.state = IN_PROSE
@@ -232,7 +221,7 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         break_wrappers(turn)  # a brace in prose
         put_text(turn, start, whole[:at], is_prose=True)
         return True
-    if candidate.name is None:
+    if not candidate.is_pythonic:
         turn.lines_are_data = True
     refuse_at(turn, start, whole[:at], refusal, candidate, whole)
     return True
@@ -379,14 +368,12 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     if name is None and candidate is not None:
         name = name_in(turn, candidate, whole)
     if is_code(turn, name, whole, candidate):
-        break_wrappers(turn)
-        assert turn.candidate is not None  # noqa: S101  # it is code now
-        turn.candidate.kept.add(text)
+        begin_code(turn, text)
         return True
     in_tag = is_for_calls(turn)
     is_line = wrapper is not None and wrapper.kind is LINE
     named = name is not None and is_declared(turn, name)
-    if candidate is not None and candidate.name is not None:
+    if candidate is not None and candidate.is_pythonic:
         is_missing = refusal.reason is RejectionReason.MISSING_ARGUMENTS
         is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
     else:
@@ -395,7 +382,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.count
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
-    if candidate is not None and candidate.name is not None:
+    if candidate is not None and candidate.is_pythonic:
         turn.list_is_open, turn.broken_depth = not is_line, max(turn.broken_depth, 0)
         turn.hides_objects = True
         turn.string_is_open = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
@@ -414,13 +401,9 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
 
 def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | None) -> bool:
     """Return whether a candidate after <|python_tag|> is code: neither a call nor an attempt at one (rule 11)."""
-    if (
-        not turn.wrappers
-        or turn.wrappers[0].kind is not CODE
-        or any(isinstance(part.what, Held) for part in turn.queue)
-    ):
+    if not turn.wrappers or turn.wrappers[0].kind is not CODE or holds_call(turn.queue):
         return False
-    is_pythonic = candidate is not None and candidate.name is not None
+    is_pythonic = candidate is not None and candidate.is_pythonic
     is_named = name is not None and is_declared(turn, name)
     return not is_named and (is_pythonic or not has_call_keys(whole))
 

@@ -13,10 +13,10 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing
 from llama3_tools.formats.pythonic import METHOD
-from llama3_tools.limits import Limits, too_many
+from llama3_tools.limits import Limits, too_long, too_many
 from llama3_tools.options import ReadOptions
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.candidate import Candidate, Code, HeldBack
 from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line
 from llama3_tools.stream.rejections import Rejections
@@ -36,6 +36,7 @@ __all__ = [
     "is_declared",
     "is_element_of_data",
     "is_too_long",
+    "let_go",
     "line_before",
     "made_of",
     "make",
@@ -108,6 +109,7 @@ class Turn:
     queue: list[Part] = field(default_factory=list)
     state: State = IN_PROSE
     candidate: Candidate | None = None
+    code: Code | None = None
     quotation: Quotation | None = None
     fence_is_open: bool = False
     """Whether a fence is open that is text, so that the next one closes it."""
@@ -207,6 +209,14 @@ def put_up_to(turn: Turn, at: int) -> None:
 def reject(turn: Turn, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
     """Report a rejection."""
     turn.rejections.add(start, end, refusal, is_meant=is_meant)
+
+
+def let_go(turn: Turn, held: HeldBack, name: str | None, *, is_meant: bool) -> None:
+    """Report what is too long for a call, and release its text (rule 14)."""
+    end = held.start + turn.limits.max_call_length
+    reject(turn, held.start, end, Refusal(*too_long(turn.limits), name), is_meant=is_meant)
+    put_text(turn, held.start, held.text)
+    held.let_go()
 
 
 def line_before(turn: Turn, at: int) -> str:

@@ -6,14 +6,13 @@ import re
 
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
-from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
 from llama3_tools.formats.function_tag import CLOSING, MISSPELLED_CLOSINGS
 from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_SPAN
@@ -49,7 +48,17 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_named_tag", "break_wrappers", "close", "close_at", "holds_pythonic", "open_wrapper", "pass_quoted"]
+__all__ = [
+    "begin_code",
+    "begin_named_tag",
+    "break_wrappers",
+    "close",
+    "close_at",
+    "holds_call",
+    "holds_pythonic",
+    "open_wrapper",
+    "pass_quoted",
+]
 
 _DELIMITING = frozenset(",;\n")
 
@@ -193,13 +202,11 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         if turn.state is not IN_CODE:
             turn.state = IN_PROSE
         return True
-    wrappers, queue = turn.wrappers, turn.queue
-    turn.wrappers, turn.queue, turn.state, turn.surplus = [], [], IN_PROSE, None
-    held_any = any(isinstance(part.what, Held) for part in queue)
-    outer, inner, passed = wrappers[0], wrappers[-1], 0
+    outer, inner, passed = turn.wrappers[0], turn.wrappers[-1], 0
+    if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
+        return begin_code(turn)
+    wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
-        if not began and (not held_any or holds_pythonic(queue)):
-            return begin_code(turn, outer, queue)
         turn.content.token(outer.opening)
         turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
         queue, passed = queue[1:], 1
@@ -269,6 +276,18 @@ def put_wrapper(turn: Turn, part: Part) -> None:
     put_text(turn, part.start, part.text)
 
 
+def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], list[Part]]:
+    """Leave all wrappers, and return them with what they hold."""
+    left = turn.wrappers, turn.queue
+    turn.wrappers, turn.queue, turn.state, turn.surplus = [], [], IN_PROSE, None
+    return left
+
+
+def holds_call(queue: list[Part]) -> bool:
+    """Return whether a call waits."""
+    return any(isinstance(part.what, Held) for part in queue)
+
+
 def holds_pythonic(queue: list[Part]) -> bool:
     """Return whether a pythonic call waits."""
     return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in queue)
@@ -323,11 +342,18 @@ def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut
     put_text(turn, part.start, part.text)
 
 
-def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
-    """Take what follows <|python_tag|>, and is no call in another form, as code."""
-    turn.content.token(wrapper.opening)
-    turn.candidate = Candidate(None, wrapper.start + len(wrapper.opening), "", CODE_INTERPRETER)
-    turn.candidate.kept.add("".join(part.text for part in queue[1:]))
+def begin_code(turn: Turn, read: str = "") -> bool:
+    """Take what follows <|python_tag|>, and is no call in another form, as code.
+
+    Args:
+        turn: the turn.
+        read: what was read of it, and waits in no queue.
+    """
+    wrappers, queue = leave_wrappers(turn)
+    tag = wrappers[0]
+    turn.content.token(tag.opening)
+    turn.code = Code(tag.start + len(tag.opening))
+    turn.code.kept.add("".join(part.text for part in queue[1:]) + read)
     turn.state = IN_CODE
     return True
 
