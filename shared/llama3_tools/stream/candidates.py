@@ -15,7 +15,9 @@ from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_ob
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.broken import NOTHING_BROKE, BrokenBrackets
 from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.place import ORDINARY, Place
 from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
 from llama3_tools.stream.turn import (
     PART_OF_BROKEN,
@@ -23,6 +25,7 @@ from llama3_tools.stream.turn import (
     is_data_at,
     is_declared,
     is_element_of_data,
+    is_in_brackets,
     is_too_long,
     let_go,
     make_bare,
@@ -47,13 +50,17 @@ _MOST_COMPARED = 256
 
 def note_place(turn: Turn, at: int) -> None:
     """Note what stands before a candidate: it may have left the window by the time the candidate ends."""
-    window = turn.window
-    text, after = window.text, turn.fresh - window.base
-    is_near = turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
-    turn.is_after_tag = is_near and not text[max(after, 0) : at].strip()
-    turn.is_data = not turn.wrappers and (
-        (turn.broken and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
+    if turn.fresh.token is None and turn.broken is NOTHING_BROKE and turn.data_end < 0:
+        turn.place = ORDINARY
+        return
+    window, fresh = turn.window, turn.fresh
+    after = fresh.offset - window.base
+    is_near = fresh.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
+    is_after_tag = is_near and not window.text[max(after, 0) : at].strip()
+    is_data = not turn.wrappers and (
+        (turn.broken.values_are_data and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
     )
+    turn.place = Place(is_after_tag, is_data)
 
 
 def begin_json(turn: Turn, at: int) -> bool:
@@ -61,8 +68,7 @@ def begin_json(turn: Turn, at: int) -> bool:
     window = turn.window
     text = window.text
     window.pos = at
-    if turn.token is not None or turn.broken or turn.data_end >= 0:
-        note_place(turn, at)
+    note_place(turn, at)
     if turn.failures < _FAILURES and text.find("}", at) > 0:
         parsed = parse_object(text, at)
         start = turn.wrappers[0].start if turn.wrappers else window.base + at
@@ -70,7 +76,7 @@ def begin_json(turn: Turn, at: int) -> bool:
             window.pos = parsed.end
             return end_json(turn, parsed, window.base + at)
         turn.failures += parsed is None
-    begin_candidate(turn, JsonTokens(window.base + at), at)
+    hold_candidate(turn, JsonTokens(window.base + at), at)
     return True
 
 
@@ -83,11 +89,15 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
     return True
 
 
-def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> Candidate:
-    """Begin to read token by token at an index of the window."""
+def begin_candidate(turn: Turn, tokens: PythonTokens, at: int, name: str | None = None) -> Candidate:
+    """Begin to read a dict of Python, or a pythonic call, at an index of the window."""
+    note_place(turn, at)
+    return hold_candidate(turn, tokens, at, name)
+
+
+def hold_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> Candidate:
+    """Begin to read token by token what stands at an index of the window."""
     window = turn.window
-    if turn.token is not None or turn.broken or turn.data_end >= 0:
-        note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
     tag = turn.wrappers[-1].name if turn.wrappers and turn.wrappers[-1].kind is NAMED else None
     turn.candidate = candidate = Candidate(tokens, window.base + at, before, name=name, tag=tag)
@@ -205,7 +215,7 @@ def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
 def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Go on after a candidate that broke: at the token that broke it (rule 6)."""
     window, tokens, start = turn.window, candidate.tokens, candidate.start
-    turn.broken = True
+    turn.broken = turn.broken.and_candidate()
     if candidate.flows:
         turn.state = IN_PROSE
         return True
@@ -222,7 +232,7 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
         put_text(turn, start, whole[:at], is_prose=True)
         return True
     if not candidate.is_pythonic:
-        turn.lines_are_data = True
+        turn.broken = turn.broken.and_json()
     refuse_at(turn, start, whole[:at], refusal, candidate, whole)
     return True
 
@@ -255,7 +265,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
     else:
         found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
     if type(found) is Refusal:
-        if not parsed.members and wrapper is None and not turn.is_after_tag:  # `{}` in prose
+        if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
             put_text(turn, start, parsed.json, is_prose=True)
             turn.state = IN_PROSE
             return True
@@ -318,7 +328,7 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
         found = json._replace(name=name)
-    elif turn.lines_are_data or turn.broken_depth > 0:
+    elif turn.broken.lines_are_data or is_in_brackets(turn):
         found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
     else:
         parsed = parse_object(json, 0, checked=True)
@@ -339,7 +349,8 @@ def add_call(turn: Turn, held: Held, text: str) -> bool:
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
         wrapper.count += 1
-        if (wrapper.kind is NAMED and not wrapper.closing) or (wrapper.kind is LINE and turn.list_is_open):
+        is_element = wrapper.kind is LINE and turn.brackets is not None and turn.brackets.is_list
+        if is_element or (wrapper.kind is NAMED and not wrapper.closing):
             return close(turn)
         return True
     turn.state = IN_PROSE
@@ -383,10 +394,10 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     is_cut_off = refusal.reason is RejectionReason.TRUNCATED
     break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
     if candidate is not None and candidate.is_pythonic:
-        turn.list_is_open, turn.broken_depth = not is_line, max(turn.broken_depth, 0)
-        turn.hides_objects = True
-        turn.string_is_open = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
-    if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
+        in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
+        depth = turn.brackets.depth if turn.brackets else 0
+        turn.brackets = BrokenBrackets(depth, is_list=not is_line, in_string=in_string)
+    if not is_meant and (is_element or (turn.place.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.calls.declared)
     if turn.quotation is not None:  # a listing, which is searched when it closes
@@ -410,4 +421,4 @@ def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | Non
 
 def is_for_calls(turn: Turn) -> bool:
     """Return whether a candidate stands in a tag, or after a token, whose only use is calls."""
-    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.is_after_tag
+    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.place.is_after_tag

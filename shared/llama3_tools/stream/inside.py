@@ -174,8 +174,8 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  
     """Read what may close the wrapper."""
     window, text = turn.window, turn.window.text
     closing = wrapper.closing
-    if written != closing and written == turn.surplus and window.base + at == turn.fresh:
-        turn.queue.append(Part(turn.fresh, written, TEXT))
+    if written != closing and written == turn.fresh.surplus and window.base + at == turn.fresh.offset:
+        turn.queue.append(Part(turn.fresh.offset, written, TEXT))
         window.pos = at + len(written)
         return True
     if written != closing:

@@ -14,11 +14,21 @@ from llama3_tools.formats.pythonic import is_part_of_code
 from llama3_tools.formats.quotations import end_of_tag
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.broken import depth_after
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
-from llama3_tools.stream.turn import Quotation, Turn, depth_after, line_before, put_text, put_up_to, reject, tool_named
+from llama3_tools.stream.turn import (
+    Quotation,
+    Turn,
+    is_in_brackets,
+    line_before,
+    put_text,
+    put_up_to,
+    reject,
+    tool_named,
+)
 from llama3_tools.stream.window import LOOK_BEHIND
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN, TAG
 from llama3_tools.stream.wrapping import begin_named_tag, open_wrapper, pass_quoted
@@ -52,7 +62,7 @@ _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]\s*\Z")
 def read_prose(turn: Turn) -> bool:
     """Look for what a call, a wrapper, a token or quotation begins with."""
     window = turn.window
-    if turn.surplus is not None and not skip_surplus(turn):
+    if turn.fresh.surplus is not None and not skip_surplus(turn):
         return False
     text, at, grammar = window.text, window.pos, turn.grammar
     first, outside = grammar.first.search, grammar.outside
@@ -121,17 +131,18 @@ def held_tail(turn: Turn, text: str) -> int:
 
 def skip_surplus(turn: Turn) -> bool:
     """Skip one closing too many directly after a call (rule 9); return whether it is known what stands there."""
-    window, closing = turn.window, turn.surplus
+    window, fresh = turn.window, turn.fresh
+    closing = fresh.surplus
     text, pos = window.text, window.pos
-    if window.base + pos == turn.fresh:
+    if window.base + pos == fresh.offset:
         char = text[pos : pos + 1]
         while closing and char == closing[0] == "`":  # a longer fence
             pos = window.pos = pos + 1
-            turn.fresh, char = window.base + pos, text[pos : pos + 1]
+            fresh.offset, char = window.base + pos, text[pos : pos + 1]
         if not char and not window.ended:
             return False
         if char not in "}]" and not (closing and char == closing[0]):
-            turn.surplus = None
+            fresh.surplus = None
             return True
         if closing and not window.ended and len(text) - pos < len(closing) and closing.startswith(text[pos:]):
             return False
@@ -143,8 +154,8 @@ def skip_surplus(turn: Turn) -> bool:
                 return False
             if match is not None and not (match["more"] or "").endswith("<") and not is_bracket_open(turn, text[pos]):
                 window.pos += 1
-        turn.fresh = window.offset
-    turn.surplus = None
+        fresh.offset = window.offset
+    fresh.surplus = None
     return True
 
 
@@ -181,7 +192,7 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     name, start = found[1], found.start()
     if opens_line_wrapper(turn, start):
         return True
-    if turn.broken_depth >= 0:
+    if turn.brackets is not None:
         put_up_to(turn, start)
     may_stand = start >= window.pos and may_stand_at(turn, start)
     if start < window.pos or not (may_stand or text[start - 1] == "`"):
@@ -197,13 +208,13 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 def may_stand_at(turn: Turn, start: int) -> bool:
     """Return whether a pythonic call may stand at an index: where a line begins, after a token, in a broken list."""
     window = turn.window
-    if turn.broken_depth >= 0:
+    if turn.brackets is not None:
         before = window.text[window.pos : start]
         line = f"{turn.line.text}{before}"
         if "\n" not in before and not is_indentation(line):
-            is_element = turn.list_is_open and line.rstrip().endswith((",", ";"))
-            return is_element and depth_after(before, turn.broken_depth) == 0
-    line_start = max(window.text.rfind("\n", 0, start) + 1, turn.fresh - window.base)
+            is_element = turn.brackets.is_list and line.rstrip().endswith((",", ";"))
+            return is_element and depth_after(before, turn.brackets.depth) == 0
+    line_start = max(window.text.rfind("\n", 0, start) + 1, turn.fresh.offset - window.base)
     return line_start > 0 and is_indentation(window.text[line_start:start])
 
 
@@ -243,8 +254,8 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     if format_.name == "pythonic_list":
         put_up_to(turn, start)
         why = turn.line.quotation(turn.calls.declared)
-        is_code = start == at and turn.window.base + at != turn.fresh and is_part_of_code(turn.line.text)
-        if is_code or why is not None or turn.broken_depth > 0:
+        is_code = start == at and turn.window.base + at != turn.fresh.offset and is_part_of_code(turn.line.text)
+        if is_code or why is not None or is_in_brackets(turn):
             return pass_list(turn, match, why)
     is_for_calls = match[0].startswith(TOOL_CALLS)
     return open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
@@ -292,9 +303,9 @@ def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Report a tag of a declared tool that closes, and held no object."""
     put_up_to(turn, match.start())
-    if turn.tag_is_open is not None:
-        start, name = turn.tag_is_open
-        turn.tag_is_open = None
+    if turn.open_tag is not None:
+        start, name = turn.open_tag
+        turn.open_tag = None
         put_up_to(turn, match.end())
         refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
         reject(turn, start, turn.window.offset, refusal, is_meant=True)
@@ -322,7 +333,7 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     if info in WORDS:
         return open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
     put_up_to(turn, match.end("ticks"))
-    turn.fresh = window.offset
+    turn.fresh.begin_at(window.offset)
     return open_quotation(turn, Quotation(end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}"))
 
 
@@ -351,7 +362,7 @@ def is_place_for_code(turn: Turn, token: str) -> bool:
     window = turn.window
     before = turn.line.text
     return (
-        window.offset == turn.fresh
+        window.offset == turn.fresh.offset
         or not before.strip()
         or turn.content.is_after_call
         or _SENTENCE_END.search(before) is not None
@@ -363,8 +374,7 @@ def take_token(turn: Turn, token: str) -> None:
     turn.content.token(token)
     if "\n" in token:
         turn.line.add("\n")
-    turn.fresh = turn.window.offset
-    turn.token = token.rstrip()
+    turn.fresh.after_token(turn.window.offset, token.rstrip())
 
 
 def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:

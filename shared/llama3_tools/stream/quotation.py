@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llama3_tools.stream.place import ORDINARY
 from llama3_tools.stream.quoted import find_quoted
 from llama3_tools.stream.states import IN_PROSE, IN_QUOTATION
 from llama3_tools.stream.turn import Quotation, Turn, put_text
@@ -40,8 +41,8 @@ def read_quotation(turn: Turn) -> bool:
     elif after > window.pos:
         put_text(turn, window.offset, text[window.pos : after])
         window.pos = after
-    turn.fresh = window.offset
-    turn.token, turn.is_after_tag = None, False
+    turn.fresh.begin_at(window.offset)
+    turn.place = ORDINARY
     turn.state = IN_PROSE
     return True
 

@@ -12,6 +12,7 @@ from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.broken import BrokenBrackets, OpenTag
 from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
@@ -84,7 +85,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
             if kind is NAMED:
                 turn.rejections.quoted(window.offset, window.base + end, why, name)
             return pass_quoted(turn, end, closing, why)
-        if turn.broken and kind is LIST and is_data_at(turn, window.base + start):
+        if turn.broken.values_are_data and kind is LIST and is_data_at(turn, window.base + start):
             put_up_to(turn, end)
             return True
     offset, opening = window.base + start, window.text[start:end]
@@ -150,8 +151,8 @@ def close(turn: Turn) -> bool:
 
 def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
     """Note what may close the wrapper once more, directly after it (rule 9)."""
-    turn.fresh = turn.window.base + turn.window.pos
-    turn.surplus = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
+    closing = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
+    turn.fresh.after_wrapper(turn.window.base + turn.window.pos, closing)
 
 
 def fit(turn: Turn, waiting: list[Held]) -> bool:
@@ -208,7 +209,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
         turn.content.token(outer.opening)
-        turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
+        turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
         queue, passed = queue[1:], 1
     if (
         inner.kind is NAMED
@@ -217,8 +218,8 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         and inner.name is not None
         and inner.name in turn.calls.declared
     ):
-        turn.tag_is_open = inner.start, inner.name
-        turn.lines_are_data = True
+        turn.open_tag = OpenTag(inner.start, inner.name)
+        turn.broken = turn.broken.and_tag()
     fence, is_listing = next((one for one in wrappers if one.kind is FENCE), None), False
     if fence is not None:
         is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
@@ -248,8 +249,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         else:
             put_wrapper(turn, part)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
-        turn.list_is_open = turn.hides_objects = True
-        turn.broken_depth, turn.string_is_open = 0, False
+        turn.brackets = BrokenBrackets(is_list=True)
     return True
 
 
@@ -279,7 +279,8 @@ def put_wrapper(turn: Turn, part: Part) -> None:
 def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], list[Part]]:
     """Leave all wrappers, and return them with what they hold."""
     left = turn.wrappers, turn.queue
-    turn.wrappers, turn.queue, turn.state, turn.surplus = [], [], IN_PROSE, None
+    turn.wrappers, turn.queue, turn.state = [], [], IN_PROSE
+    turn.fresh.surplus = None
     return left
 
 
@@ -315,7 +316,7 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
         unwrap_named(turn, held, part, wrapper, is_cut_off=is_cut_off)
     elif held.format == "json" and not held.is_closed:
         make_bare(turn, held, part.text)
-        turn.surplus = None
+        turn.fresh.surplus = None
     else:
         make(turn, held, held.format, part.text)
 
