@@ -147,13 +147,13 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     start = candidate.start
     is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
     is_json = not candidate.is_pythonic
-    if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
+    if not turn.reader.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
     is_after = bool(turn.wrappers) or turn.content.is_after_call
     before = "" if turn.wrappers else candidate.before
     outer = turn.wrappers[0].start if turn.wrappers else start
     length = turn.limits.max_call_length - (start - outer)
-    mending = Mending(turn.calls, start, before, name=candidate.tag, is_after_call=is_after, length=length)
+    mending = Mending(turn.reader, start, before, name=candidate.tag, is_after_call=is_after, length=length)
     turn.mending = mending, candidate, refusal
     resume_at(turn, candidate, candidate.text, 0)
     turn.state = IN_REPAIR
@@ -254,16 +254,16 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
     wrapper = turn.wrappers[-1] if turn.wrappers else None
     found: Found | Refusal
     if wrapper is None:
-        found = turn.calls.read(parsed)
+        found = turn.reader.read(parsed)
     elif wrapper.kind is NAMED:
         found = read_arguments(turn, parsed, wrapper)
         if wrapper.deviation is not None and isinstance(found, Refusal):  # of an undeclared tool: a call in it counts
-            held = turn.calls.read(parsed)
+            held = turn.reader.read(parsed)
             if not isinstance(held, Refusal):
                 found = held
                 break_wrappers(turn, began=True)
     else:
-        found = turn.calls.read(parsed, tool_name=wrapper.format == "tool")
+        found = turn.reader.read(parsed, tool_name=wrapper.format == "tool")
     if type(found) is Refusal:
         if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
             put_text(turn, start, parsed.json, is_prose=True)
@@ -286,18 +286,18 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
     name = wrapper.name or ""
     if parsed.flaw:
         return Refusal(RejectionReason.MALFORMED, parsed.flaw, name)
-    tools, members = turn.calls.tools, parsed.members
+    tools, members = turn.reader.tools, parsed.members
     deviations = () if wrapper.deviation is None else (wrapper.deviation,)
     written = WrittenCall(name, members, parsed.json, deviations)
     held = read_call(parsed, tools) if "name" in members or "function" in members else None
     if isinstance(held, WrittenCall) and held.name == name:
-        tool = turn.calls.declared.get(name)
+        tool = turn.reader.declared.get(name)
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
     elif isinstance(held, Refusal) and held.reason is RejectionReason.CONFLICTING_ARGUMENTS:
         return held
-    return turn.calls.checked(written)
+    return turn.reader.checked(written)
 
 
 def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
@@ -310,7 +310,7 @@ def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: s
 def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
     """Report a dict of Python, and what it seems to call."""
     parsed = parse_whole(tokens.positional[0])
-    found = turn.calls.read(parsed) if parsed else None
+    found = turn.reader.read(parsed) if parsed else None
     if found is None or isinstance(found, Refusal):
         name = found.name if found else None
     else:
@@ -323,7 +323,7 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     """Take the arguments of a pythonic call that are complete."""
     written_name = candidate.name or ""
     name = tool_named(turn, written_name) or written_name
-    tool = turn.calls.declared.get(name)
+    tool = turn.reader.declared.get(name)
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
@@ -333,10 +333,10 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     else:
         parsed = parse_object(json, 0, checked=True)
         members = parsed.members if parsed and not parsed.flaw else {}
-        found = turn.calls.checked(WrittenCall(name, members, json))
+        found = turn.reader.checked(WrittenCall(name, members, json))
         is_line = turn.wrappers and turn.wrappers[-1].kind is LINE
         if is_line and not members and isinstance(found, WrittenCall):
-            found = refuse_empty(name, turn.calls.tools) or found
+            found = refuse_empty(name, turn.reader.tools) or found
     if isinstance(found, Refusal):
         return refuse(turn, found, candidate.start, whole, candidate)
     return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
@@ -399,11 +399,11 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         turn.brackets = BrokenBrackets(depth, is_list=not is_line, in_string=in_string)
     if not is_meant and (is_element or (turn.place.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
-    why = turn.line.quotation(turn.calls.declared)
+    why = turn.line.quotation(turn.reader.declared)
     if turn.quotation is not None:  # a listing, which is searched when it closes
         turn.quotation.pieces.add(text)
     elif why is not None and (name is not None or is_meant or text == "{"):
-        turn.rejections.quoted(start, start + len(text), why, name)
+        turn.rejections.add_quoted(start, start + len(text), why, name)
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
     put_text(turn, start, text)

@@ -51,14 +51,14 @@ def is_code_too_long(turn: Turn, code: Code) -> bool:
 
 def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
     """Take code that is complete: call the code interpreter with it, unless there is none, or it is cut off."""
-    found = code_call(text, turn.calls.declared.get(CODE_INTERPRETER))
+    found = code_call(text, turn.reader.declared.get(CODE_INTERPRETER))
     if found is None:
         put_text(turn, start, text)
         return
     written, at, length = found
     span = start + at, start + at + length
     refusal = refuse_code(written, is_closed=is_closed, is_complete=turn.is_complete)
-    checked = refusal or turn.calls.checked(written)
+    checked = refusal or turn.reader.checked(written)
     if isinstance(checked, Refusal):
         reject(turn, *span, checked, is_meant=True)
         put_text(turn, start, text)

@@ -133,7 +133,7 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
 
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
     """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
-    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.declared
+    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.reader.declared
     return is_declared_tag and wrapper.count > 0 and written in MISSPELLED_CLOSINGS
 
 
@@ -203,13 +203,13 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Take a wrapper that closes around nothing: a call without arguments, if it names a tool that needs none."""
     if wrapper.kind is NAMED and wrapper.name is not None and wrapper.deviation is None:
         name, window = wrapper.name, turn.window
-        refusal = refuse_empty(name, turn.calls.tools)
+        refusal = refuse_empty(name, turn.reader.tools)
         if refusal is None:
             held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, "function")
             turn.queue.append(Part(window.base + at, "", held))
             wrapper.count += 1
             return close_at(turn, at, wrapper.closing)
-        if name in turn.calls.declared:
+        if name in turn.reader.declared:
             start = wrapper.start
             break_wrappers(turn, began=True)
             reject(turn, start, window.base + at, refusal, is_meant=True)

@@ -86,7 +86,7 @@ class Progress:
             return tool_named(turn, candidate.name) or candidate.name
         if candidate.tool is not None or candidate is self._nameless:
             return candidate.tool
-        name = name_so_far(candidate.text, lenient=turn.calls.lenient)
+        name = name_so_far(candidate.text, lenient=turn.reader.lenient)
         if name is None and candidate.kept.length > LONGEST_LOOK:
             self._nameless = candidate
         return name

@@ -114,7 +114,7 @@ def held_tail(turn: Turn, text: str) -> int:
                 return max(header.start(), pos)
         word_at = max(text.rfind(" ", 0, len(text.rstrip(" \t\r"))), end - _LONGEST_LINE_NAME, 0)
         found = _NAME_AT_END.search(text, word_at)
-        if found is not None and turn.calls.may_begin_name(found[1]):
+        if found is not None and turn.reader.may_begin_name(found[1]):
             start = found.start()
             if text.startswith(">>>", start - 3):
                 return max(start - 3, pos)
@@ -167,7 +167,7 @@ def is_bracket_open(turn: Turn, closer: str) -> bool:
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     at = match.start()
-    if (turn.pythonic_tools or turn.window.text[at - 1] in "`*") and opens_line_wrapper(turn, at):
+    if (turn.pythonic_tools or turn.window.text[at - 1] in "`*") and open_line_wrapper(turn, at):
         return True
     put_up_to(turn, at)
     return begin_json(turn, at)
@@ -190,7 +190,7 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     if found is None or tool is None:
         return False
     name, start = found[1], found.start()
-    if opens_line_wrapper(turn, start):
+    if open_line_wrapper(turn, start):
         return True
     if turn.brackets is not None:
         put_up_to(turn, start)
@@ -199,7 +199,7 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         reject_quoted_name(turn, at)
         return False
     put_up_to(turn, start)
-    if quoted_name(turn, name, start) or not may_stand:
+    if reject_if_quoted(turn, name, start) or not may_stand:
         return False
     open_wrapper(turn, LINE, start, start, "", None)
     return begin_pythonic(turn, start, at, name)
@@ -223,12 +223,12 @@ def is_indentation(text: str) -> bool:
     return text in _INDENTATIONS or _BLOCKQUOTE(text) is not None
 
 
-def quoted_name(turn: Turn, name: str, start: int) -> bool:
+def reject_if_quoted(turn: Turn, name: str, start: int) -> bool:
     """Reject the name of a declared tool that stands in quotation on its line; return whether it does."""
-    why = turn.line.quotation(turn.calls.declared)
+    why = turn.line.quotation(turn.reader.declared)
     if why is not None:
         offset = turn.window.base + start
-        turn.rejections.quoted(offset, offset + len(name), why, tool_named(turn, name))
+        turn.rejections.add_quoted(offset, offset + len(name), why, tool_named(turn, name))
     return why is not None
 
 
@@ -237,12 +237,12 @@ def reject_quoted_name(turn: Turn, at: int) -> None:
     window = turn.window
     found = _QUOTED_NAME.search(window.text, max(at - LOOK_BEHIND, 0), at)
     if found is not None and tool_named(turn, found[1]) is not None:
-        turn.rejections.quoted(window.base + found.start(1), window.base + at, IN_STRING, found[1])
+        turn.rejections.add_quoted(window.base + found.start(1), window.base + at, IN_STRING, found[1])
 
 
 def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     at, text = match.start(), turn.window.text
-    if text[at - 1] in "`*" and opens_line_wrapper(turn, at):
+    if text[at - 1] in "`*" and open_line_wrapper(turn, at):
         return True
     start = at
     if (
@@ -253,7 +253,7 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
         start = at - len(_FUNCTOOLS)
     if format_.name == "pythonic_list":
         put_up_to(turn, start)
-        why = turn.line.quotation(turn.calls.declared)
+        why = turn.line.quotation(turn.reader.declared)
         is_code = start == at and turn.window.base + at != turn.fresh.offset and is_part_of_code(turn.line.text)
         if is_code or why is not None or is_in_brackets(turn):
             return pass_list(turn, match, why)
@@ -272,7 +272,7 @@ def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
             refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code", name)
             reject(turn, window.base + at, window.base + end, refusal)
         else:
-            turn.rejections.quoted(window.base + at, window.base + end, why, name)
+            turn.rejections.add_quoted(window.base + at, window.base + end, why, name)
     return why is not None and pass_quoted(turn, end, "]", why)
 
 
@@ -284,10 +284,10 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.start())
         offset = window.offset
         detail = f"a list that begins with the name {name!r}, not a call of it"
-        why = turn.line.quotation(turn.calls.declared)
+        why = turn.line.quotation(turn.reader.declared)
         end = match.end("listed_name")
         if why is not None:
-            turn.rejections.quoted(offset, window.base + end, why, name)
+            turn.rejections.add_quoted(offset, window.base + end, why, name)
             return pass_quoted(turn, end, "]", why)
         reject(turn, offset, window.base + end, Refusal(RejectionReason.MALFORMED, detail, name), is_meant=True)
     return False
@@ -295,7 +295,7 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
     opening, name, at = match[0], format_.name, match.start()
-    if turn.window.text[at - 1] in "`*" and opens_line_wrapper(turn, at):
+    if turn.window.text[at - 1] in "`*" and open_line_wrapper(turn, at):
         return True
     return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
 
@@ -357,7 +357,7 @@ def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 def is_place_for_code(turn: Turn, token: str) -> bool:
     """Return whether code is meant after a token, rather than the token itself, as in prose about it."""
-    if token != PYTHON_TAG or turn.line.quotation(turn.calls.declared) is not None:
+    if token != PYTHON_TAG or turn.line.quotation(turn.reader.declared) is not None:
         return False
     window = turn.window
     before = turn.line.text
@@ -404,7 +404,7 @@ def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     return open_quotation(turn, Quotation(closing, turn.window.offset, IN_RESULT))
 
 
-def opens_line_wrapper(turn: Turn, at: int) -> bool:
+def open_line_wrapper(turn: Turn, at: int) -> bool:
     """Open what may be a wrapper that is a whole line, if it stands directly before an index: a span, bold, a name."""
     window = turn.window
     text, pos = window.text, window.pos

@@ -67,8 +67,8 @@ def take_quoted(turn: Turn, piece: str) -> None:
 
 def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
     """Report the calls in what was quoted."""
-    for start, end, name in find_quoted(text, turn.calls) if turn.grammar.calls else ():
-        turn.rejections.quoted(quotation.start + start, quotation.start + end, quotation.why, name)
+    for start, end, name in find_quoted(text, turn.reader) if turn.grammar.calls else ():
+        turn.rejections.add_quoted(quotation.start + start, quotation.start + end, quotation.why, name)
     quotation.start += len(text)
 
 

@@ -95,7 +95,8 @@ class Quotation:
 class Turn:
     """The state of one turn: each part of the machine reads it, and moves it on."""
 
-    calls: CallReader
+    reader: CallReader
+    """What decides whether some JSON is a call, and makes it."""
     grammar: Grammar
     limits: Limits
     splits: bool
@@ -205,7 +206,7 @@ def is_too_long(turn: Turn, at: int) -> bool:
 
 def is_declared(turn: Turn, name: str) -> bool:
     """Return whether a tool of this name was declared."""
-    return name in turn.calls.declared
+    return name in turn.reader.declared
 
 
 def tool_named(turn: Turn, name: str | None) -> str | None:
@@ -241,11 +242,11 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
 
 def made_of(turn: Turn, held: Held, format_: str) -> Made:
     """Return the calls of what was found, and the messages between them. An exception of `id_factory` goes through."""
-    calls, found = turn.calls, held.found
+    reader, found = turn.reader, held.found
     if isinstance(found, WrittenCall):
-        return [calls.make(found, (held.start, held.end), format_, held.repaired_from)]
+        return [reader.make(found, (held.start, held.end), format_, held.repaired_from)]
     return [
-        calls.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
+        reader.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
         if isinstance(part, Placed)
         else part
         for part in found
@@ -272,10 +273,10 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
     names = names_of(held.found)
     name = names[0] if names else None
-    why = turn.line.quotation(turn.calls.declared)
+    why = turn.line.quotation(turn.reader.declared)
     if why is not None:
         if names:
-            turn.rejections.quoted(held.start, held.end, why, name)
+            turn.rejections.add_quoted(held.start, held.end, why, name)
         put_text(turn, held.start, text)
     elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)

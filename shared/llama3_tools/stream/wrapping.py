@@ -80,10 +80,10 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        why = turn.line.quotation(turn.calls.declared)
+        why = turn.line.quotation(turn.reader.declared)
         if why is not None:
             if kind is NAMED:
-                turn.rejections.quoted(window.offset, window.base + end, why, name)
+                turn.rejections.add_quoted(window.offset, window.base + end, why, name)
             return pass_quoted(turn, end, closing, why)
         if turn.broken.values_are_data and kind is LIST and is_data_at(turn, window.base + start):
             put_up_to(turn, end)
@@ -136,7 +136,7 @@ def close(turn: Turn) -> bool:
         return True
     turn.queue, turn.state = [], IN_PROSE
     waiting = [part.what for part in queue if type(part.what) is Held]
-    if not fit(turn, waiting):
+    if reject_excess(turn, waiting):
         return put_queue(turn, queue)
     try:
         made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
@@ -155,14 +155,14 @@ def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
     turn.fresh.after_wrapper(turn.window.base + turn.window.pos, closing)
 
 
-def fit(turn: Turn, waiting: list[Held]) -> bool:
-    """Return whether the turn may have so many more calls; if not, report them (rule 14)."""
+def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
+    """Report the calls of a wrapper, if the turn may not have so many more (rule 14); return whether it may not."""
     count = sum([1 if type(held.found) is WrittenCall else len(names_of(held.found)) for held in waiting])
     if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
-        return True
+        return False
     for held in waiting:
         reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(held.found)), None)))
-    return False
+    return True
 
 
 def put_queue(turn: Turn, queue: list[Part]) -> bool:
@@ -216,7 +216,7 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
         and not began
         and not inner.count
         and inner.name is not None
-        and inner.name in turn.calls.declared
+        and inner.name in turn.reader.declared
     ):
         turn.open_tag = OpenTag(inner.start, inner.name)
         turn.broken = turn.broken.and_tag()
@@ -304,7 +304,7 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     elif turn.is_broken_off:
         make(turn, held, held.format, part.text)  # which reports it
     elif is_quoted:
-        turn.rejections.quoted(held.start, held.end, IN_SPAN, name)
+        turn.rejections.add_quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)
     elif is_code or (
         held.format == "pythonic" and (not held.is_delimited or (wrapper.kind is LINE and not held.is_closed))
@@ -332,7 +332,7 @@ def refuse_cut_off(turn: Turn, held: Held, part: Part) -> None:
 def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut_off: bool) -> None:
     """Take what stands in a tag that does not close: a call in it counts, arguments do not."""
     parsed = parse_whole(part.text)
-    found = turn.calls.read(parsed) if parsed and not is_cut_off else None
+    found = turn.reader.read(parsed) if parsed and not is_cut_off else None
     if found is not None and not isinstance(found, Refusal):
         held.found = found
         make_bare(turn, held, part.text)
@@ -364,7 +364,7 @@ def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     group = next(group for group in ("tag_name", "attribute_name", "dotted_name", "called_name") if match[group])
     name, deviation = match[group], None
     if group in ("dotted_name", "called_name"):
-        if turn.calls.tools is None and not turn.calls.lenient:
+        if turn.reader.tools is None and not turn.reader.lenient:
             return False
         written = (
             f"{match.string[match.start() : match.start(group)]}NAME{match.string[match.end(group) : match.end()]}"
