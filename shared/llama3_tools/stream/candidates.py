@@ -6,7 +6,7 @@ import json
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found
-from llama3_tools.calls.repair import Mended, Mending
+from llama3_tools.calls.repair import Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
@@ -18,7 +18,7 @@ from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.broken import NOTHING_BROKE, BrokenBrackets
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.place import ORDINARY, Place
-from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
+from llama3_tools.stream.states import GO_ON, IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER, NEED_MORE, Step
 from llama3_tools.stream.turn import (
     PART_OF_BROKEN,
     Turn,
@@ -63,7 +63,7 @@ def note_place(turn: Turn, at: int) -> None:
     turn.place = Place(is_after_tag, is_data)
 
 
-def begin_json(turn: Turn, at: int) -> bool:
+def begin_json(turn: Turn, at: int) -> None:
     """Read an object of JSON: by the scanner in C if that can, or else token by token."""
     window = turn.window
     text = window.text
@@ -74,19 +74,18 @@ def begin_json(turn: Turn, at: int) -> bool:
         start = turn.wrappers[0].start if turn.wrappers else window.base + at
         if parsed is not None and window.base + parsed.end - start <= turn.limits.max_call_length:
             window.pos = parsed.end
-            return end_json(turn, parsed, window.base + at)
+            end_json(turn, parsed, window.base + at)
+            return
         turn.failures += parsed is None
     hold_candidate(turn, JsonTokens(window.base + at), at)
-    return True
 
 
-def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
+def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> None:
     """Read a pythonic call from its parenthesis on."""
     window = turn.window
     tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
     begin_candidate(turn, tokens, start, name).kept.add(window.text[start:at])
     window.pos = at
-    return True
 
 
 def begin_candidate(turn: Turn, tokens: PythonTokens, at: int, name: str | None = None) -> Candidate:
@@ -106,40 +105,47 @@ def hold_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name:
     return candidate
 
 
-def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
+def read_candidate(turn: Turn) -> Step:
     """Read on token by token, up to where the candidate ends or breaks."""
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
-    tokens, pos = candidate.tokens, window.pos
-    text = window.text
+    tokens, text, pos = candidate.tokens, window.text, window.pos
     window.pos = end = tokens.read(text, pos, window.base, ended=window.ended)
     if candidate.flows:
         put_text(turn, window.base + pos, text[pos:end])
     else:
         candidate.kept.add(text[pos:end])
     if not tokens.is_complete and tokens.refusal is None:
-        return False
-    limit = turn.limits.max_call_length
+        return NEED_MORE
     if turn.wrappers and is_too_long(turn, window.pos):
         break_wrappers(turn, began=True)
-    if not candidate.flows and window.offset - candidate.start > limit:
+    if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length:
         let_flow(turn, candidate)
     turn.candidate, turn.state = None, IN_CANDIDATE
+    end_candidate(turn, candidate)
+    return GO_ON
+
+
+def end_candidate(turn: Turn, candidate: Candidate) -> None:
+    """Take a candidate that ended or broke."""
+    tokens = candidate.tokens
     if tokens.refusal is not None:
-        return begin_mending(turn, candidate, tokens.refusal) or give_up(turn, candidate, tokens.refusal)
-    if candidate.flows:
+        if not begin_mending(turn, candidate, tokens.refusal):
+            give_up(turn, candidate, tokens.refusal)
+    elif candidate.flows:
         turn.state = IN_PROSE
-        return True
-    whole = candidate.text
-    if isinstance(tokens, JsonTokens):
+    elif isinstance(tokens, JsonTokens):
+        whole = candidate.text
         parsed = parse_object(whole, 0, checked=True)
-        if parsed is None:
+        if parsed is not None:
+            end_json(turn, parsed, candidate.start)
+        else:
             refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(whole))
-            return refuse(turn, refusal, candidate.start, whole, candidate)
-        return end_json(turn, parsed, candidate.start)
-    if not candidate.is_pythonic:
-        return end_literal(turn, candidate, tokens, whole)
-    return end_pythonic(turn, candidate, tokens, whole)
+            refuse(turn, refusal, candidate.start, whole, candidate)
+    elif candidate.is_pythonic:
+        end_pythonic(turn, candidate, tokens, candidate.text)
+    else:
+        end_literal(turn, candidate, tokens, candidate.text)
 
 
 def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
@@ -160,28 +166,31 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     return True
 
 
-def read_repair(turn: Turn) -> bool:
+def read_repair(turn: Turn) -> Step:
     """Read on in what may be mended."""
     window = turn.window
     assert turn.mending is not None  # noqa: S101  # the state says so
     mending, candidate, refusal = turn.mending
     mended = mending.read(window.text, window.pos, ended=window.ended)
-    if mended is True:
-        return False
+    if mended is None:
+        return NEED_MORE
     turn.mending = None
-    if isinstance(mended, Mended) and not is_made(turn, mended.found):
+    if mended and not is_made(turn, mended.found):
         window.pos += len(mended.text)
         format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
         end = candidate.start + len(mended.text)
         wrapper = turn.wrappers[-1] if turn.wrappers else None
         if wrapper is not None and wrapper.deviation is not None and isinstance(mended.found, WrittenCall):
             mended = mended._replace(found=mended.found._replace(deviations=(wrapper.deviation,)))
-        return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        return GO_ON
     turn.unrepairable_to = mending.reached
     window.pos += candidate.kept.length
     if isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_complete:
-        return refuse_literal(turn, candidate, candidate.tokens, candidate.text)
-    return give_up(turn, candidate, refusal)
+        refuse_literal(turn, candidate, candidate.tokens, candidate.text)
+    else:
+        give_up(turn, candidate, refusal)
+    return GO_ON
 
 
 def is_made(turn: Turn, found: Found) -> bool:
@@ -212,13 +221,13 @@ def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
     return candidate.tag or attempted_name(written)
 
 
-def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
+def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
     """Go on after a candidate that broke: at the token that broke it (rule 6)."""
     window, tokens, start = turn.window, candidate.tokens, candidate.start
     turn.broken = turn.broken.and_candidate()
     if candidate.flows:
         turn.state = IN_PROSE
-        return True
+        return
     at = max(tokens.resume, start + 1) - start
     if refusal.reason is RejectionReason.TRUNCATED:
         candidate.kept.add(window.text[window.pos :])
@@ -230,11 +239,10 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
         break_wrappers(turn)  # a brace in prose
         put_text(turn, start, whole[:at], is_prose=True)
-        return True
+        return
     if not candidate.is_pythonic:
         turn.broken = turn.broken.and_json()
     refuse_at(turn, start, whole[:at], refusal, candidate, whole)
-    return True
 
 
 def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
@@ -249,7 +257,7 @@ def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
     window.base = candidate.start + at - len(passed)
 
 
-def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
+def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
     """Take an object that is complete: the machine stands after it."""
     wrapper = turn.wrappers[-1] if turn.wrappers else None
     found: Found | Refusal
@@ -268,8 +276,9 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
         if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
             put_text(turn, start, parsed.json, is_prose=True)
             turn.state = IN_PROSE
-            return True
-        return refuse(turn, found, start, parsed.json)
+            return
+        refuse(turn, found, start, parsed.json)
+        return
     format_ = "json" if type(found) is WrittenCall else "envelope"
     if type(found) is list and parsed.start:
         found = [
@@ -278,7 +287,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
             else part._replace(start=part.start - parsed.start, end=part.end - parsed.start)
             for part in found
         ]
-    return add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
+    add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
 
 
 def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenCall | Refusal:
@@ -300,14 +309,13 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
     return turn.reader.checked(written)
 
 
-def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Take a dict of Python that is complete: no call unless it is repaired, but perhaps an attempt (rule 15)."""
-    if begin_mending(turn, candidate, _SINGLE_QUOTES):
-        return True
-    return refuse_literal(turn, candidate, tokens, whole)
+    if not begin_mending(turn, candidate, _SINGLE_QUOTES):
+        refuse_literal(turn, candidate, tokens, whole)
 
 
-def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Report a dict of Python, and what it seems to call."""
     parsed = parse_whole(tokens.positional[0])
     found = turn.reader.read(parsed) if parsed else None
@@ -316,10 +324,10 @@ def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole
     else:
         name = next(iter(names_of(found)), None)
     detail = f"{_SINGLE_QUOTES.detail}, at offset {candidate.start + 1}"
-    return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
+    refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
 
 
-def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Take the arguments of a pythonic call that are complete."""
     written_name = candidate.name or ""
     name = tool_named(turn, written_name) or written_name
@@ -338,11 +346,12 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
         if is_line and not members and isinstance(found, WrittenCall):
             found = refuse_empty(name, turn.reader.tools) or found
     if isinstance(found, Refusal):
-        return refuse(turn, found, candidate.start, whole, candidate)
-    return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
+        refuse(turn, found, candidate.start, whole, candidate)
+    else:
+        add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
 
 
-def add_call(turn: Turn, held: Held, text: str) -> bool:
+def add_call(turn: Turn, held: Held, text: str) -> None:
     """Take a call: it waits if wrappers are open; else it is made."""
     if turn.wrappers:
         turn.queue.append(Part(held.start, text, held))
@@ -351,19 +360,18 @@ def add_call(turn: Turn, held: Held, text: str) -> bool:
         wrapper.count += 1
         is_element = wrapper.kind is LINE and turn.brackets is not None and turn.brackets.is_list
         if is_element or (wrapper.kind is NAMED and not wrapper.closing):
-            return close(turn)
-        return True
+            close(turn)
+        return
     turn.state = IN_PROSE
     make_bare(turn, held, text)
-    return True
 
 
-def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candidate | None = None) -> bool:
+def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candidate | None = None) -> None:
     """Take a candidate that is complete, and no call."""
-    return refuse_at(turn, start, text, refusal, candidate, text)
+    refuse_at(turn, start, text, refusal, candidate, text)
 
 
-def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> bool:  # noqa: PLR0913, PLR0917 (what is known of it)
+def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> None:  # noqa: PLR0913, PLR0917 (what is known of it)
     """Report a candidate that is no call, and let its text be text.
 
     Args:
@@ -380,7 +388,7 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
         name = name_in(turn, candidate, whole)
     if is_code(turn, name, whole, candidate):
         begin_code(turn, text)
-        return True
+        return
     in_tag = is_for_calls(turn)
     is_line = wrapper is not None and wrapper.kind is LINE
     named = name is not None and is_declared(turn, name)
@@ -407,7 +415,6 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
     put_text(turn, start, text)
-    return True
 
 
 def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | None) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, CUT_TOKEN, END_OF_CODE, code_call, refuse_code
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.candidate import Code
-from llama3_tools.stream.states import IN_PROSE
+from llama3_tools.stream.states import GO_ON, IN_PROSE, NEED_MORE, Step
 from llama3_tools.stream.turn import Turn, let_go, make, put_text, reject
 from llama3_tools.stream.wrappers import Held
 
 __all__ = ["read_code"]
 
 
-def read_code(turn: Turn) -> bool:
+def read_code(turn: Turn) -> Step:
     """Read code up to the next token, or to the end of the output."""
     window, code = turn.window, turn.code
     assert code is not None  # noqa: S101  # the state says so
@@ -30,13 +30,13 @@ def read_code(turn: Turn) -> bool:
     else:
         code.kept.add(piece)
     if not window.ended and (match is None or match.lastgroup == "more"):
-        return False
+        return NEED_MORE
     turn.code, turn.state = None, IN_PROSE
     if not code.flows:
         written = code.text
         code.let_go()  # so that there is one copy
         end_code(turn, code.start, written, is_closed=match is not None)
-    return True
+    return GO_ON
 
 
 def is_code_too_long(turn: Turn, code: Code) -> bool:

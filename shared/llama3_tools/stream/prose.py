@@ -19,6 +19,7 @@ from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_py
 from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
+from llama3_tools.stream.states import GO_ON, NEED_MORE, Step
 from llama3_tools.stream.turn import (
     Quotation,
     Turn,
@@ -59,11 +60,11 @@ _NAME_ENDS = "_.:/- \t\r\n"
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]\s*\Z")
 
 
-def read_prose(turn: Turn) -> bool:
+def read_prose(turn: Turn) -> Step:
     """Look for what a call, a wrapper, a token or quotation begins with."""
     window = turn.window
-    if turn.fresh.surplus is not None and not skip_surplus(turn):
-        return False
+    if turn.fresh.surplus is not None and skip_surplus(turn) is NEED_MORE:
+        return NEED_MORE
     text, at, grammar = window.text, window.pos, turn.grammar
     first, outside = grammar.first.search, grammar.outside
     size = sys.maxsize if window.ended else len(text) - _FAR
@@ -77,13 +78,13 @@ def read_prose(turn: Turn) -> bool:
         name = match.lastgroup
         if name == "more":
             put_up_to(turn, before_marker(turn, at))
-            return False
+            return NEED_MORE
         format_ = grammar.formats[name]  # type: ignore[index]  # every alternative has a name
         if _BEGIN[format_.kind](turn, format_, match):
-            return True
+            return GO_ON
         at = max(match.end(), at + 1)
     put_up_to(turn, len(text) if window.ended else held_tail(turn, text))
-    return False
+    return NEED_MORE
 
 
 def before_marker(turn: Turn, at: int) -> int:
@@ -129,8 +130,8 @@ def held_tail(turn: Turn, text: str) -> int:
     return end
 
 
-def skip_surplus(turn: Turn) -> bool:
-    """Skip one closing too many directly after a call (rule 9); return whether it is known what stands there."""
+def skip_surplus(turn: Turn) -> Step:
+    """Skip one closing too many directly after a call (rule 9)."""
     window, fresh = turn.window, turn.fresh
     closing = fresh.surplus
     text, pos = window.text, window.pos
@@ -140,23 +141,23 @@ def skip_surplus(turn: Turn) -> bool:
             pos = window.pos = pos + 1
             fresh.offset, char = window.base + pos, text[pos : pos + 1]
         if not char and not window.ended:
-            return False
+            return NEED_MORE
         if char not in "}]" and not (closing and char == closing[0]):
             fresh.surplus = None
-            return True
+            return GO_ON
         if closing and not window.ended and len(text) - pos < len(closing) and closing.startswith(text[pos:]):
-            return False
+            return NEED_MORE
         if closing and text.startswith(closing, pos):
             window.pos += len(closing)
         else:
             match = _SURPLUS(text, pos)
             if match is not None and match["more"] is not None and not window.ended:
-                return False
+                return NEED_MORE
             if match is not None and not (match["more"] or "").endswith("<") and not is_bracket_open(turn, text[pos]):
                 window.pos += 1
         fresh.offset = window.offset
     fresh.surplus = None
-    return True
+    return GO_ON
 
 
 def is_bracket_open(turn: Turn, closer: str) -> bool:
@@ -166,14 +167,17 @@ def is_bracket_open(turn: Turn, closer: str) -> bool:
 
 
 def begin_object(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Begin an object of JSON, or open the span, bold or line with a name that stands directly before it."""
     at = match.start()
     if (turn.pythonic_tools or turn.window.text[at - 1] in "`*") and open_line_wrapper(turn, at):
         return True
     put_up_to(turn, at)
-    return begin_json(turn, at)
+    begin_json(turn, at)
+    return True
 
 
 def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Begin a dict of Python."""
     at = match.start()
     put_up_to(turn, at)
     begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
@@ -202,7 +206,8 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     if reject_if_quoted(turn, name, start) or not may_stand:
         return False
     open_wrapper(turn, LINE, start, start, "", None)
-    return begin_pythonic(turn, start, at, name)
+    begin_pythonic(turn, start, at, name)
+    return True
 
 
 def may_stand_at(turn: Turn, start: int) -> bool:
@@ -241,6 +246,7 @@ def reject_quoted_name(turn: Turn, at: int) -> None:
 
 
 def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    """Open a list of calls, unless it is a part of code, or quoted."""
     at, text = match.start(), turn.window.text
     if text[at - 1] in "`*" and open_line_wrapper(turn, at):
         return True
@@ -258,11 +264,12 @@ def begin_list(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
         if is_code or why is not None or is_in_brackets(turn):
             return pass_list(turn, match, why)
     is_for_calls = match[0].startswith(TOOL_CALLS)
-    return open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
+    open_wrapper(turn, LIST, start, match.end(), "]", None, is_for_calls=is_for_calls)
+    return True
 
 
 def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
-    """Pass a list that is a part of code, or quoted, and report the declared tool in it."""
+    """Pass a list that is a part of code, or quoted, and report its tool; return whether it is quoted."""
     at, window, end = match.start(), turn.window, match.end()
     found = _LISTED_NAME(window.text, at)
     name = tool_named(turn, found[1]) if found else None
@@ -273,7 +280,9 @@ def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
             reject(turn, window.base + at, window.base + end, refusal)
         else:
             turn.rejections.add_quoted(window.base + at, window.base + end, why, name)
-    return why is not None and pass_quoted(turn, end, "]", why)
+    if why is not None:
+        pass_quoted(turn, end, "]", why)
+    return why is not None
 
 
 def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -288,16 +297,19 @@ def begin_named_list(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         end = match.end("listed_name")
         if why is not None:
             turn.rejections.add_quoted(offset, window.base + end, why, name)
-            return pass_quoted(turn, end, "]", why)
+            pass_quoted(turn, end, "]", why)
+            return True
         reject(turn, offset, window.base + end, Refusal(RejectionReason.MALFORMED, detail, name), is_meant=True)
     return False
 
 
 def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    """Open a tag around calls."""
     opening, name, at = match[0], format_.name, match.start()
     if turn.window.text[at - 1] in "`*" and open_line_wrapper(turn, at):
         return True
-    return open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
+    open_wrapper(turn, TAG, at, match.end(), format_.closings[opening], name, is_for_calls=name != "tools")
+    return True
 
 
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -314,6 +326,7 @@ def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
 
 
 def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Open a code fence: a wrapper if its info word may be that of calls, or else quotation. Pass what is none."""
     window, ticks = turn.window, match["ticks"]
     if ticks is None:
         put_up_to(turn, match.end())
@@ -331,10 +344,12 @@ def begin_fence(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         put_up_to(turn, match.end("ticks"))
         return True
     if info in WORDS:
-        return open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
+        open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
+        return True
     put_up_to(turn, match.end("ticks"))
     turn.fresh.begin_at(window.offset)
-    return open_quotation(turn, Quotation(end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}"))
+    open_quotation(turn, Quotation(end_of_fence(len(ticks)), window.offset, f"in a fence of {info or 'code'}"))
+    return True
 
 
 def begin_tildes(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
@@ -343,14 +358,17 @@ def begin_tildes(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
         return False
     put_up_to(turn, match.end())
     tildes = len(match[0]) - len(match[0].lstrip("~"))
-    return open_quotation(turn, Quotation(end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes"))
+    open_quotation(turn, Quotation(end_of_fence(tildes, "~"), turn.window.offset, "in a fence of tildes"))
+    return True
 
 
 def begin_token(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Take a protocol token, or open what follows <|python_tag|>, which may be code."""
     at = match.start()
     put_up_to(turn, at)
     if turn.grammar.code and is_place_for_code(turn, match[0]):
-        return open_wrapper(turn, CODE, at, match.end(), "", None, is_for_calls=True)
+        open_wrapper(turn, CODE, at, match.end(), "", None, is_for_calls=True)
+        return True
     take_token(turn, match[0])
     return True
 
@@ -370,6 +388,7 @@ def is_place_for_code(turn: Turn, token: str) -> bool:
 
 
 def take_token(turn: Turn, token: str) -> None:
+    """Take a protocol token: a call may stand after it."""
     turn.window.pos += len(token)
     turn.content.token(token)
     if "\n" in token:
@@ -378,12 +397,15 @@ def take_token(turn: Turn, token: str) -> None:
 
 
 def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Open another's turn, which is quotation."""
     put_up_to(turn, match.start())
     take_token(turn, match[0])
-    return open_quotation(turn, Quotation(END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False))
+    open_quotation(turn, Quotation(END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False))
+    return True
 
 
 def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
+    """Open reasoning, which is quotation."""
     put_up_to(turn, match.start())
     if turn.line.quotation(()) is not None:
         return False
@@ -392,16 +414,19 @@ def begin_thought(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool
         put_text(turn, window.offset, match[0])
     window.pos = match.end()
     closing = end_of_tag(format_.closings[match[0]])
-    return open_quotation(turn, Quotation(closing, window.offset, IN_THOUGHTS, is_split=turn.splits))
+    open_quotation(turn, Quotation(closing, window.offset, IN_THOUGHTS, is_split=turn.splits))
+    return True
 
 
 def begin_response(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+    """Open the result of a tool, which is quotation."""
     put_up_to(turn, match.start())
     if turn.line.quotation(()) is not None:
         return False
     put_up_to(turn, match.end())
     closing = end_of_tag("</tool_response>")
-    return open_quotation(turn, Quotation(closing, turn.window.offset, IN_RESULT))
+    open_quotation(turn, Quotation(closing, turn.window.offset, IN_RESULT))
+    return True
 
 
 def open_line_wrapper(turn: Turn, at: int) -> bool:
@@ -414,13 +439,15 @@ def open_line_wrapper(turn: Turn, at: int) -> bool:
         kind = SPAN if last == "`" else BOLD
         is_run = run <= _LONGEST_SPAN if last == "`" else run == _BOLD
         if is_run and kind.name.lower() not in turn.grammar.off and is_marker(line_before(turn, at - run)):
-            return open_wrapper(turn, kind, at - run, at, last * run, None)
+            open_wrapper(turn, kind, at - run, at, last * run, None)
+            return True
     elif (
         turn.pythonic_tools and last in " \t\r\n" and text.startswith("{", at) and "functionary" not in turn.grammar.off
     ):
         header = find_header(text, at)
         if header is not None and header[1] in turn.pythonic_tools and header.start() >= pos:
-            return open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
+            open_wrapper(turn, NAMED, header.start(), at, "", "functionary", name=header[1])
+            return True
     return False
 
 
@@ -440,4 +467,4 @@ _BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
     Kind.THOUGHT: begin_thought,
     Kind.RESPONSE: begin_response,
 }
-"""What each kind of format does where it begins in prose: it returns whether anything has begun."""
+"""What each kind of format does where it begins in prose. It returns whether anything has begun."""

@@ -75,7 +75,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     deviation: str | None = None,
     *,
     is_for_calls: bool = False,
-) -> bool:
+) -> None:
     """Open a wrapper between two indexes of the window, unless it is quoted."""
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
@@ -84,10 +84,11 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
         if why is not None:
             if kind is NAMED:
                 turn.rejections.add_quoted(window.offset, window.base + end, why, name)
-            return pass_quoted(turn, end, closing, why)
+            pass_quoted(turn, end, closing, why)
+            return
         if turn.broken.values_are_data and kind is LIST and is_data_at(turn, window.base + start):
             put_up_to(turn, end)
-            return True
+            return
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
         Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls=is_for_calls)
@@ -96,33 +97,32 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
         queue.append(Part(offset, opening, TEXT))
     window.pos = end
     turn.state = IN_WRAPPER
-    return True
 
 
-def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
+def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> None:
     """Pass the opening of a wrapper that is quoted; what stands in one between quotation marks is quoted, too."""
     window = turn.window
     quote = turn.line.text[-1:]
     put_text(turn, window.offset, window.text[window.pos : end])
     window.pos = end
-    if quote not in ("'", '"'):
-        return True
-    return open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why))
+    if quote in ("'", '"'):
+        open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why))
 
 
-def close_at(turn: Turn, at: int, closing: str) -> bool:
+def close_at(turn: Turn, at: int, closing: str) -> None:
     """Close the innermost wrapper with what stands at an index."""
     window = turn.window
     turn.queue.append(Part(window.base + at, closing, TEXT))
     window.pos = at + len(closing)
-    return close(turn)
+    close(turn)
 
 
-def close(turn: Turn) -> bool:
+def close(turn: Turn) -> None:
     """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
     window, queue = turn.window, turn.queue
     if is_too_long(turn, window.pos) or turn.is_broken_off:
-        return break_wrappers(turn, began=True)
+        break_wrappers(turn, began=True)
+        return
     wrapper = turn.wrappers.pop()
     if wrapper.kind is NAMED:
         close_named(turn, wrapper)
@@ -133,11 +133,12 @@ def close(turn: Turn) -> bool:
                 held.is_closed, held.format = True, format_in(held, wrapper)
         turn.wrappers[-1].count += wrapper.count
         note_surplus(turn, wrapper)
-        return True
+        return
     turn.queue, turn.state = [], IN_PROSE
     waiting = [part.what for part in queue if type(part.what) is Held]
     if reject_excess(turn, waiting):
-        return put_queue(turn, queue)
+        put_queue(turn, queue)
+        return
     try:
         made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
     except BaseException:  # of id_factory
@@ -146,7 +147,6 @@ def close(turn: Turn) -> bool:
     for held, calls in zip(waiting, made, strict=True):
         take_made(turn, held, calls)
     note_surplus(turn, wrapper)
-    return True
 
 
 def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
@@ -165,11 +165,10 @@ def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
     return True
 
 
-def put_queue(turn: Turn, queue: list[Part]) -> bool:
+def put_queue(turn: Turn, queue: list[Part]) -> None:
     """Let all that the wrappers hold be text."""
     for part in queue:
         put_text(turn, part.start, part.text)
-    return True
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
@@ -189,7 +188,7 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
 
 def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     turn: Turn, *, began: bool = False, is_code: bool = False, is_cut_off: bool = False, is_closed: bool = False
-) -> bool:
+) -> None:
     """Let the wrappers be text, and read what they hold as if it stood bare.
 
     Args:
@@ -202,10 +201,11 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
     if not turn.wrappers:
         if turn.state is not IN_CODE:
             turn.state = IN_PROSE
-        return True
+        return
     outer, inner, passed = turn.wrappers[0], turn.wrappers[-1], 0
     if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
-        return begin_code(turn)
+        begin_code(turn)
+        return
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
         turn.content.token(outer.opening)
@@ -250,7 +250,6 @@ def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
             put_wrapper(turn, part)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
         turn.brackets = BrokenBrackets(is_list=True)
-    return True
 
 
 def may_be_listing(turn: Turn, fence: Wrapper) -> bool:
@@ -343,7 +342,7 @@ def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut
     put_text(turn, part.start, part.text)
 
 
-def begin_code(turn: Turn, read: str = "") -> bool:
+def begin_code(turn: Turn, read: str = "") -> None:
     """Take what follows <|python_tag|>, and is no call in another form, as code.
 
     Args:
@@ -356,11 +355,10 @@ def begin_code(turn: Turn, read: str = "") -> bool:
     turn.code = Code(tag.start + len(tag.opening))
     turn.code.kept.add("".join(part.text for part in queue[1:]) + read)
     turn.state = IN_CODE
-    return True
 
 
 def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
-    """Open a tag that names the tool."""
+    """Open a tag that names the tool, unless it is misspelt and no tools are known; return whether it was opened."""
     group = next(group for group in ("tag_name", "attribute_name", "dotted_name", "called_name") if match[group])
     name, deviation = match[group], None
     if group in ("dotted_name", "called_name"):
@@ -370,6 +368,7 @@ def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
             f"{match.string[match.start() : match.start(group)]}NAME{match.string[match.end(group) : match.end()]}"
         )
         deviation = f"the tag is written {written}{{…}}"
-    return open_wrapper(
+    open_wrapper(
         turn, NAMED, match.start(), match.end(), CLOSING, "function", name=name, deviation=deviation, is_for_calls=True
     )
+    return True
