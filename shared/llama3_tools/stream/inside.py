@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from llama3_tools.calls.shapes import WrittenCall, refuse_empty
 from llama3_tools.formats import A_CALL
@@ -113,35 +114,52 @@ def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: 
     return GO_ON
 
 
-def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> Step:  # noqa: C901 (one case a kind)
+def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> Step:
     """Go on in a wrapper with what stands at an index of the window."""
     kind = match.lastgroup or ""
     if kind == "end":
         return read_closing(turn, wrapper, match["end"], at)
     if kind == "call":
         begin_call_inside(turn, wrapper, match, at)
-        return GO_ON
-    format_ = turn.grammar.formats[kind]
-    if format_.kind is Kind.OBJECT:
-        if (wrapper.kind is NAMED and wrapper.count) or not (turn.grammar.json or is_in_tag(turn)):
-            break_wrappers(turn)
-        else:
-            begin_json(turn, at)
-    elif format_.kind is Kind.LITERAL and wrapper.kind is not NAMED:
+    else:
+        format_ = turn.grammar.formats[kind]
+        _TAKE.get(format_.kind, take_opening)(turn, wrapper, format_, match)
+    return GO_ON
+
+
+def take_object(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
+    """Begin an object of JSON, if it is read there: one in a tag that names the tool."""
+    if (wrapper.kind is NAMED and wrapper.count) or not (turn.grammar.json or is_in_tag(turn)):
+        break_wrappers(turn)
+    else:
+        begin_json(turn, match.start())
+
+
+def take_literal(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
+    """Begin a dict of Python, unless the arguments of a call are due."""
+    if wrapper.kind is NAMED:
+        break_wrappers(turn)
+    else:
+        at = match.start()
         begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
-    elif format_.kind in (Kind.TOKEN, Kind.TURN):
-        take_token_inside(turn, wrapper, format_.kind, match[kind], at)
-    elif format_.kind is Kind.FENCE:
-        take_fence_inside(turn, wrapper, match, at)
-    elif format_.kind is Kind.TAG and wrapper.count and wrapper.opening in format_.closings:
-        close(turn)  # the same tag once more closes it
-    elif is_misspelled_closing(turn, wrapper, match[kind]):
-        close_at(turn, at, match[kind])
+
+
+def take_tag(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
+    """Open a tag, or close one: after a call, the same tag once more closes it."""
+    if wrapper.count and wrapper.opening in format_.closings:
+        close(turn)
+    else:
+        take_opening(turn, wrapper, format_, match)
+
+
+def take_opening(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
+    """Open a wrapper, if one may stand there."""
+    if is_misspelled_closing(turn, wrapper, match[0]):
+        close_at(turn, match.start(), match[0])
     elif wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and wrapper.count):
         break_wrappers(turn)
     else:
-        open_inside(turn, format_, match, at)
-    return GO_ON
+        open_inside(turn, format_, match)
 
 
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
@@ -155,9 +173,9 @@ def is_in_tag(turn: Turn) -> bool:
     return any(one.kind in (TAG, NAMED) and one.format != "python_start" for one in turn.wrappers)
 
 
-def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) -> None:
+def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str]) -> None:
     """Open a wrapper in a wrapper."""
-    kind, end, wrappers = format_.kind, match.end(), turn.wrappers
+    kind, wrappers, at, end = format_.kind, turn.wrappers, match.start(), match.end()
     if len(wrappers) >= _MOST_WRAPPERS:
         break_wrappers(turn)
     elif kind is Kind.LIST:
@@ -249,9 +267,9 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
         break_wrappers(turn)
 
 
-def take_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: int) -> None:
+def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
     """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
-    window = turn.window
+    window, token, at = turn.window, match[0], match.start()
     if wrapper.count and token == wrapper.closing:
         close_at(turn, at, token)
     elif wrapper.count and wrapper.kind is SPAN:
@@ -260,7 +278,7 @@ def take_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: 
         close_around_calls(turn)
         if turn.wrappers:
             break_wrappers(turn)
-    elif kind is Kind.TURN or wrapper.kind is not TAG:
+    elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
         break_wrappers(turn, began=wrapper.kind is CODE)
     else:
         turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
@@ -273,7 +291,7 @@ def close_around_calls(turn: Turn) -> None:
         close(turn)
 
 
-def take_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> None:
+def take_fence(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
     """Take a fence in a wrapper: it opens one in a tag, or closes one that fails."""
     ticks = match["ticks"] or match["fence"]
     info = (match["info"] or "").lower()
@@ -284,7 +302,7 @@ def take_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: in
     elif match["ticks"] is None or wrapper.count or is_closing or info not in WORDS or wrapper.kind is LIST:
         break_wrappers(turn, is_closed=is_closing)
     else:
-        open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
+        open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
 
 
 def close_line(turn: Turn) -> bool | None:
@@ -335,3 +353,14 @@ def end_wrappers(turn: Turn) -> None:
         close(turn)
     if turn.wrappers:
         break_wrappers(turn, is_cut_off=not turn.is_complete)
+
+
+_TAKE: dict[Kind, Callable[[Turn, Wrapper, WireFormat, re.Match[str]], None]] = {
+    Kind.OBJECT: take_object,
+    Kind.LITERAL: take_literal,
+    Kind.TAG: take_tag,
+    Kind.TOKEN: take_token,
+    Kind.TURN: take_token,
+    Kind.FENCE: take_fence,
+}
+"""What each kind of format does where it begins in a wrapper; what is not listed opens one, or breaks it."""

@@ -271,16 +271,15 @@ def take_made(turn: Turn, held: Held, made: Made) -> None:
 
 def make_bare(turn: Turn, held: Held, text: str) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
-    names = names_of(held.found)
-    name = names[0] if names else None
     why = turn.line.quotation(turn.reader.declared)
     if why is not None:
+        names = names_of(held.found)
         if names:
-            turn.rejections.add_quoted(held.start, held.end, why, name)
+            turn.rejections.add_quoted(held.start, held.end, why, names[0])
         put_text(turn, held.start, text)
     elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
-        refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
-        reject(turn, held.start, held.end, refusal)
+        name = next(iter(names_of(held.found)), None)
+        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name))
         put_text(turn, held.start, text)
         if turn.data_end >= 0:
             turn.data_end = held.end
