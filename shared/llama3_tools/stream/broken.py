@@ -21,18 +21,21 @@ class Broken(NamedTuple):
 
     def and_candidate(self) -> Broken:
         """Add a candidate, of which no more is known: it may be a brace in prose."""
-        return self._replace(values_are_data=True)
+        return _JSON_BROKE if self.lines_are_data else _CANDIDATE_BROKE
 
     def and_json(self) -> Broken:
         """Add JSON, or a dict of Python."""
-        return Broken(values_are_data=True, lines_are_data=True)
+        return _JSON_BROKE
 
     def and_tag(self) -> Broken:
         """Add a tag that names a tool."""
-        return self._replace(lines_are_data=True)
+        return _JSON_BROKE if self.values_are_data else _TAG_BROKE
 
 
 NOTHING_BROKE = Broken()
+_CANDIDATE_BROKE = Broken(values_are_data=True)
+_TAG_BROKE = Broken(lines_are_data=True)
+_JSON_BROKE = Broken(values_are_data=True, lines_are_data=True)
 
 
 class OpenTag(NamedTuple):

@@ -37,7 +37,7 @@ class HeldBack:
 class Candidate(HeldBack):
     """An object, a dict of Python, or a pythonic call, read token by token."""
 
-    __slots__ = ("before", "name", "tag", "tokens")
+    __slots__ = ("before", "is_pythonic", "name", "tag", "tokens")
 
     def __init__(
         self,
@@ -54,14 +54,11 @@ class Candidate(HeldBack):
         self.before = before
         """The text before it, as far back as anyone looks."""
         self.name = name
-        """The name of a pythonic call; `None` for anything else."""
+        """The name of a pythonic call."""
+        self.is_pythonic = name is not None
+        """Whether it is a pythonic call, rather than an object or a dict."""
         self.tag = tag
         """The tool that the tag around it names, if one does."""
-
-    @property
-    def is_pythonic(self) -> bool:
-        """Whether it is a pythonic call."""
-        return self.name is not None
 
     @property
     def tool(self) -> str | None:

@@ -67,10 +67,10 @@ class Wrapper:
     """The tool that it names."""
     deviation: str | None = None
     """How it is misspelled."""
-    count: int = 0
-    """How many calls it holds."""
     is_for_calls: bool = False
     """Whether its only use is calls, so that what fails in it is an attempt."""
+    count: int = 0
+    """How many calls it holds."""
 
 
 @dataclass(slots=True)

@@ -90,9 +90,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
             put_up_to(turn, end)
             return
     offset, opening = window.base + start, window.text[start:end]
-    turn.wrappers.append(
-        Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls=is_for_calls)
-    )
+    turn.wrappers.append(Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls))
     if opening:
         queue.append(Part(offset, opening, TEXT))
     window.pos = end
@@ -132,27 +130,21 @@ def close(turn: Turn) -> None:
             if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
         turn.wrappers[-1].count += wrapper.count
-        note_surplus(turn, wrapper)
-        return
-    turn.queue, turn.state = [], IN_PROSE
-    waiting = [part.what for part in queue if type(part.what) is Held]
-    if reject_excess(turn, waiting):
-        put_queue(turn, queue)
-        return
-    try:
-        made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
-    except BaseException:  # of id_factory
-        put_queue(turn, queue)
-        raise
-    for held, calls in zip(waiting, made, strict=True):
-        take_made(turn, held, calls)
-    note_surplus(turn, wrapper)
-
-
-def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
-    """Note what may close the wrapper once more, directly after it (rule 9)."""
-    closing = f"</{wrapper.format}>" if wrapper.closing == ">" else wrapper.closing
-    turn.fresh.after_wrapper(turn.window.base + turn.window.pos, closing)
+    else:
+        turn.queue, turn.state = [], IN_PROSE
+        waiting = [part.what for part in queue if type(part.what) is Held]
+        if reject_excess(turn, waiting):
+            put_queue(turn, queue)
+            return
+        try:
+            made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
+        except BaseException:  # of id_factory
+            put_queue(turn, queue)
+            raise
+        for held, calls in zip(waiting, made, strict=True):
+            take_made(turn, held, calls)
+    closing = wrapper.closing if wrapper.closing != ">" else f"</{wrapper.format}>"
+    turn.fresh.after_wrapper(window.base + window.pos, closing)
 
 
 def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
