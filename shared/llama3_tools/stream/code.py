@@ -21,7 +21,8 @@ def read_code(turn: Turn) -> Step:
         let_go(turn, code, code.tool, is_meant=True)
     match = (END_OF_CODE.ended if window.ended else END_OF_CODE.going).search(text, pos)
     if match is None and window.ended and (cut := CUT_TOKEN.search(text, pos)):
-        window.text = text = text[: cut.start()]  # the output ends within a token
+        window.cut_end(cut.start())  # the output ends within a token
+        text = window.text
     end = len(text) if match is None else match.start()
     piece = text[pos:end]
     window.pos = end

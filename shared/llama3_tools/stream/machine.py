@@ -152,9 +152,7 @@ class ExtractionStream:
             text: the output.
             complete: as `flush` has it.
         """
-        window = self._turn.window
-        window.text = f"\n{text}"
-        window.ended = True
+        self._turn.window.take_whole(text)
         self._turn.is_complete = complete
         self._run()
         return self._finish()
