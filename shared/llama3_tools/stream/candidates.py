@@ -33,7 +33,20 @@ from llama3_tools.stream.turn import (
     tool_named,
 )
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import CODE, FENCE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
+from llama3_tools.stream.wrappers import (
+    CODE,
+    CUT_OFF,
+    FENCE,
+    HOLDS_OTHER,
+    LINE,
+    LIST,
+    NAMED,
+    Held,
+    Part,
+    Wrapper,
+    names_of,
+    written_in,
+)
 from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, holds_call
 from llama3_tools.values import RejectionReason
 
@@ -161,7 +174,7 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     length = turn.limits.max_call_length - (start - outer)
     mending = Mending(turn.reader, start, before, name=candidate.tag, is_after_call=is_after, length=length)
     turn.mending = mending, candidate, refusal
-    resume_at(turn, candidate, candidate.text, 0)
+    turn.window.rewind(start, candidate.text, 0, candidate.before)
     turn.state = IN_REPAIR
     return True
 
@@ -234,7 +247,7 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
         window.pos = len(window.text)
         at = candidate.kept.length
     whole = candidate.text
-    resume_at(turn, candidate, whole, at)
+    window.rewind(start, whole, at, candidate.before)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
         break_wrappers(turn)  # a brace in prose
@@ -242,19 +255,7 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
         return
     if not candidate.is_pythonic:
         turn.broken = turn.broken.and_json()
-    refuse_at(turn, start, whole[:at], refusal, candidate, whole)
-
-
-def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
-    """Let reading go on at an index of what was kept of a candidate."""
-    window = turn.window
-    if candidate.start >= window.base:  # all of it is in the window: nothing has to be copied
-        window.pos = candidate.start + at - window.base
-        return
-    passed = (candidate.before + whole[:at])[-LOOK_BEHIND:]
-    window.text = passed + whole[at:] + window.text[window.pos :]
-    window.pos = len(passed)
-    window.base = candidate.start + at - len(passed)
+    refuse(turn, refusal, start, whole, candidate, length=at)
 
 
 def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
@@ -366,41 +367,39 @@ def add_call(turn: Turn, held: Held, text: str) -> None:
     make_bare(turn, held, text)
 
 
-def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candidate | None = None) -> None:
-    """Take a candidate that is complete, and no call."""
-    refuse_at(turn, start, text, refusal, candidate, text)
-
-
-def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> None:  # noqa: PLR0913, PLR0917 (what is known of it)
+def refuse(  # noqa: PLR0913 (what is known of it)
+    turn: Turn,
+    refusal: Refusal,
+    start: int,
+    whole: str,
+    candidate: Candidate | None = None,
+    *,
+    length: int | None = None,
+) -> None:
     """Report a candidate that is no call, and let its text be text.
 
     Args:
         turn: the turn.
-        start: its offset.
-        text: what of it is text now: the search goes on after that.
         refusal: why it is no call.
-        candidate: what was read token by token, if it was.
+        start: its offset.
         whole: all that was read of it.
+        candidate: what was read token by token, if it was.
+        length: how much of it is text now, if it broke: the search goes on after that.
     """
-    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    text = whole[:length]
     name = refusal.name
     if name is None and candidate is not None:
         name = name_in(turn, candidate, whole)
     if is_code(turn, name, whole, candidate):
         begin_code(turn, text)
         return
-    in_tag = is_for_calls(turn)
-    is_line = wrapper is not None and wrapper.kind is LINE
-    named = name is not None and is_declared(turn, name)
-    if candidate is not None and candidate.is_pythonic:
-        is_missing = refusal.reason is RejectionReason.MISSING_ARGUMENTS
-        is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
-    else:
-        is_meant = in_tag or named or has_call_keys(whole)
+    wrapper = turn.wrappers[-1] if turn.wrappers else None
     is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.count
     is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.count
-    is_cut_off = refusal.reason is RejectionReason.TRUNCATED
-    break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
+    is_line = wrapper is not None and wrapper.kind is LINE
+    is_meant = is_attempt(turn, refusal._replace(name=name), text, whole, candidate)
+    failure = CUT_OFF if refusal.reason is RejectionReason.TRUNCATED else HOLDS_OTHER
+    break_wrappers(turn, failure, began=is_meant or not is_first)
     if candidate is not None and candidate.is_pythonic:
         in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
         depth = turn.brackets.depth if turn.brackets else 0
@@ -408,13 +407,25 @@ def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Ca
     if not is_meant and (is_element or (turn.place.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.reader.declared)
+    is_escaped = text == "{"  # JSON in a string of JSON breaks at its first backslash
     if turn.quotation is not None:  # a listing, which is searched when it closes
         turn.quotation.pieces.add(text)
-    elif why is not None and (name is not None or is_meant or text == "{"):
+    elif why is not None and (name is not None or is_meant or is_escaped):
         turn.rejections.add_quoted(start, start + len(text), why, name)
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
     put_text(turn, start, text)
+
+
+def is_attempt(turn: Turn, refusal: Refusal, text: str, whole: str, candidate: Candidate | None) -> bool:
+    """Return whether the model meant to call by what is no call (rule 15)."""
+    is_named = refusal.name is not None and is_declared(turn, refusal.name)
+    if is_for_calls(turn):
+        return True
+    if candidate is None or not candidate.is_pythonic:
+        return is_named or has_call_keys(whole)
+    is_line = bool(turn.wrappers) and turn.wrappers[-1].kind is LINE
+    return is_named and (not is_line or refusal.reason is RejectionReason.MISSING_ARGUMENTS or "=" in text)
 
 
 def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | None) -> bool:

@@ -19,10 +19,14 @@ from llama3_tools.stream.turn import Turn, is_too_long, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
     CODE,
+    CUT_OFF,
     FENCE,
+    FENCE_ENDS,
+    HOLDS_OTHER,
     LINE,
     LIST,
     NAMED,
+    PART_OF_CODE,
     SPAN,
     TAG,
     TEXT,
@@ -110,7 +114,7 @@ def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: 
     if skipped is None:
         return NEED_MORE
     if not skipped:
-        break_wrappers(turn, is_cut_off=is_cut_off)
+        break_wrappers(turn, CUT_OFF if is_cut_off else HOLDS_OTHER)
     return GO_ON
 
 
@@ -216,7 +220,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> Step:
         if is_code is None:
             return NEED_MORE
         if is_code:
-            break_wrappers(turn, is_code=True)
+            break_wrappers(turn, PART_OF_CODE)
             return GO_ON
     close_at(turn, at, written)
     return GO_ON
@@ -300,7 +304,7 @@ def take_fence(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]
     if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
         break_wrappers(turn)
     elif match["ticks"] is None or wrapper.count or is_closing or info not in WORDS or wrapper.kind is LIST:
-        break_wrappers(turn, is_closed=is_closing)
+        break_wrappers(turn, FENCE_ENDS if is_closing else HOLDS_OTHER)
     else:
         open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
 
@@ -352,7 +356,7 @@ def end_wrappers(turn: Turn) -> None:
     while turn.wrappers and turn.wrappers[-1].count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
         close(turn)
     if turn.wrappers:
-        break_wrappers(turn, is_cut_off=not turn.is_complete)
+        break_wrappers(turn, HOLDS_OTHER if turn.is_complete else CUT_OFF)
 
 
 _TAKE: dict[Kind, Callable[[Turn, Wrapper, WireFormat, re.Match[str]], None]] = {

@@ -15,13 +15,18 @@ from llama3_tools.calls.shapes import WrittenCall
 __all__ = [
     "BOLD",
     "CODE",
+    "CUT_OFF",
     "FENCE",
+    "FENCE_ENDS",
+    "HOLDS_OTHER",
     "LINE",
     "LIST",
     "NAMED",
+    "PART_OF_CODE",
     "SPAN",
     "TAG",
     "TEXT",
+    "Failure",
     "Held",
     "Part",
     "Piece",
@@ -48,6 +53,18 @@ class WrapperKind(Enum):
 
 # As names of their own, as `stream/states.py` says.
 LIST, TAG, NAMED, FENCE, SPAN, BOLD, LINE, CODE = WrapperKind
+
+
+class Failure(Enum):
+    """Why wrappers turn out to be text."""
+
+    HOLDS_OTHER = "something stands in them that they cannot hold"
+    PART_OF_CODE = "a list is a part of code"
+    CUT_OFF = "a limit ended the output in them"
+    FENCE_ENDS = "the fence that is open ends after something else than calls"
+
+
+HOLDS_OTHER, PART_OF_CODE, CUT_OFF, FENCE_ENDS = Failure
 
 
 @dataclass(slots=True)

@@ -33,12 +33,17 @@ from llama3_tools.stream.turn import (
 )
 from llama3_tools.stream.wrappers import (
     CODE,
+    CUT_OFF,
     FENCE,
+    FENCE_ENDS,
+    HOLDS_OTHER,
     LINE,
     LIST,
     NAMED,
+    PART_OF_CODE,
     SPAN,
     TEXT,
+    Failure,
     Held,
     Part,
     Piece,
@@ -178,75 +183,69 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
     queue[wrapper.first :] = [Part(wrapper.start, text, held)]
 
 
-def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
-    turn: Turn, *, began: bool = False, is_code: bool = False, is_cut_off: bool = False, is_closed: bool = False
-) -> None:
+def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = False) -> None:
     """Let the wrappers be text, and read what they hold as if it stood bare.
 
     Args:
         turn: the turn.
-        began: whether a candidate has begun that is no call.
-        is_code: whether a pythonic list turned out to be a part of code.
-        is_cut_off: whether a limit ended the output.
-        is_closed: whether a fence that is open is closed by what follows.
+        why: why they are text.
+        began: whether a candidate has begun that is no call: so it was not only text that was wrapped.
     """
     if not turn.wrappers:
         if turn.state is not IN_CODE:
             turn.state = IN_PROSE
         return
-    outer, inner, passed = turn.wrappers[0], turn.wrappers[-1], 0
+    outer, inner = turn.wrappers[0], turn.wrappers[-1]
     if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
         begin_code(turn)
         return
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
-        turn.content.token(outer.opening)
         turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
-        queue, passed = queue[1:], 1
-    if (
-        inner.kind is NAMED
-        and not began
-        and not inner.count
-        and inner.name is not None
-        and inner.name in turn.reader.declared
-    ):
-        turn.open_tag = OpenTag(inner.start, inner.name)
+    if inner.kind is NAMED and not began and not inner.count and inner.name in turn.reader.declared:
+        turn.open_tag = OpenTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
-    fence, is_listing = next((one for one in wrappers if one.kind is FENCE), None), False
+    fence = next((one for one in wrappers if one.kind is FENCE), None)
+    is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
+    is_listing = is_only_text and why is not FENCE_ENDS and may_be_listing(turn, fence)
     if fence is not None:
-        is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
-        is_listing = is_only_text and not is_closed and may_be_listing(turn, fence)
-        if is_listing and not is_cut_off:
-            listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
-            open_quotation(turn, Quotation(*listing))
-        else:
-            turn.fence_is_open = True
+        open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
     mark_delimited(turn, queue, began=began)
-    is_span = any(one.kind is SPAN for one in wrappers)
-    for place, part in enumerate(queue, passed):
-        held = part.what
-        if isinstance(held, Held):
-            holder = next((one for one in reversed(wrappers) if one.first <= place), outer)
-            ends = is_cut_off and (is_listing or (held.format == "pythonic" and holder.kind is not LINE))
-            if ends and turn.quotation is None and not is_span and not turn.is_broken_off:
-                refuse_cut_off(turn, held, part)
-            else:
-                try:
-                    unwrap(turn, held, part, holder, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
-                except BaseException:  # of id_factory
-                    put_queue(turn, queue[place - passed + 1 :])
-                    raise
-        elif held is Piece.TOKEN or part.text.startswith("<|"):
-            turn.content.token(part.text)
-        else:
-            put_wrapper(turn, part)
+    deal_out(turn, wrappers, queue, why, is_listing=is_listing)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
         turn.brackets = BrokenBrackets(is_list=True)
 
 
-def may_be_listing(turn: Turn, fence: Wrapper) -> bool:
-    """Return whether a fence is one in which code may stand: unnamed or `python`, and its first line is its own."""
-    return fence.name in LISTINGS and fence.opening.endswith("\n") and "listing" not in turn.grammar.off
+def deal_out(turn: Turn, wrappers: list[Wrapper], queue: list[Part], why: Failure, *, is_listing: bool) -> None:
+    """Take what wrappers held that are text as if it stood bare."""
+    is_span = any(one.kind is SPAN for one in wrappers)
+    for place, part in enumerate(queue):
+        if isinstance(part.what, Held):
+            wrapper = next((one for one in reversed(wrappers) if one.first <= place), wrappers[0])
+            try:
+                unwrap(turn, part.what, part, wrapper, why, is_quoted=is_span, is_listing=is_listing)
+            except BaseException:  # of id_factory
+                put_queue(turn, queue[place + 1 :])
+                raise
+        elif part.what is Piece.TOKEN or part.text.startswith("<|"):
+            turn.content.token(part.text)
+        else:
+            put_wrapper(turn, part)
+
+
+def open_fence(turn: Turn, fence: Wrapper, *, is_listing: bool) -> None:
+    """Let the fence of a wrapper be text, which the next fence closes; or quotation, if code is listed in it."""
+    if not is_listing:
+        turn.fence_is_open = True
+        return
+    start = fence.start + len(fence.opening)
+    open_quotation(turn, Quotation(end_of_fence(len(fence.closing)), start, "in a listing of code"))
+
+
+def may_be_listing(turn: Turn, fence: Wrapper | None) -> bool:
+    """Return whether there is a fence in which code may stand: unnamed or `python`, and its first line is its own."""
+    is_open = fence is not None and fence.name in LISTINGS and fence.opening.endswith("\n")
+    return is_open and "listing" not in turn.grammar.off
 
 
 def mark_delimited(turn: Turn, queue: list[Part], *, began: bool) -> None:
@@ -286,10 +285,22 @@ def holds_pythonic(queue: list[Part]) -> bool:
 
 
 def unwrap(  # noqa: PLR0913 (what is known of it)
-    turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
+    turn: Turn, held: Held, part: Part, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool
 ) -> None:
-    """Take a call out of wrappers that are text, of which one stands directly around it."""
+    """Take a call out of wrappers that are text.
+
+    Args:
+        turn: the turn.
+        held: the call.
+        part: its part of the queue.
+        wrapper: the wrapper directly around it.
+        why: why they are text.
+        is_quoted: whether one of them is a code span.
+        is_listing: whether one is a fence in which code may stand.
+    """
     name = next(iter(names_of(held.found)), None)
+    is_pythonic, is_cut_off = held.format == "pythonic", why is CUT_OFF
+    is_in_line = wrapper.kind is LINE
     if turn.quotation is not None:
         put_wrapper(turn, part)
     elif turn.is_broken_off:
@@ -297,12 +308,14 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     elif is_quoted:
         turn.rejections.add_quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)
-    elif is_code or (
-        held.format == "pythonic" and (not held.is_delimited or (wrapper.kind is LINE and not held.is_closed))
-    ):
-        detail = "a list that is a part of code" if is_code else "the line goes on after it, as prose or as code"
-        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, detail, name))
+    elif is_cut_off and (is_listing or (is_pythonic and not is_in_line)):  # what follows might have made it code
+        refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
+        reject(turn, held.start, held.end, refusal, is_meant=True)
         put_text(turn, part.start, part.text)
+    elif why is PART_OF_CODE:
+        reject_as_code(turn, held, part, "a list that is a part of code")
+    elif is_pythonic and (not held.is_delimited or (is_in_line and not held.is_closed)):
+        reject_as_code(turn, held, part, "the line goes on after it, as prose or as code")
     elif wrapper.kind is NAMED and not held.is_closed:
         unwrap_named(turn, held, part, wrapper, is_cut_off=is_cut_off)
     elif held.format == "json" and not held.is_closed:
@@ -312,11 +325,10 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
         make(turn, held, held.format, part.text)
 
 
-def refuse_cut_off(turn: Turn, held: Held, part: Part) -> None:
-    """Report a call in a wrapper within which a limit ended the output: what follows might have made it code."""
-    name = next(iter(names_of(held.found)), None)
-    refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
-    reject(turn, held.start, held.end, refusal, is_meant=True)
+def reject_as_code(turn: Turn, held: Held, part: Part, detail: str) -> None:
+    """Report what is written as a call, but is none."""
+    refusal = Refusal(RejectionReason.NOT_A_CALL, detail, next(iter(names_of(held.found)), None))
+    reject(turn, held.start, held.end, refusal)
     put_text(turn, part.start, part.text)
 
 
