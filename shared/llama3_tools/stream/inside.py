@@ -279,20 +279,13 @@ def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Matc
     elif wrapper.count and wrapper.kind is SPAN:
         break_wrappers(turn)
     elif wrapper.count:
-        close_around_calls(turn)
-        if turn.wrappers:
-            break_wrappers(turn)
+        while turn.wrappers:  # the one around it holds the call now
+            close(turn)
     elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
         break_wrappers(turn, began=wrapper.kind is CODE)
     else:
         turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
         window.pos = at + len(token)
-
-
-def close_around_calls(turn: Turn) -> None:
-    """Close the wrappers that are open around calls: what follows is for prose to read."""
-    while turn.wrappers and turn.wrappers[-1].count:
-        close(turn)
 
 
 def take_fence(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:

@@ -192,8 +192,7 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = Fals
         began: whether a candidate has begun that is no call: so it was not only text that was wrapped.
     """
     if not turn.wrappers:
-        if turn.state is not IN_CODE:
-            turn.state = IN_PROSE
+        turn.state = IN_PROSE
         return
     outer, inner = turn.wrappers[0], turn.wrappers[-1]
     if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
