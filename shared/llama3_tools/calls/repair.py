@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from llama3_tools.calls.reader import CallReader, Found, Placed
 from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
@@ -81,11 +81,11 @@ class Mending:
         if name is not None or not is_inside(before, is_after_call=is_after_call):
             self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
 
-    def read(self, text: str, start: int, *, ended: bool) -> Mended | bool:
+    def read(self, text: str, start: int, *, ended: bool) -> Mended | Literal[False] | None:
         """Read on in a text, as far as it has arrived, in which the brace stands at an index.
 
         Returns:
-            What was meant; `False` if it cannot be mended, and `True` if more text is needed.
+            What was meant; `False` if it cannot be mended, and `None` if it takes more text to know.
         """
         source = self._source
         source.text, source.ended = text[start : start + source.limit - source.base], ended
@@ -93,7 +93,7 @@ class Mending:
         try:
             if self._reading is not None:
                 next(self._reading)
-                return True
+                return None
         except StopIteration as stop:
             tokens = stop.value
         self.reached = source.offset

@@ -6,33 +6,48 @@ import json
 
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found
-from llama3_tools.calls.repair import Mended, Mending
+from llama3_tools.calls.repair import Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
-from llama3_tools.limits import too_long
 from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
+from llama3_tools.stream.broken import NOTHING_BROKE, BrokenBrackets
 from llama3_tools.stream.candidate import Candidate
-from llama3_tools.stream.states import IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER
+from llama3_tools.stream.place import ORDINARY, Place
+from llama3_tools.stream.states import GO_ON, IN_CANDIDATE, IN_PROSE, IN_REPAIR, IN_WRAPPER, NEED_MORE, Step
 from llama3_tools.stream.turn import (
     PART_OF_BROKEN,
     Turn,
     is_data_at,
     is_declared,
     is_element_of_data,
+    is_in_brackets,
     is_too_long,
+    let_go,
     make_bare,
     put_text,
-    reject,
     tool_named,
 )
 from llama3_tools.stream.window import LOOK_BEHIND
-from llama3_tools.stream.wrappers import CODE, FENCE, LINE, LIST, NAMED, Held, Part, Wrapper, names_of, written_in
-from llama3_tools.stream.wrapping import break_wrappers, close
+from llama3_tools.stream.wrappers import (
+    CODE,
+    CUT_OFF,
+    FENCE,
+    HOLDS_OTHER,
+    LINE,
+    LIST,
+    NAMED,
+    Held,
+    Part,
+    Wrapper,
+    names_of,
+    written_in,
+)
+from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, holds_call
 from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
@@ -48,134 +63,147 @@ _MOST_COMPARED = 256
 
 def note_place(turn: Turn, at: int) -> None:
     """Note what stands before a candidate: it may have left the window by the time the candidate ends."""
-    window = turn.window
-    text, after = window.text, turn.fresh - window.base
-    is_near = turn.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
-    turn.is_after_tag = is_near and not text[max(after, 0) : at].strip()
-    turn.is_data = not turn.wrappers and (
-        (turn.broken and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
+    if turn.fresh.token is None and turn.broken is NOTHING_BROKE and turn.data_end < 0:
+        turn.place = ORDINARY
+        return
+    window, fresh = turn.window, turn.fresh
+    after = fresh.offset - window.base
+    is_near = fresh.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
+    is_after_tag = is_near and not window.text[max(after, 0) : at].strip()
+    is_data = not turn.wrappers and (
+        (turn.broken.values_are_data and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
     )
+    turn.place = Place(is_after_tag, is_data)
 
 
-def begin_json(turn: Turn, at: int) -> bool:
+def begin_json(turn: Turn, at: int) -> None:
     """Read an object of JSON: by the scanner in C if that can, or else token by token."""
     window = turn.window
     text = window.text
     window.pos = at
-    if turn.token is not None or turn.broken or turn.data_end >= 0:
-        note_place(turn, at)
+    note_place(turn, at)
     if turn.failures < _FAILURES and text.find("}", at) > 0:
         parsed = parse_object(text, at)
         start = turn.wrappers[0].start if turn.wrappers else window.base + at
         if parsed is not None and window.base + parsed.end - start <= turn.limits.max_call_length:
             window.pos = parsed.end
-            return end_json(turn, parsed, window.base + at)
+            end_json(turn, parsed, window.base + at)
+            return
         turn.failures += parsed is None
-    begin_candidate(turn, JsonTokens(window.base + at), at)
-    return True
+    hold_candidate(turn, JsonTokens(window.base + at), at)
 
 
-def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> bool:
+def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> None:
     """Read a pythonic call from its parenthesis on."""
     window = turn.window
     tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
-    begin_candidate(turn, tokens, start, name)
-    assert turn.candidate is not None  # noqa: S101  # it was made now
-    turn.candidate.kept.add(window.text[start:at])
+    begin_candidate(turn, tokens, start, name).kept.add(window.text[start:at])
     window.pos = at
-    return True
 
 
-def begin_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> None:
-    """Begin to read token by token at an index of the window."""
+def begin_candidate(turn: Turn, tokens: PythonTokens, at: int, name: str | None = None) -> Candidate:
+    """Begin to read a dict of Python, or a pythonic call, at an index of the window."""
+    note_place(turn, at)
+    return hold_candidate(turn, tokens, at, name)
+
+
+def hold_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> Candidate:
+    """Begin to read token by token what stands at an index of the window."""
     window = turn.window
-    if turn.token is not None or turn.broken or turn.data_end >= 0:
-        note_place(turn, at)
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
-    turn.candidate = Candidate(tokens, window.base + at, before, name)
-    if turn.wrappers:
-        turn.candidate.tag = turn.wrappers[-1].name if turn.wrappers[-1].kind is NAMED else None
+    tag = turn.wrappers[-1].name if turn.wrappers and turn.wrappers[-1].kind is NAMED else None
+    turn.candidate = candidate = Candidate(tokens, window.base + at, before, name=name, tag=tag)
     turn.state = IN_CANDIDATE
     window.pos = at
+    return candidate
 
 
-def read_candidate(turn: Turn) -> bool:  # noqa: PLR0911 (one for each outcome)
+def read_candidate(turn: Turn) -> Step:
     """Read on token by token, up to where the candidate ends or breaks."""
     window, candidate = turn.window, turn.candidate
     assert candidate is not None  # noqa: S101  # the state says so
-    tokens, pos = candidate.tokens, window.pos
-    assert tokens is not None  # noqa: S101  # code is read elsewhere
-    text = window.text
+    tokens, text, pos = candidate.tokens, window.text, window.pos
     window.pos = end = tokens.read(text, pos, window.base, ended=window.ended)
     if candidate.flows:
         put_text(turn, window.base + pos, text[pos:end])
     else:
         candidate.kept.add(text[pos:end])
     if not tokens.is_complete and tokens.refusal is None:
-        return False
-    limit = turn.limits.max_call_length
+        return NEED_MORE
     if turn.wrappers and is_too_long(turn, window.pos):
         break_wrappers(turn, began=True)
-    if not candidate.flows and window.offset - candidate.start > limit:
+    if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length:
         let_flow(turn, candidate)
     turn.candidate, turn.state = None, IN_CANDIDATE
+    end_candidate(turn, candidate)
+    return GO_ON
+
+
+def end_candidate(turn: Turn, candidate: Candidate) -> None:
+    """Take a candidate that ended or broke."""
+    tokens = candidate.tokens
     if tokens.refusal is not None:
-        return begin_mending(turn, candidate, tokens.refusal) or give_up(turn, candidate, tokens.refusal)
-    if candidate.flows:
+        if not begin_mending(turn, candidate, tokens.refusal):
+            give_up(turn, candidate, tokens.refusal)
+    elif candidate.flows:
         turn.state = IN_PROSE
-        return True
-    whole = candidate.text
-    if isinstance(tokens, JsonTokens):
+    elif isinstance(tokens, JsonTokens):
+        whole = candidate.text
         parsed = parse_object(whole, 0, checked=True)
-        if parsed is None:
+        if parsed is not None:
+            end_json(turn, parsed, candidate.start)
+        else:
             refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(whole))
-            return refuse(turn, refusal, candidate.start, whole, candidate)
-        return end_json(turn, parsed, candidate.start)
-    if candidate.name is None:
-        return end_literal(turn, candidate, tokens, whole)
-    return end_pythonic(turn, candidate, tokens, whole)
+            refuse(turn, refusal, candidate.start, whole, candidate)
+    elif candidate.is_pythonic:
+        end_pythonic(turn, candidate, tokens, candidate.text)
+    else:
+        end_literal(turn, candidate, tokens, candidate.text)
 
 
 def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Begin to find out what malformed JSON was meant to be, if that is asked for."""
     start = candidate.start
     is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-    is_json = candidate.name is None
-    if not turn.calls.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
+    is_json = not candidate.is_pythonic
+    if not turn.reader.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
     is_after = bool(turn.wrappers) or turn.content.is_after_call
     before = "" if turn.wrappers else candidate.before
     outer = turn.wrappers[0].start if turn.wrappers else start
     length = turn.limits.max_call_length - (start - outer)
-    mending = Mending(turn.calls, start, before, name=candidate.tag, is_after_call=is_after, length=length)
+    mending = Mending(turn.reader, start, before, name=candidate.tag, is_after_call=is_after, length=length)
     turn.mending = mending, candidate, refusal
-    resume_at(turn, candidate, candidate.text, 0)
+    turn.window.rewind(start, candidate.text, 0, candidate.before)
     turn.state = IN_REPAIR
     return True
 
 
-def read_repair(turn: Turn) -> bool:
+def read_repair(turn: Turn) -> Step:
     """Read on in what may be mended."""
     window = turn.window
     assert turn.mending is not None  # noqa: S101  # the state says so
     mending, candidate, refusal = turn.mending
     mended = mending.read(window.text, window.pos, ended=window.ended)
-    if mended is True:
-        return False
+    if mended is None:
+        return NEED_MORE
     turn.mending = None
-    if isinstance(mended, Mended) and not is_made(turn, mended.found):
+    if mended and not is_made(turn, mended.found):
         window.pos += len(mended.text)
         format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
         end = candidate.start + len(mended.text)
         wrapper = turn.wrappers[-1] if turn.wrappers else None
         if wrapper is not None and wrapper.deviation is not None and isinstance(mended.found, WrittenCall):
             mended = mended._replace(found=mended.found._replace(deviations=(wrapper.deviation,)))
-        return add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        return GO_ON
     turn.unrepairable_to = mending.reached
     window.pos += candidate.kept.length
     if isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_complete:
-        return refuse_literal(turn, candidate, candidate.tokens, candidate.text)
-    return give_up(turn, candidate, refusal)
+        refuse_literal(turn, candidate, candidate.tokens, candidate.text)
+    else:
+        give_up(turn, candidate, refusal)
+    return GO_ON
 
 
 def is_made(turn: Turn, found: Found) -> bool:
@@ -192,85 +220,66 @@ def is_made(turn: Turn, found: Found) -> bool:
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
     """Release the text of a candidate that is too long for a call (rule 14)."""
-    kept = candidate.text
-    limit = turn.limits.max_call_length
-    written = kept[:limit]
-    refusal = Refusal(*too_long(turn.limits), name_in(turn, candidate, written))
-    is_meant = has_call_keys(written) or candidate.name is not None
-    state = turn.state
+    written = candidate.text[: turn.limits.max_call_length]
     break_wrappers(turn, began=True)
-    turn.state = state
-    reject(turn, candidate.start, candidate.start + limit, refusal, is_meant=is_meant)
-    put_text(turn, candidate.start, kept)
-    candidate.let_go()
+    turn.state = IN_CANDIDATE
+    is_meant = has_call_keys(written) or candidate.is_pythonic
+    let_go(turn, candidate, name_in(turn, candidate, written), is_meant=is_meant)
 
 
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
     """Return the name of the tool that a candidate seems to call."""
-    if candidate.name is not None:
+    if candidate.is_pythonic:
         return tool_named(turn, candidate.name) or candidate.name
     return candidate.tag or attempted_name(written)
 
 
-def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
+def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
     """Go on after a candidate that broke: at the token that broke it (rule 6)."""
     window, tokens, start = turn.window, candidate.tokens, candidate.start
-    assert tokens is not None  # noqa: S101  # code is read elsewhere
-    turn.broken = True
+    turn.broken = turn.broken.and_candidate()
     if candidate.flows:
         turn.state = IN_PROSE
-        return True
+        return
     at = max(tokens.resume, start + 1) - start
     if refusal.reason is RejectionReason.TRUNCATED:
         candidate.kept.add(window.text[window.pos :])
         window.pos = len(window.text)
         at = candidate.kept.length
     whole = candidate.text
-    resume_at(turn, candidate, whole, at)
+    window.rewind(start, whole, at, candidate.before)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
         break_wrappers(turn)  # a brace in prose
         put_text(turn, start, whole[:at], is_prose=True)
-        return True
-    if candidate.name is None:
-        turn.lines_are_data = True
-    refuse_at(turn, start, whole[:at], refusal, candidate, whole)
-    return True
-
-
-def resume_at(turn: Turn, candidate: Candidate, whole: str, at: int) -> None:
-    """Let reading go on at an index of what was kept of a candidate."""
-    window = turn.window
-    if candidate.start >= window.base:  # all of it is in the window: nothing has to be copied
-        window.pos = candidate.start + at - window.base
         return
-    passed = (candidate.before + whole[:at])[-LOOK_BEHIND:]
-    window.text = passed + whole[at:] + window.text[window.pos :]
-    window.pos = len(passed)
-    window.base = candidate.start + at - len(passed)
+    if not candidate.is_pythonic:
+        turn.broken = turn.broken.and_json()
+    refuse(turn, refusal, start, whole, candidate, length=at)
 
 
-def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
+def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
     """Take an object that is complete: the machine stands after it."""
     wrapper = turn.wrappers[-1] if turn.wrappers else None
     found: Found | Refusal
     if wrapper is None:
-        found = turn.calls.read(parsed)
+        found = turn.reader.read(parsed)
     elif wrapper.kind is NAMED:
         found = read_arguments(turn, parsed, wrapper)
         if wrapper.deviation is not None and isinstance(found, Refusal):  # of an undeclared tool: a call in it counts
-            held = turn.calls.read(parsed)
+            held = turn.reader.read(parsed)
             if not isinstance(held, Refusal):
                 found = held
                 break_wrappers(turn, began=True)
     else:
-        found = turn.calls.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
+        found = turn.reader.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
     if type(found) is Refusal:
-        if not parsed.members and wrapper is None and not turn.is_after_tag:  # `{}` in prose
+        if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
             put_text(turn, start, parsed.json, is_prose=True)
             turn.state = IN_PROSE
-            return True
-        return refuse(turn, found, start, parsed.json)
+            return
+        refuse(turn, found, start, parsed.json)
+        return
     format_ = "json" if type(found) is WrittenCall else "envelope"
     if type(found) is list and parsed.start:
         found = [
@@ -279,7 +288,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> bool:
             else part._replace(start=part.start - parsed.start, end=part.end - parsed.start)
             for part in found
         ]
-    return add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
+    add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
 
 
 def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenCall | Refusal:
@@ -287,144 +296,147 @@ def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenC
     name = wrapper.name or ""
     if parsed.flaw:
         return Refusal(RejectionReason.MALFORMED, parsed.flaw, name)
-    tools, members = turn.calls.tools, parsed.members
+    tools, members = turn.reader.tools, parsed.members
     deviations = () if wrapper.deviation is None else (wrapper.deviation,)
     written = WrittenCall(name, members, parsed.json, deviations)
     held = read_call(parsed, tools) if "name" in members or "function" in members else None
     if isinstance(held, WrittenCall) and held.name == name:
-        tool = turn.calls.declared.get(name)
+        tool = turn.reader.declared.get(name)
         properties = (tool.parameters.get("properties") or {}) if tool else {}
         if members.keys().isdisjoint(properties):
             written = held._replace(deviations=(*deviations, "a whole call stands in the tag"))
     elif isinstance(held, Refusal) and held.reason is RejectionReason.CONFLICTING_ARGUMENTS:
         return held
-    return turn.calls.checked(written)
+    return turn.reader.checked(written)
 
 
-def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def end_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Take a dict of Python that is complete: no call unless it is repaired, but perhaps an attempt (rule 15)."""
-    if begin_mending(turn, candidate, _SINGLE_QUOTES):
-        return True
-    return refuse_literal(turn, candidate, tokens, whole)
+    if not begin_mending(turn, candidate, _SINGLE_QUOTES):
+        refuse_literal(turn, candidate, tokens, whole)
 
 
-def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Report a dict of Python, and what it seems to call."""
     parsed = parse_whole(tokens.positional[0])
-    found = turn.calls.read(parsed) if parsed else None
+    found = turn.reader.read(parsed) if parsed else None
     if found is None or isinstance(found, Refusal):
         name = found.name if found else None
     else:
         name = next(iter(names_of(found)), None)
     detail = f"{_SINGLE_QUOTES.detail}, at offset {candidate.start + 1}"
-    return refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
+    refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
 
 
-def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> bool:
+def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Take the arguments of a pythonic call that are complete."""
     written_name = candidate.name or ""
     name = tool_named(turn, written_name) or written_name
-    tool = turn.calls.declared.get(name)
+    tool = turn.reader.declared.get(name)
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
         found = json._replace(name=name)
-    elif turn.lines_are_data or turn.broken_depth > 0:
+    elif turn.broken.lines_are_data or is_in_brackets(turn):
         found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
     else:
         parsed = parse_object(json, 0, checked=True)
         members = parsed.members if parsed and not parsed.flaw else {}
-        found = turn.calls.checked(WrittenCall(name, members, json))
+        found = turn.reader.checked(WrittenCall(name, members, json))
         is_line = turn.wrappers and turn.wrappers[-1].kind is LINE
         if is_line and not members and isinstance(found, WrittenCall):
-            found = refuse_empty(name, turn.calls.tools) or found
+            found = refuse_empty(name, turn.reader.tools) or found
     if isinstance(found, Refusal):
-        return refuse(turn, found, candidate.start, whole, candidate)
-    return add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
+        refuse(turn, found, candidate.start, whole, candidate)
+    else:
+        add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
 
 
-def add_call(turn: Turn, held: Held, text: str) -> bool:
+def add_call(turn: Turn, held: Held, text: str) -> None:
     """Take a call: it waits if wrappers are open; else it is made."""
     if turn.wrappers:
         turn.queue.append(Part(held.start, text, held))
-        turn.count += 1
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
-        if (wrapper.kind is NAMED and not wrapper.closing) or (wrapper.kind is LINE and turn.list_is_open):
-            return close(turn)
-        return True
+        wrapper.count += 1
+        is_element = wrapper.kind is LINE and turn.brackets is not None and turn.brackets.is_list
+        if is_element or (wrapper.kind is NAMED and not wrapper.closing):
+            close(turn)
+        return
     turn.state = IN_PROSE
     make_bare(turn, held, text)
-    return True
 
 
-def refuse(turn: Turn, refusal: Refusal, start: int, text: str, candidate: Candidate | None = None) -> bool:
-    """Take a candidate that is complete, and no call."""
-    return refuse_at(turn, start, text, refusal, candidate, text)
-
-
-def refuse_at(turn: Turn, start: int, text: str, refusal: Refusal, candidate: Candidate | None, whole: str) -> bool:  # noqa: PLR0913, PLR0917 (what is known of it)
+def refuse(  # noqa: PLR0913 (what is known of it)
+    turn: Turn,
+    refusal: Refusal,
+    start: int,
+    whole: str,
+    candidate: Candidate | None = None,
+    *,
+    length: int | None = None,
+) -> None:
     """Report a candidate that is no call, and let its text be text.
 
     Args:
         turn: the turn.
-        start: its offset.
-        text: what of it is text now: the search goes on after that.
         refusal: why it is no call.
-        candidate: what was read token by token, if it was.
+        start: its offset.
         whole: all that was read of it.
+        candidate: what was read token by token, if it was.
+        length: how much of it is text now, if it broke: the search goes on after that.
     """
-    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    text = whole[:length]
     name = refusal.name
     if name is None and candidate is not None:
         name = name_in(turn, candidate, whole)
     if is_code(turn, name, whole, candidate):
-        break_wrappers(turn)
-        assert turn.candidate is not None  # noqa: S101  # it is code now
-        turn.candidate.kept.add(text)
-        return True
-    in_tag = is_for_calls(turn)
+        begin_code(turn, text)
+        return
+    wrapper = turn.wrappers[-1] if turn.wrappers else None
+    is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.count
+    is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.count
     is_line = wrapper is not None and wrapper.kind is LINE
-    named = name is not None and is_declared(turn, name)
-    if candidate is not None and candidate.name is not None:
-        is_missing = refusal.reason is RejectionReason.MISSING_ARGUMENTS
-        is_meant = in_tag or (named and (not is_line or is_missing or "=" in text))
-    else:
-        is_meant = in_tag or named or has_call_keys(whole)
-    is_element = wrapper is not None and wrapper.kind is LIST and not turn.count
-    is_first = wrapper is not None and wrapper.kind is FENCE and not turn.count
-    is_cut_off = refusal.reason is RejectionReason.TRUNCATED
-    break_wrappers(turn, began=is_meant or not is_first, is_cut_off=is_cut_off)
-    if candidate is not None and candidate.name is not None:
-        turn.list_is_open, turn.broken_depth = not is_line, max(turn.broken_depth, 0)
-        turn.hides_objects = True
-        turn.string_is_open = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
-    if not is_meant and (is_element or (turn.is_data and turn.data_end >= 0)):
+    is_meant = is_attempt(turn, refusal._replace(name=name), text, whole, candidate)
+    failure = CUT_OFF if refusal.reason is RejectionReason.TRUNCATED else HOLDS_OTHER
+    break_wrappers(turn, failure, began=is_meant or not is_first)
+    if candidate is not None and candidate.is_pythonic:
+        in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
+        depth = turn.brackets.depth if turn.brackets else 0
+        turn.brackets = BrokenBrackets(depth, is_list=not is_line, in_string=in_string)
+    if not is_meant and (is_element or (turn.place.is_data and turn.data_end >= 0)):
         turn.data_end = start + len(text)
-    why = turn.line.quotation(turn.calls.declared)
+    why = turn.line.quotation(turn.reader.declared)
+    is_escaped = text == "{"  # JSON in a string of JSON breaks at its first backslash
     if turn.quotation is not None:  # a listing, which is searched when it closes
         turn.quotation.pieces.add(text)
-    elif why is not None and (name is not None or is_meant or text == "{"):
-        turn.rejections.quoted(start, start + len(text), why, name)
+    elif why is not None and (name is not None or is_meant or is_escaped):
+        turn.rejections.add_quoted(start, start + len(text), why, name)
     else:
         turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
     put_text(turn, start, text)
-    return True
+
+
+def is_attempt(turn: Turn, refusal: Refusal, text: str, whole: str, candidate: Candidate | None) -> bool:
+    """Return whether the model meant to call by what is no call (rule 15)."""
+    is_named = refusal.name is not None and is_declared(turn, refusal.name)
+    if is_for_calls(turn):
+        return True
+    if candidate is None or not candidate.is_pythonic:
+        return is_named or has_call_keys(whole)
+    is_line = bool(turn.wrappers) and turn.wrappers[-1].kind is LINE
+    return is_named and (not is_line or refusal.reason is RejectionReason.MISSING_ARGUMENTS or "=" in text)
 
 
 def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | None) -> bool:
     """Return whether a candidate after <|python_tag|> is code: neither a call nor an attempt at one (rule 11)."""
-    if (
-        not turn.wrappers
-        or turn.wrappers[0].kind is not CODE
-        or any(isinstance(part.what, Held) for part in turn.queue)
-    ):
+    if not turn.wrappers or turn.wrappers[0].kind is not CODE or holds_call(turn.queue):
         return False
-    is_pythonic = candidate is not None and candidate.name is not None
+    is_pythonic = candidate is not None and candidate.is_pythonic
     is_named = name is not None and is_declared(turn, name)
     return not is_named and (is_pythonic or not has_call_keys(whole))
 
 
 def is_for_calls(turn: Turn) -> bool:
     """Return whether a candidate stands in a tag, or after a token, whose only use is calls."""
-    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.is_after_tag
+    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.place.is_after_tag

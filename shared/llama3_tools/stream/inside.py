@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from llama3_tools.calls.shapes import WrittenCall, refuse_empty
 from llama3_tools.formats import A_CALL
@@ -13,14 +14,19 @@ from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
 from llama3_tools.stream.delimiters import DELIMITERS
+from llama3_tools.stream.states import GO_ON, NEED_MORE, Step
 from llama3_tools.stream.turn import Turn, is_too_long, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
     CODE,
+    CUT_OFF,
     FENCE,
+    FENCE_ENDS,
+    HOLDS_OTHER,
     LINE,
     LIST,
     NAMED,
+    PART_OF_CODE,
     SPAN,
     TAG,
     TEXT,
@@ -45,8 +51,6 @@ _FAR = 512
 _DELIMITERS = DELIMITERS.match
 
 _MOST_WRAPPERS = 16
-# As names of their own, as `stream/states.py` says.
-OBJECT, LITERAL, TOKEN, TURN = Kind.OBJECT, Kind.LITERAL, Kind.TOKEN, Kind.TURN
 
 _LINE_END = re.compile(r"[^\S\r\n]*;?[^\S\r\n]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
 _AFTER_LINE = re.compile(r"[^\S\r\n]*(?:(?=[\r\n])|(?P<more>\Z))").match
@@ -54,93 +58,126 @@ _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
 
-def read_wrapper(turn: Turn) -> bool:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
+def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
     """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
     window, wrapper = turn.window, turn.wrappers[-1]
     text, pos = window.text, window.pos
     if wrapper.kind is LINE:
-        ended_line = read_line_end(turn)
-        if ended_line is not None:
-            return ended_line
+        is_closed = close_line(turn)
+        if is_closed is None:
+            return NEED_MORE
+        if is_closed:
+            return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if is_too_long(turn, at):
-        return break_wrappers(turn, began=True)
+        break_wrappers(turn, began=True)
+        return GO_ON
     if at == len(text):
         patterns = match = None
     elif (
-        wrapper.kind is FENCE and turn.count and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
+        wrapper.kind is FENCE
+        and wrapper.count
+        and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
     ):
         if text.startswith(wrapper.closing, at) or window.ended:
-            return close_at(turn, pos, text[pos : at + len(wrapper.closing)])
-        return False
+            close_at(turn, pos, text[pos : at + len(wrapper.closing)])
+            return GO_ON
+        return NEED_MORE
     else:
         patterns = turn.grammar.inside.get(text[at], A_CALL)
         match = (patterns.ended if window.ended else patterns.going)(text, at)
         if match is None:
             is_end = turn.is_complete or is_too_long(turn, len(text))
             if is_end and window.ended and is_cut_off(turn, wrapper, at):
-                return close_at(turn, pos, text[pos:])  # the output ends within the closing
+                close_at(turn, pos, text[pos:])  # the output ends within the closing
+                return GO_ON
             begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
             is_begun = begins is not None and begins.lastgroup == "more"
             return break_unless_surplus(turn, wrapper, at if at == pos else pos, is_cut_off=is_begun)
         if match.lastgroup == "more":
-            return False
+            return NEED_MORE
     if at > pos:
-        if not turn.count and not text[pos:at].isspace():
-            return break_wrappers(turn)
+        if not wrapper.count and not text[pos:at].isspace():
+            break_wrappers(turn)
+            return GO_ON
         turn.queue.append(Part(window.base + pos, text[pos:at], TEXT))
         window.pos = at
     if match is None:
-        return window.ended and end_wrappers(turn)
+        if not window.ended:
+            return NEED_MORE
+        end_wrappers(turn)
+        return GO_ON
     return follow(turn, wrapper, match, at)
 
 
 def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
-    return turn.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
+    return wrapper.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
 
 
-def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> bool:
+def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> Step:
     """Break the wrapper at what is nothing that it may hold, unless that is one bracket too many."""
     skipped = skip_surplus_inside(turn, wrapper, pos)
     if skipped is None:
-        return False
-    return skipped or break_wrappers(turn, is_cut_off=is_cut_off)
+        return NEED_MORE
+    if not skipped:
+        break_wrappers(turn, CUT_OFF if is_cut_off else HOLDS_OTHER)
+    return GO_ON
 
 
-def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:  # noqa: C901, PLR0911 (one case a kind)
+def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> Step:
     """Go on in a wrapper with what stands at an index of the window."""
     kind = match.lastgroup or ""
     if kind == "end":
         return read_closing(turn, wrapper, match["end"], at)
     if kind == "call":
-        return begin_call_inside(turn, wrapper, match, at)
-    format_ = turn.grammar.formats[kind]
-    if format_.kind is OBJECT:
-        if (wrapper.kind is NAMED and turn.count) or not (turn.grammar.json or is_in_tag(turn)):
-            return break_wrappers(turn)
-        return begin_json(turn, at)
-    if format_.kind is LITERAL and wrapper.kind is not NAMED:
+        begin_call_inside(turn, wrapper, match, at)
+    else:
+        format_ = turn.grammar.formats[kind]
+        _TAKE.get(format_.kind, take_opening)(turn, wrapper, format_, match)
+    return GO_ON
+
+
+def take_object(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
+    """Begin an object of JSON, if it is read there: one in a tag that names the tool."""
+    if (wrapper.kind is NAMED and wrapper.count) or not (turn.grammar.json or is_in_tag(turn)):
+        break_wrappers(turn)
+    else:
+        begin_json(turn, match.start())
+
+
+def take_literal(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
+    """Begin a dict of Python, unless the arguments of a call are due."""
+    if wrapper.kind is NAMED:
+        break_wrappers(turn)
+    else:
+        at = match.start()
         begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
-        return True
-    if format_.kind is TOKEN or format_.kind is TURN:
-        return read_token_inside(turn, wrapper, format_.kind, match[kind], at)
-    if format_.kind is Kind.FENCE:
-        return read_fence_inside(turn, wrapper, match, at)
-    if format_.kind is Kind.TAG and turn.count and wrapper.opening in format_.closings:
-        return close(turn)  # the same tag once more closes it
-    if is_misspelled_closing(turn, wrapper, match[kind]):
-        return close_at(turn, at, match[kind])
-    if wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and turn.count):
-        return break_wrappers(turn)
-    return open_inside(turn, format_, match, at)
+
+
+def take_tag(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
+    """Open a tag, or close one: after a call, the same tag once more closes it."""
+    if wrapper.count and wrapper.opening in format_.closings:
+        close(turn)
+    else:
+        take_opening(turn, wrapper, format_, match)
+
+
+def take_opening(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
+    """Open a wrapper, if one may stand there."""
+    if is_misspelled_closing(turn, wrapper, match[0]):
+        close_at(turn, match.start(), match[0])
+    elif wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and wrapper.count):
+        break_wrappers(turn)
+    else:
+        open_inside(turn, format_, match)
 
 
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
     """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
-    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.calls.declared
-    return is_declared_tag and turn.count > 0 and written in MISSPELLED_CLOSINGS
+    is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.reader.declared
+    return is_declared_tag and wrapper.count > 0 and written in MISSPELLED_CLOSINGS
 
 
 def is_in_tag(turn: Turn) -> bool:
@@ -148,121 +185,149 @@ def is_in_tag(turn: Turn) -> bool:
     return any(one.kind is NAMED if one.tag is None else one.tag.holds_json for one in turn.wrappers)
 
 
-def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str], at: int) -> bool:
+def open_inside(turn: Turn, format_: WireFormat, match: re.Match[str]) -> None:
     """Open a wrapper in a wrapper."""
-    if len(turn.wrappers) >= _MOST_WRAPPERS:
-        return break_wrappers(turn)
-    end = match.end()
-    if format_.kind is Kind.LIST:
-        return open_wrapper(turn, LIST, at, end, "]", None)
-    if format_.kind is Kind.TAG:
-        opening = match[format_.name]
-        if any(wrapper.opening == opening for wrapper in turn.wrappers):
-            return break_wrappers(turn)
-        return open_tag(turn, format_, at, opening)
-    if format_.kind is Kind.NAMED_TAG and not any(wrapper.kind is NAMED for wrapper in turn.wrappers):
-        return begin_named_tag(turn, format_, match) or break_wrappers(turn)
-    return break_wrappers(turn)
+    kind, wrappers, at, end = format_.kind, turn.wrappers, match.start(), match.end()
+    if len(wrappers) >= _MOST_WRAPPERS:
+        break_wrappers(turn)
+    elif kind is Kind.LIST:
+        open_wrapper(turn, LIST, at, end, "]", None)
+    elif kind is Kind.TAG and not any(wrapper.opening == match[0] for wrapper in wrappers):
+        open_tag(turn, format_, at, match[0])
+    elif (
+        kind is not Kind.NAMED_TAG
+        or any(wrapper.kind is NAMED for wrapper in wrappers)
+        or not begin_named_tag(turn, format_, match)
+    ):
+        break_wrappers(turn)
 
 
-def begin_call_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
+def begin_call_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> None:
     """Begin a pythonic call in a wrapper: in a list whatever it names, elsewhere of a declared tool."""
     name = match["call"][:-1].rstrip(" \t")
     is_read = turn.grammar.pythonic and wrapper.kind is not NAMED
-    if not is_read or (wrapper.kind is not LIST and tool_named(turn, name) is None):
-        return break_wrappers(turn)
-    return begin_pythonic(turn, at, match.end("call") - 1, name)
+    if is_read and (wrapper.kind is LIST or tool_named(turn, name) is not None):
+        begin_pythonic(turn, at, match.end("call") - 1, name)
+    else:
+        break_wrappers(turn)
 
 
-def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> bool:  # noqa: C901, PLR0911 (one case for each wrapper)
+def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> Step:
     """Read what may close the wrapper."""
-    window, text = turn.window, turn.window.text
-    closing = wrapper.closing
-    if written != closing and written == turn.surplus and window.base + at == turn.fresh:
-        turn.queue.append(Part(turn.fresh, written, TEXT))
-        window.pos = at + len(written)
-        return True
-    if written != closing:
-        if is_misspelled_closing(turn, wrapper, written):
-            return close_at(turn, at, written)
-        return break_unless_surplus(turn, wrapper, at)
-    if not turn.count:
-        return close_empty(turn, wrapper, at)
-    if wrapper.kind in (SPAN, BOLD):
-        after = _AFTER_LINE(text, at + len(closing))
-        if after is not None and after["more"] is not None and not window.ended:
-            return False
-        if after is None or is_too_long(turn, after.end()):
-            return break_wrappers(turn, began=after is not None)
-    if wrapper.kind is LIST and holds_pythonic(turn.queue) and len(turn.wrappers) == 1:
-        is_code = goes_on_as_code(text, at + len(closing), ended=window.ended)
-        if is_code is None:
-            return False
-        if is_code:
-            return break_wrappers(turn, is_code=True)
-    return close_at(turn, at, closing)
-
-
-def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> bool:
-    """Take a wrapper that closes around nothing: a call without arguments, if it names a tool that needs none."""
-    if wrapper.kind is NAMED and wrapper.name is not None and wrapper.deviation is None:
-        name, window = wrapper.name, turn.window
-        refusal = refuse_empty(name, turn.calls.tools)
-        if refusal is None:
-            held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT)
-            turn.queue.append(Part(window.base + at, "", held))
-            turn.count += 1
-            return close_at(turn, at, wrapper.closing)
-        if name in turn.calls.declared:
-            start = wrapper.start
-            break_wrappers(turn, began=True)
-            reject(turn, start, window.base + at, refusal, is_meant=True)
-            return True
-    return break_wrappers(turn)
-
-
-def read_token_inside(turn: Turn, wrapper: Wrapper, kind: Kind, token: str, at: int) -> bool:
-    """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
     window = turn.window
-    if turn.count:
-        if token == wrapper.closing:
-            return close_at(turn, at, token)
-        if wrapper.kind is SPAN:
-            return break_wrappers(turn)
-        while turn.wrappers and turn.count:
+    if written != wrapper.closing:
+        return read_other_closing(turn, wrapper, written, at)
+    if not wrapper.count:
+        close_empty(turn, wrapper, at)
+        return GO_ON
+    if wrapper.kind in (SPAN, BOLD):
+        return close_at_line_end(turn, wrapper, at)
+    if wrapper.kind is LIST and holds_pythonic(turn.queue) and len(turn.wrappers) == 1:
+        is_code = goes_on_as_code(window.text, at + len(written), ended=window.ended)
+        if is_code is None:
+            return NEED_MORE
+        if is_code:
+            break_wrappers(turn, PART_OF_CODE)
+            return GO_ON
+    close_at(turn, at, written)
+    return GO_ON
+
+
+def read_other_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> Step:
+    """Read what does not close the wrapper as it should: one closing too many in it, or a misspelled one."""
+    window, fresh = turn.window, turn.fresh
+    if written == fresh.surplus and window.base + at == fresh.offset:
+        turn.queue.append(Part(fresh.offset, written, TEXT))
+        window.pos = at + len(written)
+    elif is_misspelled_closing(turn, wrapper, written):
+        close_at(turn, at, written)
+    else:
+        return break_unless_surplus(turn, wrapper, at)
+    return GO_ON
+
+
+def close_at_line_end(turn: Turn, wrapper: Wrapper, at: int) -> Step:
+    """Close a span or bold at an index, if its line ends there: else it is none that is a whole line."""
+    window = turn.window
+    after = _AFTER_LINE(window.text, at + len(wrapper.closing))
+    if after is not None and after["more"] is not None and not window.ended:
+        return NEED_MORE
+    if after is None or is_too_long(turn, after.end()):
+        break_wrappers(turn, began=after is not None)
+    else:
+        close_at(turn, at, wrapper.closing)
+    return GO_ON
+
+
+def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
+    """Take a wrapper that closes around nothing: a call without arguments, if it names a tool that needs none."""
+    name, window = wrapper.name, turn.window
+    if wrapper.kind is not NAMED or name is None or wrapper.deviation is not None:
+        break_wrappers(turn)
+        return
+    refusal = refuse_empty(name, turn.reader.tools)
+    if refusal is None:
+        held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT)
+        turn.queue.append(Part(window.base + at, "", held))
+        wrapper.count += 1
+        close_at(turn, at, wrapper.closing)
+    elif name in turn.reader.declared:
+        break_wrappers(turn, began=True)
+        reject(turn, wrapper.start, window.base + at, refusal, is_meant=True)
+    else:
+        break_wrappers(turn)
+
+
+def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
+    """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
+    window, token, at = turn.window, match[0], match.start()
+    if wrapper.count and token == wrapper.closing:
+        close_at(turn, at, token)
+    elif wrapper.count and wrapper.kind is SPAN:
+        break_wrappers(turn)
+    elif wrapper.count:
+        while turn.wrappers:  # the one around it holds the call now
             close(turn)
-        return break_wrappers(turn) if turn.wrappers else True  # prose takes the token
-    if kind is Kind.TURN or wrapper.kind is not TAG:
-        return break_wrappers(turn, began=wrapper.kind is CODE)
-    turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
-    window.pos = at + len(token)
-    return True
+    elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
+        break_wrappers(turn, began=wrapper.kind is CODE)
+    else:
+        turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
+        window.pos = at + len(token)
 
 
-def read_fence_inside(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> bool:
+def take_fence(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
     """Take a fence in a wrapper: it opens one in a tag, or closes one that fails."""
     ticks = match["ticks"] or match["fence"]
     info = (match["info"] or "").lower()
     fences = [one for one in turn.wrappers if one.kind is FENCE]
     is_in_fence, is_closing = bool(fences), not info and any(ticks.startswith(one.closing) for one in fences)
     if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
-        return break_wrappers(turn)
-    if match["ticks"] is None or turn.count or is_closing or info not in WORDS or wrapper.kind is LIST:
-        return break_wrappers(turn, is_closed=is_closing)
-    return open_wrapper(turn, FENCE, at, match.end(), ticks, "fence", name=info)
+        break_wrappers(turn)
+    elif match["ticks"] is None or wrapper.count or is_closing or info not in WORDS or wrapper.kind is LIST:
+        break_wrappers(turn, FENCE_ENDS if is_closing else HOLDS_OTHER)
+    else:
+        open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
 
 
-def read_line_end(turn: Turn) -> bool | None:
-    """Read what ends a line of pythonic calls; return `None` if something else follows."""
+def close_line(turn: Turn) -> bool | None:
+    """Close a line of pythonic calls if it ends here, after a call.
+
+    Returns:
+        Whether the line was closed, or was too long; `None` if it takes more text to know.
+    """
     window = turn.window
     match = _LINE_END(window.text, window.pos)
     if match is None or not turn.queue or not isinstance(turn.queue[-1].what, Held):
-        return None  # after a delimiter, another call has to follow
+        return False  # after a delimiter, another call has to follow
     if match["more"] is not None and not window.ended:
-        return False
+        return None
     if is_too_long(turn, match.end()):
-        return break_wrappers(turn, began=True)
-    return None if match["more"] else close(turn)
+        break_wrappers(turn, began=True)
+        return True
+    if match["more"]:
+        return False
+    close(turn)
+    return True
 
 
 def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
@@ -286,8 +351,20 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
     return True
 
 
-def end_wrappers(turn: Turn) -> bool:
+def end_wrappers(turn: Turn) -> None:
     """Take the end of the output: what is open around calls is closed, if the model ended its turn."""
-    while turn.wrappers and turn.count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
+    while turn.wrappers and turn.wrappers[-1].count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
         close(turn)
-    return break_wrappers(turn, is_cut_off=not turn.is_complete) if turn.wrappers else True
+    if turn.wrappers:
+        break_wrappers(turn, HOLDS_OTHER if turn.is_complete else CUT_OFF)
+
+
+_TAKE: dict[Kind, Callable[[Turn, Wrapper, WireFormat, re.Match[str]], None]] = {
+    Kind.OBJECT: take_object,
+    Kind.LITERAL: take_literal,
+    Kind.TAG: take_tag,
+    Kind.TOKEN: take_token,
+    Kind.TURN: take_token,
+    Kind.FENCE: take_fence,
+}
+"""What each kind of format does where it begins in a wrapper; what is not listed opens one, or breaks it."""

@@ -20,14 +20,14 @@ from llama3_tools.stream.progress import Progress
 from llama3_tools.stream.prose import read_prose
 from llama3_tools.stream.quotation import end_quotation, open_quotation, read_quotation
 from llama3_tools.stream.rejections import IN_THOUGHTS
-from llama3_tools.stream.states import IN_CANDIDATE, IS_OVER, State
+from llama3_tools.stream.states import GO_ON, IN_CANDIDATE, IS_OVER, State, Step
 from llama3_tools.stream.turn import Quotation, Turn, is_too_long
 from llama3_tools.stream.wrapping import break_wrappers
 from llama3_tools.values import Event, Extraction
 
 __all__ = ["ExtractionStream"]
 
-_STEPS: dict[State, Callable[[Turn], bool]] = {
+_STEPS: dict[State, Callable[[Turn], Step]] = {
     State.PROSE: read_prose,
     State.QUOTATION: read_quotation,
     State.CANDIDATE: read_candidate,
@@ -35,7 +35,7 @@ _STEPS: dict[State, Callable[[Turn], bool]] = {
     State.CODE: read_code,
     State.REPAIR: read_repair,
 }
-"""What each state does: it reads on, and returns `True` to go on, `False` if more text is needed."""
+"""What each state does."""
 
 
 class ExtractionStream:
@@ -152,9 +152,7 @@ class ExtractionStream:
             text: the output.
             complete: as `flush` has it.
         """
-        window = self._turn.window
-        window.text = f"\n{text}"
-        window.ended = True
+        self._turn.window.take_whole(text)
         self._turn.is_complete = complete
         self._run()
         return self._finish()
@@ -170,7 +168,7 @@ class ExtractionStream:
     def _run(self) -> None:
         self._is_reading = True
         turn, steps = self._turn, _STEPS
-        while steps[turn.state](turn):
+        while steps[turn.state](turn) is GO_ON:
             pass
         self._is_reading = False
 

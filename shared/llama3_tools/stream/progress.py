@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llama3_tools.calls.attempts import LONGEST_LOOK, name_so_far
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.candidate import Candidate, Code
 from llama3_tools.stream.turn import Turn, tool_named
 from llama3_tools.stream.wrappers import Held, Part
 from llama3_tools.values import CallProgress, Event, ToolCall
@@ -19,7 +19,7 @@ __all__ = ["Progress"]
 class _Begun:
     """A candidate that was told of, and has neither become a call nor turned out to be none."""
 
-    candidate: Candidate
+    candidate: Candidate | Code
     name: str
     length: int = 0
     """How many characters of it were told of."""
@@ -27,7 +27,7 @@ class _Begun:
     @property
     def end(self) -> int:
         """The offset after all of it that was read; of code, which is kept no longer, there is none."""
-        return sys.maxsize if self.candidate.tokens is None else self.candidate.start + self.candidate.kept.length
+        return sys.maxsize if isinstance(self.candidate, Code) else self.candidate.start + self.candidate.kept.length
 
 
 class Progress:
@@ -42,7 +42,7 @@ class Progress:
         """The queue in which they wait: the turn begins another one when it deals this one out."""
         self._made = 0
         """How many calls there were after the last chunk."""
-        self._nameless: Candidate | None = None
+        self._nameless: Candidate | Code | None = None
         """The candidate that is long, and has no name where one is looked for."""
 
     def events(self, turn: Turn) -> list[Event]:
@@ -80,21 +80,21 @@ class Progress:
             events.append(CallProgress(begun.name, begun.length, "ready" if is_ready else "withdrawn"))
         return events
 
-    def _name(self, turn: Turn, candidate: Candidate) -> str | None:
+    def _name(self, turn: Turn, candidate: Candidate | Code) -> str | None:
         """Return the name of the tool that a candidate calls, if it is known by now."""
-        if candidate.name is not None:
+        if isinstance(candidate, Candidate) and candidate.is_pythonic:
             return tool_named(turn, candidate.name) or candidate.name
-        if candidate.tag is not None or candidate is self._nameless:
-            return candidate.tag
-        name = name_so_far(candidate.text, lenient=turn.calls.lenient)
+        if candidate.tool is not None or candidate is self._nameless:
+            return candidate.tool
+        name = name_so_far(candidate.text, lenient=turn.reader.lenient)
         if name is None and candidate.kept.length > LONGEST_LOOK:
             self._nameless = candidate
         return name
 
 
-def _written_now(turn: Turn) -> Candidate | None:
+def _written_now(turn: Turn) -> Candidate | Code | None:
     """Return what is being read, or may be mended, unless it is too long for a call."""
-    candidate = turn.mending[1] if turn.mending is not None else turn.candidate
+    candidate = turn.mending[1] if turn.mending is not None else turn.candidate or turn.code
     return None if candidate is None or candidate.flows else candidate
 
 

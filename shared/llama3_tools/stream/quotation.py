@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from llama3_tools.stream.place import ORDINARY
 from llama3_tools.stream.quoted import find_quoted
-from llama3_tools.stream.states import IN_PROSE, IN_QUOTATION
+from llama3_tools.stream.states import GO_ON, IN_PROSE, IN_QUOTATION, NEED_MORE, Step
 from llama3_tools.stream.turn import Quotation, Turn, put_text
 from llama3_tools.text.growing_text import GrowingText
 
@@ -12,27 +13,26 @@ __all__ = ["end_quotation", "open_quotation", "read_quotation"]
 _MOST_QUOTED = 65536
 
 
-def open_quotation(turn: Turn, quotation: Quotation) -> bool:
+def open_quotation(turn: Turn, quotation: Quotation) -> None:
     """Open quotation."""
     turn.quotation = quotation
     if quotation.is_split:
         turn.content.begin_thought()
     turn.state = IN_QUOTATION
-    return True
 
 
-def read_quotation(turn: Turn) -> bool:
+def read_quotation(turn: Turn) -> Step:
     """Let text flow up to what closes the quotation."""
     window, quotation = turn.window, turn.quotation
     assert quotation is not None  # noqa: S101  # the state says so
-    if quotation.opening and not skip_opening(turn, quotation):
-        return False
+    if quotation.opening and skip_opening(turn, quotation) is NEED_MORE:
+        return NEED_MORE
     text, pos = window.text, window.pos
     match = (quotation.closing.ended if window.ended else quotation.closing.going).search(text, pos)
     end = len(text) if match is None else match.start()
     take_quoted(turn, text[pos:end])
     if match is None or match.lastgroup == "more":
-        return False
+        return NEED_MORE
     after = match.end() if quotation.keeps_end else end
     end_quotation(turn)
     if quotation.is_split:
@@ -40,10 +40,10 @@ def read_quotation(turn: Turn) -> bool:
     elif after > window.pos:
         put_text(turn, window.offset, text[window.pos : after])
         window.pos = after
-    turn.fresh = window.offset
-    turn.token, turn.is_after_tag = None, False
+    turn.fresh.begin_at(window.offset)
+    turn.place = ORDINARY
     turn.state = IN_PROSE
-    return True
+    return GO_ON
 
 
 def take_quoted(turn: Turn, piece: str) -> None:
@@ -66,8 +66,8 @@ def take_quoted(turn: Turn, piece: str) -> None:
 
 def search_quoted(turn: Turn, quotation: Quotation, text: str) -> None:
     """Report the calls in what was quoted."""
-    for start, end, name in find_quoted(text, turn.calls) if turn.grammar.calls else ():
-        turn.rejections.quoted(quotation.start + start, quotation.start + end, quotation.why, name)
+    for start, end, name in find_quoted(text, turn.reader) if turn.grammar.calls else ():
+        turn.rejections.add_quoted(quotation.start + start, quotation.start + end, quotation.why, name)
     quotation.start += len(text)
 
 
@@ -78,13 +78,13 @@ def end_quotation(turn: Turn) -> None:
         search_quoted(turn, quotation, quotation.pieces.joined())
 
 
-def skip_opening(turn: Turn, quotation: Quotation) -> bool:
-    """Skip the opening tag that the model writes although the prompt ended with it; return whether that is known."""
+def skip_opening(turn: Turn, quotation: Quotation) -> Step:
+    """Skip the opening tag that the model writes although the prompt ended with it."""
     window = turn.window
     rest = window.text[window.pos :].lstrip()
     if not window.ended and len(rest) < len(quotation.opening) and quotation.opening.startswith(rest):
-        return False
+        return NEED_MORE
     if rest.startswith(quotation.opening):
         window.pos = len(window.text) - len(rest) + len(quotation.opening)
     quotation.opening = ""
-    return True
+    return GO_ON

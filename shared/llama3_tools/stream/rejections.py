@@ -58,7 +58,7 @@ class Rejections:
         is_attempt = is_meant and reason not in NEVER and reason is not RejectionReason.QUOTED
         found.append(Rejection((start, end), reason, detail, name, is_attempt))
 
-    def quoted(self, start: int, end: int, why: str, name: str | None) -> None:
+    def add_quoted(self, start: int, end: int, why: str, name: str | None) -> None:
         """Take a call that is quotation.
 
         Args:

@@ -1,10 +1,18 @@
-"""The states of the machine, and which may follow which."""
+"""The states of the machine, which may follow which, and what a step in one returns.
+
+A function of the machine is one of three things:
+
+- a step reads on, and returns `GO_ON` or `NEED_MORE`;
+- a question returns its answer, or `None` if it takes more text to know;
+- an action returns nothing, or, if there may be nothing to do, whether it did something (`None` as above).
+"""
 
 from __future__ import annotations
 
 from enum import Enum
 
 __all__ = [
+    "GO_ON",
     "IN_CANDIDATE",
     "IN_CODE",
     "IN_PROSE",
@@ -12,9 +20,18 @@ __all__ = [
     "IN_REPAIR",
     "IN_WRAPPER",
     "IS_OVER",
+    "NEED_MORE",
     "TRANSITIONS",
     "State",
+    "Step",
 ]
+
+
+class Step(Enum):
+    """What a step says when it returns."""
+
+    GO_ON = "call the step of the state that the turn is in now"
+    NEED_MORE = "wait for the next chunk, or for the end of the output"
 
 
 class State(Enum):
@@ -44,3 +61,4 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 
 # A member of an enum takes ten times as long to look up as a name does.
 IN_PROSE, IN_QUOTATION, IN_CANDIDATE, IN_WRAPPER, IN_CODE, IN_REPAIR, IS_OVER = State
+GO_ON, NEED_MORE = Step

@@ -13,12 +13,14 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing
 from llama3_tools.formats.pythonic import METHOD
-from llama3_tools.limits import Limits, too_many
+from llama3_tools.limits import Limits, too_long, too_many
 from llama3_tools.options import ReadOptions
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.broken import NOTHING_BROKE, Broken, BrokenBrackets, OpenTag
+from llama3_tools.stream.candidate import Candidate, Code, HeldBack
 from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line
+from llama3_tools.stream.place import ORDINARY, FreshPlace, Place
 from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
@@ -31,11 +33,12 @@ __all__ = [
     "PART_OF_BROKEN",
     "Quotation",
     "Turn",
-    "depth_after",
     "is_data_at",
     "is_declared",
     "is_element_of_data",
+    "is_in_brackets",
     "is_too_long",
+    "let_go",
     "line_before",
     "made_of",
     "make",
@@ -53,7 +56,6 @@ Made: TypeAlias = "list[ToolCall | str]"
 
 _BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call"
 _NO_NAMES: Mapping[str, Tool] = {}
-_BRACKETS = re.compile(r"[()\[\]{}]").findall
 _GAP = re.compile(r"\s*,\s*")
 _WORD = re.compile(r"\w").search
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
@@ -93,7 +95,8 @@ class Quotation:
 class Turn:
     """The state of one turn: each part of the machine reads it, and moves it on."""
 
-    calls: CallReader
+    reader: CallReader
+    """What decides whether some JSON is a call, and makes it."""
     grammar: Grammar
     limits: Limits
     splits: bool
@@ -107,42 +110,23 @@ class Turn:
     wrappers: list[Wrapper] = field(default_factory=list)
     queue: list[Part] = field(default_factory=list)
     state: State = IN_PROSE
-    count: int = 0
-    """How many calls the innermost wrapper holds."""
     candidate: Candidate | None = None
+    code: Code | None = None
     quotation: Quotation | None = None
     fence_is_open: bool = False
     """Whether a fence is open that is text, so that the next one closes it."""
-    list_is_open: bool = False
-    """Whether a pythonic list is open on this line whose brackets are text."""
-    broken_depth: int = -1
-    """Brackets still open, of a pythonic call or list that broke; -1 if none broke on this line, and none is open."""
-    hides_objects: bool = False
-    """Whether objects within those brackets are a part of what broke: on its line, or in its string."""
-    string_is_open: bool = False
-    """Whether it broke at a line break in a string."""
+    fresh: FreshPlace = field(default_factory=FreshPlace)
+    place: Place = ORDINARY
+    broken: Broken = NOTHING_BROKE
+    brackets: BrokenBrackets | None = None
+    open_tag: OpenTag | None = None
+    """The tag on this line that names a declared tool, and holds no object."""
     data_end: int = -1
-    """The offset after an element of an array of data."""
-    fresh: int = 0
-    """The offset after the last call, token or opening: a call may stand there."""
-    token: str | None = None
-    """The token that ends there, if one does."""
-    surplus: str | None = None
-    """What closed the wrapper that ends there, if one does; empty after a bare call."""
-    is_after_tag: bool = False
-    """Whether the candidate stands directly after a token whose only use is calls."""
-    is_data: bool = False
-    """Whether the candidate stands at a member's value, or in an array, of data or of what is malformed."""
-    broken: bool = False
-    """Whether JSON broke since the last call: what stands at a member's value may be a part of it."""
-    lines_are_data: bool = False
-    """Whether JSON with a key, or a tag that names a tool, broke since the last call: a line that looks like a pythonic
-    call may stand in one of its strings."""
-    tag_is_open: tuple[int, str] | None = None
-    """The offset and the name of a tag that names a declared tool, and holds no object."""
+    """The offset after the last element of an array of data, the next of which is data, too; -1 before the first."""
     failures: int = 0
     """How often the scanner in C has failed."""
     mending: tuple[Mending, Candidate, Refusal] | None = None
+    """What may be mended, and why it was refused."""
     unrepairable_to: int = 0
     """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
     has_words: bool = False
@@ -178,24 +162,12 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     turn.line.add(text)
     if turn.trace is not None:
         turn.trace.append((start, start + len(text), turn.quotation is not None))
-    if turn.tag_is_open is not None and "\n" in text:
-        turn.tag_is_open = None
+    if turn.open_tag is not None and "\n" in text:
+        turn.open_tag = None
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
-    if turn.broken_depth >= 0:
-        line, line_break, rest = text.partition("\n")
-        depth = depth_after(line, turn.broken_depth)
-        if line_break:
-            turn.list_is_open, turn.hides_objects = False, turn.string_is_open
-            depth = depth_after(rest, depth) if depth else -1
-        turn.broken_depth = depth
-
-
-def depth_after(text: str, depth: int) -> int:
-    """Return how many brackets are open after a text, if so many are open before it; never below none."""
-    for bracket in _BRACKETS(text):
-        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
-    return depth
+    if turn.brackets is not None and turn.brackets.end_in(text):
+        turn.brackets = None
 
 
 def put_up_to(turn: Turn, at: int) -> None:
@@ -209,6 +181,14 @@ def put_up_to(turn: Turn, at: int) -> None:
 def reject(turn: Turn, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
     """Report a rejection."""
     turn.rejections.add(start, end, refusal, is_meant=is_meant)
+
+
+def let_go(turn: Turn, held: HeldBack, name: str | None, *, is_meant: bool) -> None:
+    """Report what is too long for a call, and release its text (rule 14)."""
+    end = held.start + turn.limits.max_call_length
+    reject(turn, held.start, end, Refusal(*too_long(turn.limits), name), is_meant=is_meant)
+    put_text(turn, held.start, held.text)
+    held.let_go()
 
 
 def line_before(turn: Turn, at: int) -> str:
@@ -226,7 +206,7 @@ def is_too_long(turn: Turn, at: int) -> bool:
 
 def is_declared(turn: Turn, name: str) -> bool:
     """Return whether a tool of this name was declared."""
-    return name in turn.calls.declared
+    return name in turn.reader.declared
 
 
 def tool_named(turn: Turn, name: str | None) -> str | None:
@@ -262,11 +242,11 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
 
 def made_of(turn: Turn, held: Held, format_: str) -> Made:
     """Return the calls of what was found, and the messages between them. An exception of `id_factory` goes through."""
-    calls, found = turn.calls, held.found
+    reader, found = turn.reader, held.found
     if isinstance(found, WrittenCall):
-        return [calls.make(found, (held.start, held.end), format_, held.repaired_from)]
+        return [reader.make(found, (held.start, held.end), format_, held.repaired_from)]
     return [
-        calls.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
+        reader.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
         if isinstance(part, Placed)
         else part
         for part in found
@@ -284,30 +264,35 @@ def take_made(turn: Turn, held: Held, made: Made) -> None:
         else:
             content.message(one)  # type: ignore[arg-type]
     turn.line.add("}")  # the line holds more than text
-    turn.broken = turn.lines_are_data = turn.is_after_tag = turn.is_data = False
-    turn.fresh = held.end
-    turn.token = None
+    turn.broken = NOTHING_BROKE
+    turn.fresh.begin_at(held.end)
+    turn.place = ORDINARY
 
 
 def make_bare(turn: Turn, held: Held, text: str) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
-    names = names_of(held.found)
-    name = names[0] if names else None
-    why = turn.line.quotation(turn.calls.declared)
+    why = turn.line.quotation(turn.reader.declared)
     if why is not None:
+        names = names_of(held.found)
         if names:
-            turn.rejections.quoted(held.start, held.end, why, name)
+            turn.rejections.add_quoted(held.start, held.end, why, names[0])
         put_text(turn, held.start, text)
-    elif turn.is_data or turn.tag_is_open is not None or (turn.broken_depth > 0 and turn.hides_objects):
-        refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
-        reject(turn, held.start, held.end, refusal)
+    elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
+        name = next(iter(names_of(held.found)), None)
+        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name))
         put_text(turn, held.start, text)
-        turn.data_end = held.end if turn.data_end >= 0 else -1
+        if turn.data_end >= 0:
+            turn.data_end = held.end
     elif not turn.grammar.json and held.format != "pythonic":
         put_text(turn, held.start, text)
     else:
         make(turn, held, held.format, text)
-        turn.surplus = ""
+        turn.fresh.after_bare_call()
+
+
+def is_in_brackets(turn: Turn) -> bool:
+    """Return whether brackets are open of a pythonic call or list that broke: in them no pythonic call is one."""
+    return turn.brackets is not None and turn.brackets.depth > 0
 
 
 def is_element_of_data(turn: Turn, at: int) -> bool:

@@ -43,6 +43,39 @@ class Window:
         """How many characters have arrived."""
         return self.base + len(self.text)
 
+    def take_whole(self, text: str) -> None:
+        """Take all of an output, into a window that was given nothing yet."""
+        self.text = f"\n{text}"
+        self.ended = True
+
+    def cut_end(self, at: int) -> None:
+        """Drop the text from an index on."""
+        self.text = self.text[:at]
+
+    def rewind(self, start: int, kept: str, at: int, before: str) -> None:
+        r"""Read once more what was kept of a candidate, up to where reading stands.
+
+        >>> window = Window()
+        >>> window.take_whole("so: {x}, and more")
+        >>> window.pos = 8
+        >>> window.rewind(4, "{x}", 1, "\nso: ")
+        >>> window.text[window.pos :], window.offset
+        ('x}, and more', 5)
+
+        Args:
+            start: the offset of what was kept.
+            kept: it.
+            at: the index in it to read on from.
+            before: the text before it.
+        """
+        if start >= self.base:  # all of it is in the window: nothing has to be copied
+            self.pos = start + at - self.base
+            return
+        passed = (before + kept[:at])[-LOOK_BEHIND:]
+        self.text = passed + kept[at:] + self.text[self.pos :]
+        self.pos = len(passed)
+        self.base = start + at - len(passed)
+
     def feed(self, chunk: str) -> None:
         """Append a chunk."""
         if self.pos > _MOST_PASSED:

@@ -16,13 +16,18 @@ from llama3_tools.formats.base import WireFormat
 __all__ = [
     "BOLD",
     "CODE",
+    "CUT_OFF",
     "FENCE",
+    "FENCE_ENDS",
+    "HOLDS_OTHER",
     "LINE",
     "LIST",
     "NAMED",
+    "PART_OF_CODE",
     "SPAN",
     "TAG",
     "TEXT",
+    "Failure",
     "Held",
     "Part",
     "Piece",
@@ -51,6 +56,18 @@ class WrapperKind(Enum):
 LIST, TAG, NAMED, FENCE, SPAN, BOLD, LINE, CODE = WrapperKind
 
 
+class Failure(Enum):
+    """Why wrappers turn out to be text."""
+
+    HOLDS_OTHER = "something stands in them that they cannot hold"
+    PART_OF_CODE = "a list is a part of code"
+    CUT_OFF = "a limit ended the output in them"
+    FENCE_ENDS = "the fence that is open ends after something else than calls"
+
+
+HOLDS_OTHER, PART_OF_CODE, CUT_OFF, FENCE_ENDS = Failure
+
+
 @dataclass(slots=True)
 class Wrapper:
     """A wrapper that is open."""
@@ -64,8 +81,6 @@ class Wrapper:
     """The format of the calls in it, if it is the outermost that has one."""
     first: int
     """The index in the queue of what it holds."""
-    outer_count: int
-    """How many calls the wrapper around it held before."""
     name: str | None = None
     """The tool that it names."""
     deviation: str | None = None
@@ -74,6 +89,8 @@ class Wrapper:
     """Whether its only use is calls, so that what fails in it is an attempt."""
     tag: WireFormat | None = None
     """What tag it is, if it is one."""
+    count: int = 0
+    """How many calls it holds."""
 
 
 @dataclass(slots=True)

@@ -6,14 +6,14 @@ import re
 
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
-from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
 from llama3_tools.formats.function_tag import CLOSING, FORMAT, MISSPELLED_CLOSINGS, named_in
 from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.candidate import Candidate
+from llama3_tools.stream.broken import BrokenBrackets, OpenTag
+from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_SPAN
@@ -33,13 +33,18 @@ from llama3_tools.stream.turn import (
 )
 from llama3_tools.stream.wrappers import (
     CODE,
+    CUT_OFF,
     FENCE,
+    FENCE_ENDS,
+    HOLDS_OTHER,
     LINE,
     LIST,
     NAMED,
+    PART_OF_CODE,
     SPAN,
     TAG,
     TEXT,
+    Failure,
     Held,
     Part,
     Piece,
@@ -51,10 +56,12 @@ from llama3_tools.stream.wrappers import (
 from llama3_tools.values import RejectionReason
 
 __all__ = [
+    "begin_code",
     "begin_named_tag",
     "break_wrappers",
     "close",
     "close_at",
+    "holds_call",
     "holds_pythonic",
     "open_tag",
     "open_wrapper",
@@ -76,61 +83,60 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
     *,
     is_for_calls: bool = False,
     tag: WireFormat | None = None,
-) -> bool:
+) -> None:
     """Open a wrapper between two indexes of the window, unless it is quoted."""
     window, queue = turn.window, turn.queue
     if not turn.wrappers:
         put_up_to(turn, start)
-        why = turn.line.quotation(turn.calls.declared)
+        why = turn.line.quotation(turn.reader.declared)
         if why is not None:
             if kind is NAMED:
-                turn.rejections.quoted(window.offset, window.base + end, why, name)
-            return pass_quoted(turn, end, closing, why)
-        if turn.broken and kind is LIST and is_data_at(turn, window.base + start):
+                turn.rejections.add_quoted(window.offset, window.base + end, why, name)
+            pass_quoted(turn, end, closing, why)
+            return
+        if turn.broken.values_are_data and kind is LIST and is_data_at(turn, window.base + start):
             put_up_to(turn, end)
-            return True
+            return
     offset, opening = window.base + start, window.text[start:end]
     turn.wrappers.append(
-        Wrapper(kind, offset, opening, closing, format_, len(queue), turn.count, name, deviation, is_for_calls, tag)
+        Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls, tag)
     )
-    turn.count = 0
     if opening:
         queue.append(Part(offset, opening, TEXT))
     window.pos = end
     turn.state = IN_WRAPPER
-    return True
 
 
-def open_tag(turn: Turn, tag: WireFormat, start: int, opening: str) -> bool:
+def open_tag(turn: Turn, tag: WireFormat, start: int, opening: str) -> None:
     """Open a tag at an index of the window."""
     is_for_calls, end = opening.startswith(tag.for_calls), start + len(opening)
-    return open_wrapper(turn, TAG, start, end, tag.closings[opening], tag.name, is_for_calls=is_for_calls, tag=tag)
+    open_wrapper(turn, TAG, start, end, tag.closings[opening], tag.name, is_for_calls=is_for_calls, tag=tag)
 
 
-def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> bool:
+def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> None:
     """Pass the opening of a wrapper that is quoted; what stands in one between quotation marks is quoted, too."""
     window = turn.window
     quote = turn.line.text[-1:]
     put_text(turn, window.offset, window.text[window.pos : end])
     window.pos = end
-    if quote not in ("'", '"'):
-        return True
-    return open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why))
+    if quote in ("'", '"'):
+        open_quotation(turn, Quotation(end_of_quote(closing, quote), window.offset, why))
 
 
-def close_at(turn: Turn, at: int, closing: str) -> bool:
+def close_at(turn: Turn, at: int, closing: str) -> None:
     """Close the innermost wrapper with what stands at an index."""
     window = turn.window
     turn.queue.append(Part(window.base + at, closing, TEXT))
     window.pos = at + len(closing)
-    return close(turn)
+    close(turn)
 
 
-def close(turn: Turn) -> bool:
+def close(turn: Turn) -> None:
     """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
     window, queue = turn.window, turn.queue
     if is_too_long(turn, window.pos) or turn.is_broken_off:
-        return break_wrappers(turn, began=True)
+        break_wrappers(turn, began=True)
+        return
     wrapper = turn.wrappers.pop()
     if wrapper.kind is NAMED:
         close_named(turn, wrapper)
@@ -139,46 +145,38 @@ def close(turn: Turn) -> bool:
             held = part.what
             if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
-        turn.count += wrapper.outer_count
-        note_surplus(turn, wrapper)
-        return True
-    turn.queue, turn.count, turn.state = [], 0, IN_PROSE
-    waiting = [part.what for part in queue if type(part.what) is Held]
-    if not fit(turn, waiting):
-        return put_queue(turn, queue)
-    try:
-        made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
-    except BaseException:  # of id_factory
-        put_queue(turn, queue)
-        raise
-    for held, calls in zip(waiting, made, strict=True):
-        take_made(turn, held, calls)
-    note_surplus(turn, wrapper)
+        turn.wrappers[-1].count += wrapper.count
+    else:
+        turn.queue, turn.state = [], IN_PROSE
+        waiting = [part.what for part in queue if type(part.what) is Held]
+        if reject_excess(turn, waiting):
+            put_queue(turn, queue)
+            return
+        try:
+            made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
+        except BaseException:  # of id_factory
+            put_queue(turn, queue)
+            raise
+        for held, calls in zip(waiting, made, strict=True):
+            take_made(turn, held, calls)
+    closing = wrapper.closing if wrapper.tag is None else wrapper.tag.surplus.get(wrapper.closing, wrapper.closing)
+    turn.fresh.after_wrapper(window.base + window.pos, closing)
+
+
+def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
+    """Report the calls of a wrapper, if the turn may not have so many more (rule 14); return whether it may not."""
+    count = sum([1 if type(held.found) is WrittenCall else len(names_of(held.found)) for held in waiting])
+    if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
+        return False
+    for held in waiting:
+        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(held.found)), None)))
     return True
 
 
-def note_surplus(turn: Turn, wrapper: Wrapper) -> None:
-    """Note what may close the wrapper once more, directly after it (rule 9)."""
-    turn.fresh = turn.window.base + turn.window.pos
-    closing, tag = wrapper.closing, wrapper.tag
-    turn.surplus = closing if tag is None else tag.surplus.get(closing, closing)
-
-
-def fit(turn: Turn, waiting: list[Held]) -> bool:
-    """Return whether the turn may have so many more calls; if not, report them (rule 14)."""
-    count = sum([1 if type(held.found) is WrittenCall else len(names_of(held.found)) for held in waiting])
-    if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
-        return True
-    for held in waiting:
-        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(held.found)), None)))
-    return False
-
-
-def put_queue(turn: Turn, queue: list[Part]) -> bool:
+def put_queue(turn: Turn, queue: list[Part]) -> None:
     """Let all that the wrappers hold be text."""
     for part in queue:
         put_text(turn, part.start, part.text)
-    return True
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
@@ -196,72 +194,68 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
     queue[wrapper.first :] = [Part(wrapper.start, text, held)]
 
 
-def break_wrappers(  # noqa: C901, PLR0912 (one case for each way to fail)
-    turn: Turn, *, began: bool = False, is_code: bool = False, is_cut_off: bool = False, is_closed: bool = False
-) -> bool:
+def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = False) -> None:
     """Let the wrappers be text, and read what they hold as if it stood bare.
 
     Args:
         turn: the turn.
-        began: whether a candidate has begun that is no call.
-        is_code: whether a pythonic list turned out to be a part of code.
-        is_cut_off: whether a limit ended the output.
-        is_closed: whether a fence that is open is closed by what follows.
+        why: why they are text.
+        began: whether a candidate has begun that is no call: so it was not only text that was wrapped.
     """
     if not turn.wrappers:
-        if turn.state is not IN_CODE:
-            turn.state = IN_PROSE
-        return True
-    wrappers, queue, count = turn.wrappers, turn.queue, turn.count
-    turn.wrappers, turn.queue, turn.count, turn.state, turn.surplus = [], [], 0, IN_PROSE, None
-    held_any = any(isinstance(part.what, Held) for part in queue)
-    outer, inner, passed = wrappers[0], wrappers[-1], 0
+        turn.state = IN_PROSE
+        return
+    outer, inner = turn.wrappers[0], turn.wrappers[-1]
+    if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
+        begin_code(turn)
+        return
+    wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
-        if not began and (not held_any or holds_pythonic(queue)):
-            return begin_code(turn, outer, queue)
-        turn.content.token(outer.opening)
-        turn.fresh, turn.token = outer.start + len(outer.opening), outer.opening
-        queue, passed = queue[1:], 1
-    if inner.kind is NAMED and not began and not count and inner.name is not None and inner.name in turn.calls.declared:
-        turn.tag_is_open = inner.start, inner.name
-        turn.lines_are_data = True
-    fence, is_listing = next((one for one in wrappers if one.kind is FENCE), None), False
+        turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
+    if inner.kind is NAMED and not began and not inner.count and inner.name in turn.reader.declared:
+        turn.open_tag = OpenTag(inner.start, inner.name or "")
+        turn.broken = turn.broken.and_tag()
+    fence = next((one for one in wrappers if one.kind is FENCE), None)
+    is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
+    is_listing = is_only_text and why is not FENCE_ENDS and may_be_listing(turn, fence)
     if fence is not None:
-        is_only_text = not began and ((inner is fence and not count) or holds_pythonic(queue))
-        is_listing = is_only_text and not is_closed and may_be_listing(turn, fence)
-        if is_listing and not is_cut_off:
-            listing = end_of_fence(len(fence.closing)), fence.start + len(fence.opening), "in a listing of code"
-            open_quotation(turn, Quotation(*listing))
-        else:
-            turn.fence_is_open = True
+        open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
     mark_delimited(turn, queue, began=began)
+    deal_out(turn, wrappers, queue, why, is_listing=is_listing)
+    if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
+        turn.brackets = BrokenBrackets(is_list=True)
+
+
+def deal_out(turn: Turn, wrappers: list[Wrapper], queue: list[Part], why: Failure, *, is_listing: bool) -> None:
+    """Take what wrappers held that are text as if it stood bare."""
     is_span = any(one.kind is SPAN for one in wrappers)
-    for place, part in enumerate(queue, passed):
-        held = part.what
-        if isinstance(held, Held):
-            holder = next((one for one in reversed(wrappers) if one.first <= place), outer)
-            ends = is_cut_off and (is_listing or (held.format == "pythonic" and holder.kind is not LINE))
-            if ends and turn.quotation is None and not is_span and not turn.is_broken_off:
-                refuse_cut_off(turn, held, part)
-            else:
-                try:
-                    unwrap(turn, held, part, holder, is_quoted=is_span, is_code=is_code, is_cut_off=is_cut_off)
-                except BaseException:  # of id_factory
-                    put_queue(turn, queue[place - passed + 1 :])
-                    raise
-        elif held is Piece.TOKEN or part.text.startswith("<|"):
+    for place, part in enumerate(queue):
+        if isinstance(part.what, Held):
+            wrapper = next((one for one in reversed(wrappers) if one.first <= place), wrappers[0])
+            try:
+                unwrap(turn, part.what, part, wrapper, why, is_quoted=is_span, is_listing=is_listing)
+            except BaseException:  # of id_factory
+                put_queue(turn, queue[place + 1 :])
+                raise
+        elif part.what is Piece.TOKEN or part.text.startswith("<|"):
             turn.content.token(part.text)
         else:
             put_wrapper(turn, part)
-    if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
-        turn.list_is_open = turn.hides_objects = True
-        turn.broken_depth, turn.string_is_open = 0, False
-    return True
 
 
-def may_be_listing(turn: Turn, fence: Wrapper) -> bool:
-    """Return whether a fence is one in which code may stand: unnamed or `python`, and its first line is its own."""
-    return fence.name in LISTINGS and fence.opening.endswith("\n") and "listing" not in turn.grammar.off
+def open_fence(turn: Turn, fence: Wrapper, *, is_listing: bool) -> None:
+    """Let the fence of a wrapper be text, which the next fence closes; or quotation, if code is listed in it."""
+    if not is_listing:
+        turn.fence_is_open = True
+        return
+    start = fence.start + len(fence.opening)
+    open_quotation(turn, Quotation(end_of_fence(len(fence.closing)), start, "in a listing of code"))
+
+
+def may_be_listing(turn: Turn, fence: Wrapper | None) -> bool:
+    """Return whether there is a fence in which code may stand: unnamed or `python`, and its first line is its own."""
+    is_open = fence is not None and fence.name in LISTINGS and fence.opening.endswith("\n")
+    return is_open and "listing" not in turn.grammar.off
 
 
 def mark_delimited(turn: Turn, queue: list[Part], *, began: bool) -> None:
@@ -282,50 +276,76 @@ def put_wrapper(turn: Turn, part: Part) -> None:
     put_text(turn, part.start, part.text)
 
 
+def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], list[Part]]:
+    """Leave all wrappers, and return them with what they hold."""
+    left = turn.wrappers, turn.queue
+    turn.wrappers, turn.queue, turn.state = [], [], IN_PROSE
+    turn.fresh.surplus = None
+    return left
+
+
+def holds_call(queue: list[Part]) -> bool:
+    """Return whether a call waits."""
+    return any(isinstance(part.what, Held) for part in queue)
+
+
 def holds_pythonic(queue: list[Part]) -> bool:
     """Return whether a pythonic call waits."""
     return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in queue)
 
 
 def unwrap(  # noqa: PLR0913 (what is known of it)
-    turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_quoted: bool, is_code: bool, is_cut_off: bool
+    turn: Turn, held: Held, part: Part, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool
 ) -> None:
-    """Take a call out of wrappers that are text, of which one stands directly around it."""
+    """Take a call out of wrappers that are text.
+
+    Args:
+        turn: the turn.
+        held: the call.
+        part: its part of the queue.
+        wrapper: the wrapper directly around it.
+        why: why they are text.
+        is_quoted: whether one of them is a code span.
+        is_listing: whether one is a fence in which code may stand.
+    """
     name = next(iter(names_of(held.found)), None)
+    is_pythonic, is_cut_off = held.format == "pythonic", why is CUT_OFF
+    is_in_line = wrapper.kind is LINE
     if turn.quotation is not None:
         put_wrapper(turn, part)
     elif turn.is_broken_off:
         make(turn, held, held.format, part.text)  # which reports it
     elif is_quoted:
-        turn.rejections.quoted(held.start, held.end, IN_SPAN, name)
+        turn.rejections.add_quoted(held.start, held.end, IN_SPAN, name)
         put_text(turn, part.start, part.text)
-    elif is_code or (
-        held.format == "pythonic" and (not held.is_delimited or (wrapper.kind is LINE and not held.is_closed))
-    ):
-        detail = "a list that is a part of code" if is_code else "the line goes on after it, as prose or as code"
-        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, detail, name))
+    elif is_cut_off and (is_listing or (is_pythonic and not is_in_line)):  # what follows might have made it code
+        refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
+        reject(turn, held.start, held.end, refusal, is_meant=True)
         put_text(turn, part.start, part.text)
+    elif why is PART_OF_CODE:
+        reject_as_code(turn, held, part, "a list that is a part of code")
+    elif is_pythonic and (not held.is_delimited or (is_in_line and not held.is_closed)):
+        reject_as_code(turn, held, part, "the line goes on after it, as prose or as code")
     elif wrapper.kind is NAMED and not held.is_closed:
         unwrap_named(turn, held, part, wrapper, is_cut_off=is_cut_off)
     elif held.format == "json" and not held.is_closed:
         make_bare(turn, held, part.text)
-        turn.surplus = None
+        turn.fresh.surplus = None
     else:
         make(turn, held, held.format, part.text)
 
 
-def refuse_cut_off(turn: Turn, held: Held, part: Part) -> None:
-    """Report a call in a wrapper within which a limit ended the output: what follows might have made it code."""
-    name = next(iter(names_of(held.found)), None)
-    refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
-    reject(turn, held.start, held.end, refusal, is_meant=True)
+def reject_as_code(turn: Turn, held: Held, part: Part, detail: str) -> None:
+    """Report what is written as a call, but is none."""
+    refusal = Refusal(RejectionReason.NOT_A_CALL, detail, next(iter(names_of(held.found)), None))
+    reject(turn, held.start, held.end, refusal)
     put_text(turn, part.start, part.text)
 
 
 def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut_off: bool) -> None:
     """Take what stands in a tag that does not close: a call in it counts, arguments do not."""
     parsed = parse_whole(part.text)
-    found = turn.calls.read(parsed) if parsed and not is_cut_off else None
+    found = turn.reader.read(parsed) if parsed and not is_cut_off else None
     if found is not None and not isinstance(found, Refusal):
         held.found = found
         make_bare(turn, held, part.text)
@@ -336,20 +356,27 @@ def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut
     put_text(turn, part.start, part.text)
 
 
-def begin_code(turn: Turn, wrapper: Wrapper, queue: list[Part]) -> bool:
-    """Take what follows <|python_tag|>, and is no call in another form, as code."""
-    turn.content.token(wrapper.opening)
-    turn.candidate = Candidate(None, wrapper.start + len(wrapper.opening), "", CODE_INTERPRETER)
-    turn.candidate.kept.add("".join(part.text for part in queue[1:]))
+def begin_code(turn: Turn, read: str = "") -> None:
+    """Take what follows <|python_tag|>, and is no call in another form, as code.
+
+    Args:
+        turn: the turn.
+        read: what was read of it, and waits in no queue.
+    """
+    wrappers, queue = leave_wrappers(turn)
+    tag = wrappers[0]
+    turn.content.token(tag.opening)
+    turn.code = Code(tag.start + len(tag.opening))
+    turn.code.kept.add("".join(part.text for part in queue[1:]) + read)
     turn.state = IN_CODE
-    return True
 
 
 def begin_named_tag(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
-    """Open a tag that names the tool."""
+    """Open a tag that names the tool, unless it is misspelt and no tools are known; return whether it was opened."""
     name, deviation = named_in(match)
-    if deviation is not None and turn.calls.tools is None and not turn.calls.lenient:
+    if deviation is not None and turn.reader.tools is None and not turn.reader.lenient:
         return False
-    return open_wrapper(
+    open_wrapper(
         turn, NAMED, match.start(), match.end(), CLOSING, FORMAT, name=name, deviation=deviation, is_for_calls=True
     )
+    return True

@@ -215,6 +215,14 @@ def test_a_pythonic_call_in_a_function_tag_is_a_part_of_its_arguments(written: s
     assert "clock" in {rejection.name for rejection in extraction.rejections}
 
 
+def test_rule_15_a_dict_of_python_in_a_function_tag_is_an_attempt():
+    text = "<function=f>{'name': 'f', 'parameters': {'a': 1}}</function>"
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
+    assert extraction.tool_calls == ()
+    assert extraction.content == text
+    assert [(one.span, one.name) for one in extraction.attempts] == [((0, 12), "f"), ((12, 49), "f")]
+
+
 def test_rule_6_a_malformed_function_tag_hides_no_call_after_it():
     text = '<function=f>{"a": oops}</function> <function=g>{"b": 1}</function>'
     extraction = extract_in_every_chunking(text)

@@ -213,6 +213,14 @@ def test_at_the_bound_a_stream_breaks_off_where_one_shot_does(text: str, options
     extract_in_every_chunking(text, limits=Limits(max_call_length=256), **options)
 
 
+@pytest.mark.parametrize("token", ["<|eom_id|>", "<|eom_id", "<|start_header_id|>assistant<|end_header_id|>", ""])
+@pytest.mark.parametrize("length", [230, 246, 247, 248, 256, 257])
+def test_code_at_the_bound_is_a_call_or_too_long_in_every_chunking(length: int, token: str):
+    text = f"<|python_tag|>{'x' * length}{token}"
+    extraction = extract_in_every_chunking(text, limits=Limits(max_call_length=256), tools=CODE)
+    assert len(extraction.tool_calls) + len(extraction.rejections) == 1
+
+
 def held_back(extractor: Extractor, chunks: list[str]) -> str:
     """Return what a stream holds back after the chunks: what comes out of it as it breaks off."""
     stream = extractor.stream()
