@@ -6,6 +6,7 @@ the space, the protocol tokens or the delimiters around a call is held back unti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from itertools import groupby
 
@@ -110,25 +111,21 @@ class Content:
         self._is_stripped = False
         self._hold(_Token(token))
 
-    def call(self, call: ToolCall) -> None:
-        """Take a call: space, protocol tokens and delimiters before it vanish."""
-        self.begin_call()
-        self.tool_calls.append(call)
-        self._fresh.append(call)
+    def calls(self, calls: Iterable[ToolCall | str]) -> None:
+        """Take calls, and messages of envelopes, each a segment of its own (rule 12).
 
-    def message(self, message: str) -> None:
-        """Take the message of an envelope, a segment of its own (rule 12)."""
-        self.begin_call()
-        message = message.strip()
-        if message:
-            self._emit(f" {message}" if self._has_text else message)
-
-    def begin_call(self) -> None:
-        """End the segment before a call, or before an envelope."""
+        Space, protocol tokens and delimiters before them vanish.
+        """
         self._held = []
         self._place = _CALL
         self._is_cut = True
         self._is_stripped = False
+        for call in calls:
+            if type(call) is ToolCall:
+                self.tool_calls.append(call)
+                self._fresh.append(call)
+            elif message := call.strip():  # type: ignore[union-attr]  # there are no other calls
+                self._emit(f" {message}" if self._has_text else message)
 
     def begin_thought(self) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""

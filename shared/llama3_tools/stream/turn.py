@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 PART_OF_BROKEN = "a part of data, or of a malformed object or call"
-Made: TypeAlias = "list[ToolCall | str]"
+Made: TypeAlias = "Sequence[ToolCall | str]"
 """Calls that were made, and the messages between them."""
 
 _BROKEN_OFF = RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call"
@@ -237,14 +237,14 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     except BaseException:  # of id_factory
         put_text(turn, held.start, text)
         raise
-    take_made(turn, held, made)
+    take_made(turn, held.end, made)
 
 
 def made_of(turn: Turn, held: Held, format_: str) -> Made:
     """Return the calls of what was found, and the messages between them. An exception of `id_factory` goes through."""
     reader, found = turn.reader, held.found
     if isinstance(found, WrittenCall):
-        return [reader.make(found, (held.start, held.end), format_, held.repaired_from)]
+        return (reader.make(found, (held.start, held.end), format_, held.repaired_from),)
     return [
         reader.make(part.written, (held.start + part.start, held.start + part.end), format_, held.repaired_from)
         if isinstance(part, Placed)
@@ -253,19 +253,12 @@ def made_of(turn: Turn, held: Held, format_: str) -> Made:
     ]
 
 
-def take_made(turn: Turn, held: Held, made: Made) -> None:
-    """Take calls that were made, and the messages between them, into the content."""
-    content = turn.content
-    if type(held.found) is not WrittenCall:
-        content.begin_call()
-    for one in made:
-        if type(one) is ToolCall:
-            content.call(one)
-        else:
-            content.message(one)  # type: ignore[arg-type]
+def take_made(turn: Turn, end: int, made: Made) -> None:
+    """Take calls and messages into the content; the last of them ends at an offset."""
+    turn.content.calls(made)
     turn.line.add("}")  # the line holds more than text
     turn.broken = NOTHING_BROKE
-    turn.fresh.begin_at(held.end)
+    turn.fresh.begin_at(end)
     turn.place = ORDINARY
 
 

@@ -153,12 +153,11 @@ def close(turn: Turn) -> None:
             put_queue(turn, queue)
             return
         try:
-            made = [made_of(turn, held, format_in(held, wrapper)) for held in waiting]
+            made = [call for held in waiting for call in made_of(turn, held, format_in(held, wrapper))]
         except BaseException:  # of id_factory
             put_queue(turn, queue)
             raise
-        for held, calls in zip(waiting, made, strict=True):
-            take_made(turn, held, calls)
+        take_made(turn, waiting[-1].end, made)
     closing = wrapper.closing if wrapper.tag is None else wrapper.tag.surplus.get(wrapper.closing, wrapper.closing)
     turn.fresh.after_wrapper(window.base + window.pos, closing)
 
