@@ -147,6 +147,8 @@ GROWING: tuple[Workload, ...] = (
     Workload("lists and tags in turn, with tools", "[<tool>[", options=_WITH_TOOLS),
     Workload("open calls, one in another", '{"name": "f", "parameters": {'),
     Workload("open spans", "`["),
+    Workload("open spans and tags on a line", "`x<tool_call>"),
+    Workload("open strings of calls on a line", 'f("[get_weather(', options=_WITH_TOOLS),
     Workload("open bold", '**{"'),
     Workload("closing braces", "}]"),
     Workload("quotes", '"'),

@@ -52,7 +52,7 @@ class Line:
         self._opened = ""
         """The backticks of the code span that is open before the run of backticks at the end."""
         self._ticks = 0
-        """How many backticks that run has."""
+        """How many backticks that run has; of more than open a span, no more are counted than that."""
         self.off = off
         """The rules that are switched off."""
 
@@ -86,7 +86,7 @@ class Line:
 
     def _find_spans(self, text: str) -> None:
         ended = text.rstrip("`")
-        self._ticks = len(text) - len(ended)
+        self._ticks = min(len(text) - len(ended), _LONGEST_SPAN + 1)
         for run in _TICKS(ended):
             self._opened = _opened_after(self._opened, run)
 
