@@ -15,7 +15,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence judged docs clean
+.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence judged repeated docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models,
 
 judged: $(VENV)/.bench ## Count how many outputs are read rightly, as others judge it (OUTPUTS="rows.jsonl.gz cases.jsonl" ARGS=--list)
 	@$(PY) benchmarks/judged.py $(OUTPUTS) $(ARGS)
+
+repeated: $(VENV)/.bench ## Count what reporting repeated calls changes, as others judge it (OUTPUTS="rows.jsonl.gz" ARGS=--list)
+	@$(PY) benchmarks/repeated_calls.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict

@@ -37,9 +37,21 @@ from pages import filled, table
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from chunkings import extract_in_every_chunking
 
-__all__ = ["Case", "Cases", "Judgement", "Question", "judge_cases", "judge_questions", "load_checker", "main"]
+__all__ = [
+    "EXPECTED",
+    "Case",
+    "Cases",
+    "Checker",
+    "Judgement",
+    "Question",
+    "judge_cases",
+    "judge_questions",
+    "load_checker",
+    "main",
+    "read_row",
+]
 
-_EXPECTED = '"raw_output" beside "answer" and "category", "expected" or "expected_peer"'
+EXPECTED = '"raw_output" beside "answer" and "category", "expected" or "expected_peer"'
 _MISSING = "rows with an `answer` are judged by the leaderboard's checker: pip install --no-deps bfcl-eval==2026.3.23"
 _NONE_DUE = "irrelevance"
 _READINGS: Mapping[str, Mapping[str, bool]] = {
@@ -129,7 +141,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")
     options = parser.parse_args(command_line)
     try:
-        read = {path: list(read_lines(path, _read, _EXPECTED)) for path in options.outputs}
+        read = {path: list(read_lines(path, read_row, EXPECTED)) for path in options.outputs}
     except (OSError, ValueError) as error:
         parser.error(str(error))
     questions = [row for rows in read.values() for row in rows if isinstance(row, Question)]
@@ -234,7 +246,7 @@ def judge_cases(cases: Mapping[str, Sequence[Case]], *, is_listed: bool = False)
             yield Cases(name, len(rows), right, alike)
 
 
-def _read(row: Mapping[str, Any]) -> Question | Case | None:
+def read_row(row: Mapping[str, Any]) -> Question | Case | None:
     """Read a row; `None`: it is for a framework's parser."""
     where = str(row.get("id", ""))
     if "answer" in row:

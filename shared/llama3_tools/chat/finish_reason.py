@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["finish_reason_in", "is_complete"]
+__all__ = ["finish_reason_in", "is_complete", "openai_finish_reason"]
 
-_LIMITS = frozenset({"length", "content_filter"})
+_LIMITS = frozenset({"length", "max_tokens", "content_filter"})
+_IN_OPENAI = {"max_tokens": "length", "eos": "stop", "end_turn": "stop", "stop_sequence": "stop"}
+"""The words of others: Anthropic, Text Generation Inference."""
+_CALLED = {"tool_calls", "tool_use", "function_call"}
 _KEYS = ("finish_reason", "done_reason")
 
 
@@ -20,6 +23,27 @@ def is_complete(finish_reason: object) -> bool:
         finish_reason: the server's own word; `None` if it has none.
     """
     return not isinstance(finish_reason, str) or finish_reason not in _LIMITS
+
+
+def openai_finish_reason(finish_reason: str | None, *, has_calls: bool) -> str:
+    """Return the finish reason as OpenAI means it: `tool_calls` if there are calls, unless a limit ended the answer.
+
+    >>> openai_finish_reason("stop", has_calls=True), openai_finish_reason("length", has_calls=True)
+    ('tool_calls', 'length')
+    >>> openai_finish_reason("tool_calls", has_calls=False), openai_finish_reason(None, has_calls=False)
+    ('stop', 'stop')
+
+    Args:
+        finish_reason: the server's own word; `None` if it has none.
+        has_calls: whether the answer has calls that run.
+    """
+    if finish_reason and not is_complete(finish_reason):
+        return _IN_OPENAI.get(finish_reason, finish_reason)
+    if has_calls:
+        return "tool_calls"
+    if not finish_reason or finish_reason in _CALLED:
+        return "stop"
+    return _IN_OPENAI.get(finish_reason, finish_reason)
 
 
 def finish_reason_in(*places: object) -> str | None:

@@ -1,0 +1,106 @@
+"""Which of the calls of one answer run, and when each is handed out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+
+from llama3_tools.chat.options import RepeatedCalls
+from llama3_tools.text.json_writing import written_arguments
+from llama3_tools.values import ToolCall
+
+__all__ = ["CallOrder"]
+
+
+class CallOrder:
+    """Takes the calls of one answer in order: first those in the text, then the server's.
+
+    A call that repeats one of the *run* of calls directly before it does not run again. A run is a list of calls, or
+    calls with nothing but delimiters in between; text, or a token that ends a turn, ends it. So what a list holds twice
+    is meant, and so is "on", "off", "on".
+
+    A call whose arguments do not fit waits until it is known whether the model is asked once more: it is not if another
+    call of the answer runs.
+    """
+
+    def __init__(
+        self, *, parallel: bool, repeated_calls: RepeatedCalls, misfits: Callable[[ToolCall], list[str]]
+    ) -> None:
+        """Begin an answer.
+
+        Args:
+            parallel: whether more than one call may run.
+            repeated_calls: what becomes of repeated calls.
+            misfits: says what does not fit in a call; nothing if the model is not asked again.
+        """
+        self.waiting: list[tuple[ToolCall, list[str]]] = []
+        """Calls whose arguments do not fit, and what does not."""
+        self.called: list[ToolCall] = []
+        """The calls that were handed out."""
+        self.repeated: list[ToolCall] = []
+        self.surplus: list[ToolCall] = []
+        self.is_interrupted = True
+        """Whether something that ends a run stands between the last call and what comes next."""
+        self._parallel = parallel
+        self._reports_repeats = repeated_calls == "report"
+        self._misfits = misfits
+        self._run, self._run_before = set[str](), set[str]()
+        self._in_text = Counter[str]()
+
+    @property
+    def count(self) -> int:
+        """How many calls the answer has so far that would run."""
+        return len(self.called) + len(self.waiting)
+
+    def interrupt(self) -> None:
+        """Take something that ends a run of calls."""
+        self.is_interrupted = True
+
+    def take(self, call: ToolCall) -> list[ToolCall]:
+        """Take the next call of the text, and return the calls that are to be handed out now."""
+        key = _key(call)
+        if self.is_interrupted:
+            self._run_before, self._run, self.is_interrupted = self._run, set(), False
+        self._run.add(key)
+        self._in_text[key] += 1
+        if self._reports_repeats and key in self._run_before:
+            self.repeated.append(call)
+            return []
+        return self._accept(call)
+
+    def take_from_server(self, call: ToolCall) -> list[ToolCall]:
+        """Take the next call of the server: one that was left in the text, too, is that one."""
+        key = _key(call)
+        if self._in_text[key]:
+            self._in_text[key] -= 1
+            return []
+        return self._accept(call)
+
+    def release(self) -> list[ToolCall]:
+        """Return the calls that waited, to be handed out after all."""
+        waited = [call for call, _ in self.waiting]
+        self.waiting = []
+        self.called += waited
+        return waited
+
+    def _accept(self, call: ToolCall) -> list[ToolCall]:
+        if not self._parallel and self.count:
+            self.surplus.append(call)
+            return []
+        problems = [] if self.called else self._misfits(call)
+        if problems:
+            self.waiting.append((call, problems))
+            return []
+        released = self.release()
+        self.called.append(call)
+        return [*released, call]
+
+
+def _key(call: ToolCall) -> str:
+    """Return a text that two calls share only if they are the same: `1` is neither `1.0` nor `true`."""
+    try:
+        written = json.dumps(call.arguments, sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are no text
+        written = call.arguments_json or written_arguments(call.arguments)
+    return f"{call.name}\n{written}"

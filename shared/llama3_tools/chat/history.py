@@ -1,0 +1,202 @@
+"""A conversation as text: calls, results and roles in a form that no server's template breaks on.
+
+Llama 3.1's own template raises on two calls in one message and drops the text beside a call. Some servers answer with
+an error to calls whose arguments are no JSON, others to the roles `tool` and `developer`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NamedTuple
+
+from llama3_tools.arguments.native_arguments import GrowingArguments
+from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, joined_text, split_message
+from llama3_tools.chat.options import ToolRole
+from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
+from llama3_tools.prompts.complaints import with_misfits
+
+__all__ = ["HistoryOptions", "flatten_history"]
+
+_RESULT_ROLES = {"tool", "function", "ipython"}
+_ROLES = {"developer": "system"}
+"""Roles that servers of Llama 3 do not know, and those that mean the same."""
+
+
+def _no_misfits(_name: str, _arguments: dict[str, Any]) -> list[str]:
+    return []
+
+
+def _no_complaints(_text: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """How a conversation is written."""
+
+    tool_role: ToolRole = "user"
+    """The role of a message with results."""
+    prompt_format: PromptFormat = "json"
+    """The form in which calls are written."""
+    shown_name: Callable[[str], str] = str
+    """Returns the name by which the model knows a tool."""
+    misfits: Callable[[str, dict[str, Any]], list[str]] = _no_misfits
+    """Says what does not fit in the arguments of a call that was run."""
+    complaints: Callable[[str], str] = _no_complaints
+    """Says what was wrong with the calls in an assistant's text that were not run."""
+
+
+class _Called(NamedTuple):
+    """What a result is known by."""
+
+    place: int
+    """Of its call, among those of the conversation."""
+    name: str | None
+    arguments: str | Mapping[str, Any] | None = None
+    """If the name alone is not unique in its turn."""
+    misfits: Sequence[str] = ()
+    """What did not fit in its arguments."""
+
+
+def flatten_history(messages: Iterable[Message], options: HistoryOptions | None = None) -> list[dict[str, Any]]:
+    r"""Turn calls and results into text. Changes no message.
+
+    A model's calls become part of its text, in one form, whatever the form in which it wrote them. Results become
+    messages of one role, each with its tool's name, and with the arguments if its turn has two of one tool. The results
+    of one turn come in the order of its calls, and in one message, except in the role `tool`. What the model thought in
+    earlier turns is left out. Parts of a content other than text stay as they are.
+
+    >>> call = {"id": "1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    >>> for message in flatten_history([
+    ...     {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+    ...     {"role": "tool", "tool_call_id": "1", "content": "12:30"},
+    ... ]):
+    ...     print(message)
+    {'role': 'assistant', 'content': 'Let me see. {"name": "now", "parameters": {}}'}
+    {'role': 'user', 'content': 'Result of now: 12:30'}
+
+    Args:
+        messages: the conversation, as OpenAI has it, or with Anthropic's `tool_use` and `tool_result` parts.
+        options: how it is written. `None`: `HistoryOptions()`.
+    """
+    history = _History(options or HistoryOptions())
+    for message in messages:
+        history.add(message)
+    history.end_results()
+    return history.written
+
+
+class _History:
+    """The conversation so far."""
+
+    def __init__(self, options: HistoryOptions) -> None:
+        self.written: list[dict[str, Any]] = []
+        self._options = options
+        self._calls: dict[str, _Called] = {}
+        self._places = count()
+        self._results: list[ToolResult] = []
+        self._text = ""
+        """That of the last message, if it is the model's."""
+
+    def add(self, message: Message) -> None:
+        role = message.get("role")
+        if role in _RESULT_ROLES:
+            call_id, name = str(message.get("tool_call_id") or ""), message.get("name")
+            is_error = message.get("is_error") is True
+            self._results.append(ToolResult(call_id, name, message.get("content"), is_error, message))
+            return
+        parts = split_message(message)
+        self._results += parts.results
+        if parts.results and not parts.content:
+            return
+        self.end_results()
+        self._text = ""
+        if role == "assistant":
+            self._add_assistant(parts)
+            return
+        content = _listed(parts.content) if parts.results else message.get("content")
+        self.written.append({**parts.rest, "role": _ROLES.get(str(role), role), "content": content})
+
+    def end_results(self) -> None:
+        """Write the results of one turn, in the order of its calls; those of no known call come last."""
+        results, self._results = self._results, []
+        if not results:
+            return
+        results.sort(key=lambda result: self._calls[result.id].place if result.id in self._calls else sys.maxsize)
+        contents = [self._content(result) for result in results]
+        if self._text and (complaints := self._options.complaints(self._text)):
+            contents[-1] = _joined([contents[-1], complaints])
+        role = self._options.tool_role
+        if role != "tool":
+            self.written.append({"role": role, "content": _joined(contents)})
+            return
+        for result, content in zip(results, contents, strict=True):
+            rest = {key: result.message[key] for key in ("name",) if key in result.message}
+            self.written.append({"role": role, "tool_call_id": result.id, **rest, "content": content})
+
+    def _add_assistant(self, parts: MessageParts) -> None:
+        calls = [call._replace(name=self._options.shown_name(call.name) or "unknown") for call in parts.calls]
+        self._calls |= self._called(calls, parts.calls)  # an id that is used again is that of the newer call
+        self._text = "".join(text for text in parts.content if isinstance(text, str))
+        written = [call[2:] for call in calls]
+        text = render_tool_calls(_rendered(written), prompt_format=self._options.prompt_format) if calls else ""
+        content = _listed([*parts.content, text] if text else parts.content)
+        parts.rest.pop("tool_call_id", None)  # LlamaIndex leaves it on an answer that a tool gave directly
+        self.written.append({**parts.rest, "content": content})
+
+    def _called(self, shown: Sequence[CallPiece], calls: Sequence[CallPiece]) -> dict[str, _Called]:
+        names = Counter(call.name for call in shown)
+        called: dict[str, _Called] = {}
+        for call, own in zip(shown, calls, strict=True):
+            if not call.id:
+                continue
+            if call.id in called:  # which of the two a result is of, nobody knows
+                first = called[call.id]
+                called[call.id] = _Called(first.place, call.name if call.name == first.name else None)
+                continue
+            misfits = self._options.misfits(own.name, arguments) if (arguments := _decoded(call)) is not None else ()
+            repeats = call.arguments if names[call.name] > 1 else None
+            called[call.id] = _Called(next(self._places), call.name, repeats, misfits)
+        return called
+
+    def _content(self, result: ToolResult) -> str | list[Any]:
+        call = self._calls.get(result.id)
+        name, arguments = (call.name, call.arguments) if call else (None, None)
+        text, others = joined_text(result.content)
+        told = with_misfits(text, call.misfits if call else ())
+        name = name or (self._options.shown_name(result.name) if result.name else None)
+        line = render_tool_result(name, told, arguments=arguments, is_error=result.is_error)
+        return [{"type": "text", "text": line}, *others] if others else line
+
+
+def _rendered(calls: Iterable[tuple[str, str | Mapping[str, Any]]]) -> Iterable[tuple[str, str | Mapping[str, Any]]]:
+    return ((name, arguments if arguments != "" else "{}") for name, arguments in calls)
+
+
+def _decoded(call: CallPiece) -> dict[str, Any] | None:
+    if isinstance(call.arguments, Mapping):
+        return dict(call.arguments)
+    growing = GrowingArguments()
+    growing.feed(call.arguments)
+    return growing.value
+
+
+def _listed(content: Sequence[Any]) -> str | list[Any]:
+    """Return texts and other parts as a content: one text, unless there are other parts."""
+    if all(isinstance(part, str) for part in content):
+        return " ".join(filter(None, content))
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+
+
+def _joined(contents: Sequence[str | list[Any]]) -> str | list[Any]:
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return "\n\n".join(texts)
+    parts: list[Any] = []
+    for content in contents:
+        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return parts

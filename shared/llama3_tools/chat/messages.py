@@ -1,0 +1,148 @@
+"""Messages and deltas in OpenAI's form, taken apart: text, reasoning, calls, results, and all else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from llama3_tools.text.json_writing import write_json
+
+__all__ = ["CallPiece", "Message", "MessageParts", "ToolResult", "joined_text", "split_message", "text_of"]
+
+Message: TypeAlias = Mapping[str, Any]
+"""A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
+
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+"""Where servers put what the model thought: vLLM, SGLang and llama.cpp; newer vLLM and OpenRouter; Ollama."""
+
+_THOUGHTS = {"thinking", "redacted_thinking", "reasoning"}
+_CALLS = {"tool_use", "input_json_delta"}
+_READ = {"content", "tool_calls", "function_call", *_REASONING}
+
+
+class CallPiece(NamedTuple):
+    """A call of the server's, or a piece of one in a stream."""
+
+    number: int | str | None
+    """The index of the call in its message, if the server gives one."""
+    id: str | None
+    """Its id, or `None`."""
+    name: str
+    """The tool's name; empty in what goes on with a call."""
+    arguments: str | Mapping[str, Any]
+    """Some of the text of the arguments; of clients that decode, the object."""
+
+
+class ToolResult(NamedTuple):
+    """What a tool gave."""
+
+    id: str
+    """The id of its call; empty if it is not known."""
+    name: str | None
+    """The tool's name, if the message tells it."""
+    content: object
+    """A text, or a list of parts."""
+    is_error: bool
+    """Whether the tool failed."""
+    message: Message
+    """What it stands in."""
+
+
+@dataclass(slots=True)
+class MessageParts:
+    """A message, taken apart."""
+
+    content: list[Any] = field(default_factory=list)
+    """Texts, and parts other than text, in order."""
+    has_content: bool = False
+    """Whether the message has a content, be it empty."""
+    reasoning: str = ""
+    """What the server says that the model thought."""
+    calls: list[CallPiece] = field(default_factory=list)
+    """The calls, or pieces of them."""
+    results: list[ToolResult] = field(default_factory=list)
+    """Results of tools among the content, as Anthropic has them."""
+    rest: dict[str, Any] = field(default_factory=dict)
+    """All other keys."""
+
+
+def split_message(message: Message) -> MessageParts:
+    """Take a message, or a delta, apart.
+
+    >>> parts = split_message({"content": [{"type": "text", "text": "Sure."}, {"type": "tool_use", "name": "now"}]})
+    >>> parts.content, parts.calls
+    (['Sure.'], [CallPiece(number=None, id=None, name='now', arguments='')])
+    """
+    parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
+    content = message.get("content")
+    parts.has_content = content is not None
+    for part in [content] if isinstance(content, str) else content or ():
+        text = text_of(part)
+        if text is not None or not isinstance(part, Mapping):
+            parts.content.append(part if text is None else text)
+        elif part.get("type") in _CALLS:
+            parts.calls.append(_of_anthropic(part))
+        elif part.get("type") == "tool_result":
+            result_id, is_error = _str(part.get("tool_use_id")) or "", part.get("is_error") is True
+            parts.results.append(ToolResult(result_id, None, part.get("content"), is_error, {}))
+        elif part.get("type") in _THOUGHTS:
+            parts.reasoning += _str(part.get("thinking")) or _str(part.get("reasoning")) or ""
+        else:
+            parts.content.append(part)
+    parts.reasoning += next(filter(None, (_str(message.get(key)) for key in _REASONING)), "")
+    parts.calls += _of_openai(message)
+    return parts
+
+
+def text_of(part: object) -> str | None:
+    """Return the text of a part of a content; `None` for any other part."""
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else None
+
+
+def joined_text(content: object) -> tuple[str, list[Any]]:
+    """Return the text of a content, and its parts other than text. What is no text, and no list, is written as JSON.
+
+    >>> joined_text([{"type": "text", "text": "12"}, ":30"]), joined_text(None), joined_text({"n": 1})
+    (('12:30', []), ('', []), ('{"n": 1}', []))
+    """
+    if isinstance(content, (list, tuple)):
+        texts = [text_of(part) for part in content]
+        others = [part for part, text in zip(content, texts, strict=True) if text is None]
+        return "".join(filter(None, texts)), others
+    if content is None or isinstance(content, str):
+        return content or "", []
+    return write_json(content, default=str), []
+
+
+def _of_openai(message: Message) -> Iterator[CallPiece]:
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, (list, tuple)) else ():
+        if isinstance(call, Mapping):
+            yield _of_function(call, call.get("function"))
+    if isinstance(function := message.get("function_call"), Mapping):
+        yield _of_function({"index": 0}, function)
+
+
+def _of_function(call: Mapping[str, Any], function: object) -> CallPiece:
+    given = function if isinstance(function, Mapping) else {}
+    return CallPiece(call.get("index"), _str(call.get("id")), _str(given.get("name")) or "", _arguments(given))
+
+
+def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    arguments = function.get("arguments")
+    if arguments is None or isinstance(arguments, (str, Mapping)):
+        return arguments or ""
+    return write_json(arguments, default=str)  # which is no object, and so refused
+
+
+def _of_anthropic(part: Mapping[str, Any]) -> CallPiece:
+    function = {"name": part.get("name"), "arguments": part.get("input") or part.get("partial_json")}
+    return _of_function(part, function)
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

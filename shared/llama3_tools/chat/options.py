@@ -1,0 +1,70 @@
+"""How a conversation with tools is held: every option, in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from llama3_tools.errors import a_type
+from llama3_tools.options import ReadOptions
+from llama3_tools.prompts import PromptFormat
+
+__all__ = ["ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace"]
+
+ToolsPlace: TypeAlias = Literal["user", "system", "request"]
+"""Where the tools are shown: in the first user message, in the system message, or in the request, by the server."""
+
+ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
+"""The role in which results are sent: `user` passes every template, `tool` is OpenAI's, `ipython` Meta's."""
+
+RepeatedCalls: TypeAlias = Literal["report", "keep"]
+"""What becomes of a call that repeats the one before it: it is reported and does not run again, or it runs."""
+
+
+def _read_options() -> ReadOptions:
+    return ReadOptions(on_unknown_tool="call", coerce_arguments=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions:
+    """How a conversation with tools is held. An options value never changes, and may be shared.
+
+    >>> ChatOptions(tool_role="tool").max_retries
+    1
+
+    Raises:
+        TypeError: `read` is no `ReadOptions`, or `max_retries` no whole number.
+        ValueError: `max_retries` is negative, or another option is none of its words.
+    """
+
+    read: ReadOptions = field(default_factory=_read_options)
+    """How the model's text is read. By default, a call of a tool that was not declared is a call, which the agent can
+    answer, and arguments are made to fit: `ReadOptions(on_unknown_tool="call", coerce_arguments=True)`. With
+    `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of which the model is told."""
+    tools_in: ToolsPlace = "user"
+    """Where the tools are shown: before the first `"user"` message, as Llama 3.1 was trained, in the `"system"`
+    message, or in the `"request"`, if the server shows them to the model (`Request.tools` are for it)."""
+    tool_role: ToolRole = "user"
+    """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
+    OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
+    prompt_format: PromptFormat = "json"
+    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too."""
+    repeated_calls: RepeatedCalls = "report"
+    """What becomes of a call that repeats one of those directly before it, with text in between: with `"report"`, it
+    does not run again; with `"keep"`, it does."""
+    max_retries: int = 1
+    """How often in a row a model is asked to write a call again."""
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not isinstance(self.read, ReadOptions):
+            raise TypeError(f"read is a ReadOptions, not {a_type(self.read)}")
+        words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "prompt_format": PromptFormat}
+        for name, kind in {**words, "repeated_calls": RepeatedCalls}.items():
+            if getattr(self, name) not in get_args(kind):
+                known = ", ".join(f'"{word}"' for word in get_args(kind))
+                raise ValueError(f"{name} is one of {known}; not {getattr(self, name)!r}")
+        if type(self.max_retries) is not int:
+            raise TypeError(f"max_retries is a whole number, not {self.max_retries!r}")
+        if self.max_retries < 0:
+            raise ValueError(f"max_retries is 0 or more, not {self.max_retries}")

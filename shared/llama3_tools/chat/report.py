@@ -1,0 +1,96 @@
+"""What was done with an answer, and what not: calls that were changed, refused, repaired, repeated, read leniently."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from llama3_tools.arguments.call_report import coerced_arguments
+from llama3_tools.values import OpenAIMessage, Span, ToolCall
+
+__all__ = ["MISFIT", "RefusedCall", "Reply", "Report"]
+
+MISFIT = "misfit"
+"""Why a call is refused whose arguments do not fit the schema of its tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
+    """A call that the model meant to make, and that does not run."""
+
+    id: str
+    """An id, as calls have one."""
+    name: str
+    """The tool that it seems to name; empty if it names none."""
+    reason: str
+    """One word for the cause: the value of a `RejectionReason`, or `"misfit"`."""
+    detail: str
+    """What was found, and what was expected."""
+    text: str
+    """The call as the model wrote it; one that the server found, as a model would write it."""
+    span: Span | None
+    """Where it stands in the model's text; `None` if the server found it."""
+    told: str
+    """What the model is told of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an adapter puts where its users look.
+
+    >>> Report().to_dict()
+    {}
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    """The calls of the answer, in which these are to be found: `changes` to fit the schema, `problems` that are left,
+    `deviations` that were read leniently, and `repaired_from`."""
+    refused: tuple[RefusedCall, ...] = ()
+    """Calls that do not run: malformed, cut off, beyond a limit, or misfits."""
+    repeated: tuple[ToolCall, ...] = ()
+    """Calls that repeat the one before them, and do not run again."""
+    surplus: tuple[ToolCall, ...] = ()
+    """Calls after the first one, with `parallel_tool_calls=False`. They do not run."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the report as values of JSON, without what is empty.
+
+        `coerced_arguments` has an entry for each call in which something was changed, deviates, was repaired or does
+        not fit; `refused_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the others.
+        """
+        told: dict[str, list[Any]] = {
+            "coerced_arguments": [dict(entry) for entry in coerced_arguments(self.calls)],
+            "refused_tool_calls": [_refused(call) for call in self.refused],
+            "repeated_tool_calls": [call.to_openai() for call in self.repeated],
+            "surplus_tool_calls": [call.to_openai() for call in self.surplus],
+        }
+        return {key: entries for key, entries in told.items() if entries}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of the model, read."""
+
+    content: str | list[Any] | None
+    """The text that is no call, or a list of texts and other parts, if there are any. `None` if there is none."""
+    tool_calls: tuple[ToolCall, ...]
+    """The calls to run: those in the text, then those that the server found."""
+    reasoning: str | None
+    """What the model thought, by the server's word and by its text; `None` if neither says."""
+    finish_reason: str | None
+    """Why the answer ended, as OpenAI means it; `None` if the stream broke off."""
+    report: Report
+    """What was done with the calls, and what not."""
+
+    def to_openai(self) -> OpenAIMessage:
+        """Return the assistant message that an OpenAI-compatible server should have sent."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.content}
+        if self.reasoning is not None:
+            message["reasoning_content"] = self.reasoning
+        if self.tool_calls:
+            message["tool_calls"] = [call.to_openai() for call in self.tool_calls]
+        return message  # type: ignore[return-value]  # which has no reasoning_content, and no parts
+
+
+def _refused(call: RefusedCall) -> dict[str, Any]:
+    return {**asdict(call), "span": None if call.span is None else list(call.span)}

@@ -1,0 +1,343 @@
+"""One answer of a model, whole or in deltas, as content, reasoning and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
+from llama3_tools.chat.messages import Message, split_message
+from llama3_tools.chat.report import MISFIT, RefusedCall, Reply, Report
+from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
+from llama3_tools.chat.tool_names import ToolNames
+from llama3_tools.errors import StreamStateError
+from llama3_tools.extractor import Extractor
+from llama3_tools.formats.protocol_tokens import END_OF_TURN
+from llama3_tools.options import ReadOptions, written_id
+from llama3_tools.prompts import PromptFormat, render_tool_call
+from llama3_tools.prompts.complaints import complaint
+from llama3_tools.stream.machine import ExtractionStream
+from llama3_tools.values import (
+    Event,
+    Extraction,
+    ReasoningDelta,
+    Rejection,
+    RejectionReason,
+    Span,
+    TextDelta,
+    ToolCall,
+    ToolCallReady,
+)
+
+__all__ = ["ChatStream", "Delta", "Reading"]
+
+Delta = dict[str, Any]
+"""A delta in OpenAI's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the answers to a request are read."""
+
+    extractor: Extractor
+    """Reads the text."""
+    without_start: Extractor
+    """Reads the text if the server has split off the reasoning in which it begins."""
+    server_calls: ServerCallReader
+    """Reads the calls that the server found."""
+    names: ToolNames
+    """Maps the names of the tools."""
+    told_names: frozenset[str] | None
+    """The names whose attempts count, with `on_unknown_tool="text"`; `None`: any."""
+    misfit: Callable[[str, list[str], dict[str, Any]], str]
+    """Writes what the model is told of a misfit."""
+
+    @property
+    def options(self) -> ReadOptions:
+        """How text is read."""
+        return self.server_calls.options
+
+    @property
+    def prompt_format(self) -> PromptFormat:
+        """The form in which the model was asked to call."""
+        return self.server_calls.prompt_format
+
+    def told(self, extraction: Extraction) -> list[Rejection]:
+        """Return the attempts of which the model is told."""
+        names = self.told_names
+        return [one for one in extraction.attempts if names is None or one.name is None or one.name in names]
+
+
+class ChatStream:
+    """Reads one answer. It is fed deltas in OpenAI's form, and returns deltas in which text and calls are apart.
+
+    Text and reasoning come as soon as they are certain, each call of the text whole, when its last character has
+    arrived. The server's own calls come at the end, as they stand after those in the text. Keys that are none of
+    `content`, `tool_calls`, `function_call` and the reasoning's come through as they are.
+
+    >>> from llama3_tools.chat import ToolChat
+    >>> stream = ToolChat([{"name": "now"}]).request([{"role": "user", "content": "The time?"}]).stream()
+    >>> stream.feed({"role": "assistant", "content": "Let me see. "})
+    [{'role': 'assistant'}, {'content': 'Let me see.'}]
+    >>> [delta] = stream.feed({"content": '{"name": "now", "parameters": {}}'})
+    >>> delta["tool_calls"][0]["function"]
+    {'name': 'now', 'arguments': '{}'}
+    >>> stream.end("stop")
+    []
+    >>> stream.reply.finish_reason
+    'tool_calls'
+    """
+
+    def __init__(self, reading: Reading, order: CallOrder) -> None:
+        """Begin an answer.
+
+        Args:
+            reading: how it is read.
+            order: decides which calls run.
+        """
+        self._reading = reading
+        self._order = order
+        self._text: ExtractionStream | None = None
+        self._written = _Written()
+        self._server = ServerCalls()
+        self._content = _Content()
+        self._thoughts = _Thoughts()
+        self._reply: Reply | None = None
+
+    @property
+    def reply(self) -> Reply:
+        """The answer; after `abort()`, what of it was handed out.
+
+        Raises:
+            StreamStateError: the answer is not over yet.
+        """
+        if self._reply is None:
+            raise StreamStateError("reply before end(): call end() once the model has written all")
+        return self._reply
+
+    def feed(self, delta: Message) -> list[Delta]:
+        """Take the next delta, or a whole message, and return what became certain.
+
+        Raises:
+            StreamStateError: the answer is over.
+        """
+        self._require_open("feed()")
+        parts = split_message(delta)
+        deltas: list[Delta] = [parts.rest] if parts.rest else []
+        if parts.reasoning:
+            deltas.append(self._thoughts.add(parts.reasoning, is_server=True))
+        self._content.is_given = self._content.is_given or parts.has_content
+        for part in parts.content:
+            if isinstance(part, str):
+                deltas += self._fed(part)
+            else:
+                self._content.add_part(part)
+                deltas.append({"content": [part]})
+        for piece in parts.calls:
+            self._server.add(piece)
+        return deltas
+
+    def end(self, finish_reason: str | None = None) -> list[Delta]:
+        """Take the end of the answer, and return what was held back for it.
+
+        Args:
+            finish_reason: the server's word for why the model ended, if it has one.
+
+        Raises:
+            StreamStateError: the answer is over.
+        """
+        self._require_open("end()")
+        complete = is_complete(finish_reason)
+        text = self._begun()
+        deltas = self._taken(text.flush(complete=complete))
+        refused = [self._refused(attempt) for attempt in self._reading.told(text.extraction)]
+        ids = {call.id for call in text.extraction.tool_calls}
+        for call in self._server.gathered:
+            name = self._reading.names.own(call.name)
+            read = self._reading.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
+            if isinstance(read, ToolCall):
+                deltas += self._called(self._order.take_from_server(read))
+            else:
+                refused.append(read)
+                deltas += self._content.append(read.text)
+        refused += [self._misfit(call, problems) for call, problems in self._order.waiting]
+        reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
+        self._finish(refused, reason)
+        return deltas
+
+    def abort(self) -> list[Delta]:
+        """Take the news that the stream broke off: what was held back is text, and nothing more is called (rule 7).
+
+        Raises:
+            StreamStateError: the answer is over.
+        """
+        self._require_open("abort()")
+        text = self._begun()
+        deltas = self._taken(text.abort())
+        refused = [self._refused(attempt) for attempt in self._reading.told(text.extraction)]
+        for call, problems in self._order.waiting:
+            deltas += self._content.append(self._written.text[slice(*call.span)])
+            refused.append(self._misfit(call, problems))
+        for unread in self._server.gathered:
+            refused.append(self._cut_off(unread))
+            deltas += self._content.append(refused[-1].text)
+        self._finish(refused, None)
+        return deltas
+
+    def _begun(self) -> ExtractionStream:
+        """Begin to read with the first text, as it depends on what the server sends before it."""
+        if self._text is None:
+            reading = self._reading
+            self._text = (reading.without_start if self._thoughts else reading.extractor).stream()
+        return self._text
+
+    def _fed(self, text: str) -> list[Delta]:
+        self._written.add(text)
+        return self._taken(self._begun().feed(text))
+
+    def _taken(self, events: Iterable[Event]) -> list[Delta]:
+        deltas: list[Delta] = []
+        for event in events:
+            if isinstance(event, TextDelta):
+                if not event.text.isspace():
+                    self._order.interrupt()
+                self._content.add(event.text)
+                deltas.append({"content": event.text})
+            elif isinstance(event, ReasoningDelta):
+                self._order.interrupt()
+                deltas.append(self._thoughts.add(event.text, is_server=False))
+            elif isinstance(event, ToolCallReady):
+                call = event.tool_call
+                if self._written.take_call(call.span):
+                    self._order.interrupt()
+                deltas += self._called(self._order.take(replace(call, name=self._reading.names.own(call.name))))
+        return deltas
+
+    def _called(self, calls: Iterable[ToolCall]) -> list[Delta]:
+        """Return the deltas that hand calls out, which the order has counted."""
+        calls = list(calls)
+        first = len(self._order.called) - len(calls)
+        return [{"tool_calls": [{"index": first + place, **call.to_openai()}]} for place, call in enumerate(calls)]
+
+    def _refused(self, attempt: Rejection) -> RefusedCall:
+        name = self._reading.names.own(attempt.name or "")
+        told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._reading.prompt_format)
+        text = self._written.text[slice(*attempt.span)]
+        call_id = written_id(self._reading.options.id_factory)
+        return RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
+
+    def _misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
+        told = self._reading.misfit(call.name, problems, call.arguments)
+        is_text = call.format != NATIVE
+        text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
+        span = call.span if is_text else None
+        return RefusedCall(call.id, call.name, MISFIT, "; ".join(problems), text, span, told)
+
+    def _cut_off(self, call: UnreadCall) -> RefusedCall:
+        call_id = call.id or written_id(self._reading.options.id_factory)
+        name = self._reading.names.own(call.name)
+        return self._reading.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
+
+    def _finish(self, refused: list[RefusedCall], finish_reason: str | None) -> None:
+        order = self._order
+        called = tuple(order.called)
+        report = Report(called, tuple(refused), tuple(order.repeated), tuple(order.surplus))
+        content = self._content.whole(self._begun().extraction.content, has_calls=bool(called or order.waiting))
+        self._reply = Reply(content, called, self._thoughts.joined() or None, finish_reason, report)
+
+    def _require_open(self, verb: str) -> None:
+        if self._reply is not None:
+            raise StreamStateError(f"{verb} after the answer is over: call Request.stream() for the next one")
+
+
+class _Written:
+    """The text of the model, as it came."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._recent: list[str] = []
+        """What has come since the last call, or a little more."""
+        self._recent_at = 0
+        self._called_to = 0
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._recent.append(text)
+
+    def take_call(self, span: Span) -> bool:
+        """Note where the next call stands, and return whether a token that ends a turn stands before it."""
+        recent, at = "".join(self._recent), self._recent_at
+        is_new_turn = END_OF_TURN.ended.search(recent, self._called_to - at, span[0] - at) is not None
+        self._called_to = span[1]
+        cut = span[1] - at
+        if cut > len(recent) // 2:  # which keeps the work linear
+            recent, self._recent_at = recent[cut:], span[1]
+        self._recent = [recent]
+        return is_new_turn
+
+    @property
+    def text(self) -> str:
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+
+class _Content:
+    """The content of an answer: the text that was handed out, and parts other than text."""
+
+    def __init__(self) -> None:
+        self.is_given = False
+        """Whether the server has sent a content, be it empty."""
+        self._pieces: list[Any] = []
+        self._appended: list[str] = []
+        self._has_parts = False
+        self._has_text = False
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._has_text = self._has_text or not text.isspace()
+
+    def add_part(self, part: object) -> None:
+        self._pieces.append(part)
+        self._has_parts = True
+
+    def append(self, text: str) -> list[Delta]:
+        """Append text that stands for a call that is none."""
+        piece = f" {text}" if self._has_text else text
+        self._appended.append(text)
+        self.add(piece)
+        return [{"content": piece}]
+
+    def whole(self, extracted: str | None, *, has_calls: bool) -> str | list[Any] | None:
+        """Return the content, given that of the text."""
+        if not self._has_parts:
+            text = " ".join(filter(None, [extracted, *self._appended]))
+            return text or ("" if self.is_given and not has_calls else None)
+        parts: list[Any] = []
+        for is_text, group in groupby(self._pieces, key=lambda piece: isinstance(piece, str)):
+            pieces = list(group)
+            parts += [{"type": "text", "text": "".join(pieces)}] if is_text else pieces
+        return parts
+
+
+class _Thoughts:
+    """What the model thought: what the server sends as such, and what is split off the text, a blank line apart."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._is_server = True
+
+    def add(self, text: str, *, is_server: bool) -> Delta:
+        if self._pieces and self._is_server is not is_server:
+            text = f"\n\n{text.lstrip()}"
+        self._is_server = is_server
+        self._pieces.append(text)
+        return {"reasoning_content": text}
+
+    def joined(self) -> str:
+        return "".join(self._pieces)
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)

@@ -1,0 +1,266 @@
+"""The chat layer: tools that are read once, and the requests of a conversation with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama3_tools.calls.reader import coercers_of
+from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.history import HistoryOptions, flatten_history
+from llama3_tools.chat.messages import Message
+from llama3_tools.chat.misfits import Accepts, ArgumentChecks
+from llama3_tools.chat.options import ChatOptions
+from llama3_tools.chat.report import MISFIT, Reply
+from llama3_tools.chat.server_calls import ServerCallReader
+from llama3_tools.chat.stream import ChatStream, Reading
+from llama3_tools.chat.tool_choice import Choice, read_tool_choice
+from llama3_tools.chat.tool_names import ToolNames
+from llama3_tools.chat.tool_prompt import put_tools
+from llama3_tools.errors import a_type
+from llama3_tools.extractor import Extractor
+from llama3_tools.prompts import render_tool_prompt
+from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
+from llama3_tools.prompts.render import formats_asked_for
+from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.choice import ToolChoice
+from llama3_tools.values import ToolCall
+
+__all__ = ["Request", "ToolChat"]
+
+
+class ToolChat:
+    """Holds conversations with tools, for a model whose calls come as text. It is read once, then shared freely.
+
+    It never changes: threads and tasks may share it, and it can be pickled if its options can.
+
+    >>> tools = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
+    >>> chat = ToolChat(tools)
+    >>> request = chat.request([{"role": "user", "content": "How is the weather in Paris?"}])
+    >>> print(request.messages[0]["content"].splitlines()[-1])
+    How is the weather in Paris?
+    >>> answer = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}'
+    >>> reply = request.read({"role": "assistant", "content": answer}, "stop")
+    >>> reply.content, reply.tool_calls[0].arguments, reply.finish_reason
+    ('Let me check.', {'city': 'Paris'}, 'tool_calls')
+    """
+
+    def __init__(
+        self, tools: Iterable[ToolLike] = (), options: ChatOptions | None = None, *, accepts: Accepts | None = None
+    ) -> None:
+        """Declare the tools.
+
+        Args:
+            tools: the tools, as tool dicts or `Tool`s.
+            options: how conversations are held. `None`: `ChatOptions()`.
+            accepts: whether a tool, by its name, takes arguments that its schema does not. `None`: none does.
+
+        Raises:
+            TypeError: `tools` is no list of tools, or `options` no `ChatOptions`.
+            ToolDefinitionError: a declaration that cannot be read.
+        """
+        if options is not None and not isinstance(options, ChatOptions):
+            raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
+        self._set_up(declare_tools(tools), options or ChatOptions(), accepts)
+
+    def _set_up(self, tools: dict[str, Tool], options: ChatOptions, accepts: Accepts | None) -> None:
+        self.options = options
+        """How conversations are held."""
+        self._tools = tools
+        self._accepts = accepts
+        self._names = ToolNames(tools)
+        is_in_request = options.tools_in == "request"
+        self._shown = {
+            name: replace(tool, name=self._names.allowed(name)) if is_in_request else tool
+            for name, tool in tools.items()
+        }
+        self._prompts: dict[ToolChoice, str] = {}
+        self._checks = ArgumentChecks(tools, accepts)
+        self._calling = self._reading(self._names.readable(tools))
+        self._silent = self._reading([])
+
+    def __getstate__(self) -> tuple[dict[str, Tool], ChatOptions, Accepts | None]:
+        """Return what it is made of, to copy or pickle it."""
+        return self._tools, self.options, self._accepts
+
+    def __setstate__(self, state: tuple[dict[str, Tool], ChatOptions, Accepts | None]) -> None:
+        """Take what `__getstate__` returned."""
+        self._set_up(*state)
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """The tools by name."""
+        return dict(self._tools)
+
+    def request(
+        self,
+        messages: Sequence[Message],
+        *,
+        tool_choice: object = "auto",
+        parallel_tool_calls: bool = True,
+        retried: int = 0,
+    ) -> Request:
+        """Prepare a request.
+
+        Args:
+            messages: the conversation, in OpenAI's form or with Anthropic's `tool_use` and `tool_result` parts. It is
+                left as it is.
+            tool_choice: `"auto"`, `"required"` or `"any"`, `"none"`, a tool's name, or a dict of OpenAI's or
+                Anthropic's. In the prompt it is an instruction: nothing holds a model to it. With `"none"`, the model
+                is shown no tool, and nothing that it writes is a call.
+            parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts.
+            retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
+
+        Raises:
+            ToolDefinitionError: `tool_choice` names no tool that is there.
+        """
+        choice = read_tool_choice(tool_choice, self._tools)
+        chat = self if choice.allowed is None else self._only(choice.allowed)
+        choice = replace(choice, parallel=choice.parallel and parallel_tool_calls)
+        return Request(chat, choice, chat._shown_to_model(messages, choice), retried)  # noqa: SLF001 (the same class)
+
+    def _only(self, names: Sequence[str]) -> ToolChat:
+        """Return the same for some of the tools; no others can be called."""
+        options = replace(self.options, read=replace(self.options.read, on_unknown_tool="text"))
+        return ToolChat([self._tools[name] for name in dict.fromkeys(names)], options, accepts=self._accepts)
+
+    def _reading(self, tools: Sequence[Tool]) -> Reading:
+        read, prompt_format = self.options.read, self.options.prompt_format
+        formats = formats_asked_for(prompt_format, read.formats, tools=self._tools) if tools else "none"
+        options = replace(read, formats=formats, progress=False)
+        extractor = Extractor(tools, options=options)
+        coercers = coercers_of(self._tools) if read.coerce_arguments else {}
+        return Reading(
+            extractor,
+            Extractor(tools, options=replace(options, starts_reasoning=False)) if read.starts_reasoning else extractor,
+            ServerCallReader(self._tools, coercers, read, prompt_format),
+            self._names,
+            frozenset(tool.name for tool in tools) if read.on_unknown_tool == "text" else None,
+            self._misfit_told,
+        )
+
+    def _shown_to_model(self, messages: Sequence[Message], choice: Choice) -> list[dict[str, Any]]:
+        options = self.options
+        if self._tools and choice.tool_choice != "none" and options.tools_in != "request":
+            messages = put_tools(messages, self._prompt(choice.tool_choice), options.tools_in)
+        return flatten_history(messages, self._history_options())
+
+    def _prompt(self, tool_choice: ToolChoice) -> str:
+        """Return the tools, rendered once for each choice."""
+        if tool_choice not in self._prompts:
+            self._prompts[tool_choice] = render_tool_prompt(
+                self._shown.values(), prompt_format=self.options.prompt_format, tool_choice=tool_choice
+            )
+        return self._prompts[tool_choice]
+
+    def _history_options(self) -> HistoryOptions:
+        is_in_request = self.options.tools_in == "request"
+        return HistoryOptions(
+            tool_role=self.options.tool_role,
+            prompt_format=self.options.prompt_format,
+            shown_name=self._names.allowed if is_in_request else str,
+            misfits=self._misfits,
+            complaints=self._complaints,
+        )
+
+    def _misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
+        return self._checks.misfits(name, arguments) if self.options.read.coerce_arguments else []
+
+    def _misfit_told(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
+        shown = self._shown[name]
+        prompt_format = self.options.prompt_format
+        return misfit_complaint(
+            shown.name, problems, schema=shown.parameters, arguments=arguments, prompt_format=prompt_format
+        )
+
+    def _complaints(self, text: str) -> str:
+        """Say what was wrong with the calls in a text that the model wrote in an earlier turn."""
+        attempts = self._calling.told(self._calling.extractor.extract(text))
+        prompt_format = self.options.prompt_format
+        return render_complaints(
+            (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format)) for one in attempts
+        )
+
+    def _stream(self, choice: Choice, *, may_retry: bool) -> ChatStream:
+        def misfits(call: ToolCall) -> list[str]:
+            return self._misfits(call.name, call.arguments) if may_retry else []
+
+        order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
+        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: what goes to the model, and how its answer is read."""
+
+    chat: ToolChat
+    """What made it."""
+    choice: Choice
+    """What was asked for."""
+    messages: list[dict[str, Any]]
+    """The conversation for the model, in OpenAI's form."""
+    retried: int = 0
+    """How often the model has been asked again in this turn."""
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools for the request, by names that an API allows; none if the prompt has them."""
+        if self.chat.options.tools_in != "request" or self.choice.tool_choice == "none":
+            return []
+        return [tool.to_openai() for tool in self.chat._shown.values()]  # noqa: SLF001 (of the same module)
+
+    def read(self, message: Message, finish_reason: str | None = None) -> Reply:
+        """Read a whole answer.
+
+        Args:
+            message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.
+            finish_reason: the server's word for why the model ended, if it has one.
+        """
+        stream = self.stream()
+        stream.feed(message)
+        stream.end(finish_reason)
+        return stream.reply
+
+    def stream(self) -> ChatStream:
+        """Begin to read an answer that arrives in deltas."""
+        return self.chat._stream(self.choice, may_retry=self._may_retry)  # noqa: SLF001 (of the same module)
+
+    def retry(self, reply: Reply) -> Request | None:
+        """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
+
+        It is asked if nothing that it called runs, and a call was refused, or one had to be made; `max_retries` times
+        at most. Of calls that are refused beside others that run, it is told with the results of those, in the
+        conversation's next request.
+
+        >>> chat = ToolChat([{"name": "now"}])
+        >>> request = chat.request([{"role": "user", "content": "The time?"}])
+        >>> again = request.retry(request.read({"content": '{"name": "now", "parameters": {oops}}'}))
+        >>> print(again.messages[-1]["content"].partition(":")[0])
+        Error of now
+
+        Args:
+            reply: the answer.
+        """
+        refused = reply.report.refused
+        is_due = refused or (self.choice.tool_choice not in ("auto", "none") and self.chat.tools)
+        if not self._may_retry or reply.tool_calls or reply.finish_reason is None or not is_due:
+            return None
+        told = render_complaints((call.name or None, call.told) for call in refused) or NOTHING_CALLED
+        written: list[dict[str, Any]] = [
+            {"role": "assistant", "content": _written(reply)},
+            {"role": "user", "content": told},
+        ]
+        return replace(self, messages=[*self.messages, *written], retried=self.retried + 1)
+
+    @property
+    def _may_retry(self) -> bool:
+        return self.retried < self.chat.options.max_retries
+
+
+def _written(reply: Reply) -> str | list[Any]:
+    """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
+    misfits = "; ".join(call.text for call in reply.report.refused if call.reason == MISFIT)
+    if isinstance(reply.content, list):
+        return [*reply.content, {"type": "text", "text": misfits}] if misfits else reply.content
+    return " ".join(filter(None, [reply.content, misfits]))

@@ -1,0 +1,103 @@
+"""Which tools may be called, and whether one has to be: in all the ways in which APIs and frameworks say it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.tools.choice import ToolChoice
+
+__all__ = ["Choice", "read_tool_choice"]
+
+_WORDS: Mapping[object, ToolChoice] = {
+    None: "auto",
+    False: "auto",
+    "auto": "auto",
+    True: "required",
+    "any": "required",
+    "required": "required",
+    "none": "none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a request asks for."""
+
+    tool_choice: ToolChoice = "auto"
+    """`"auto"`, `"required"`, `"none"`, or the name of the tool to call."""
+    allowed: tuple[str, ...] | None = None
+    """The tools that may be called; `None` for all."""
+    parallel: bool = True
+    """Whether an answer may have more than one call."""
+
+
+def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
+    """Read a tool choice: a word, a tool's name, or a dict of OpenAI's or Anthropic's.
+
+    >>> read_tool_choice({"type": "function", "function": {"name": "now"}}, ["now"]).tool_choice
+    'now'
+    >>> read_tool_choice({"type": "any", "disable_parallel_tool_use": True}, ["now"])
+    Choice(tool_choice='required', allowed=None, parallel=False)
+    >>> tools = [{"type": "function", "function": {"name": "now"}}]
+    >>> read_tool_choice({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}}, ["now", "rm"])
+    Choice(tool_choice='auto', allowed=('now',), parallel=True)
+
+    Args:
+        tool_choice: what the user asked for; `None` and `False` are `"auto"`, `True` is `"required"`.
+        names: the tools.
+
+    Raises:
+        ToolDefinitionError: it is none of these, or names a tool that is not there.
+    """
+    if isinstance(tool_choice, Mapping):
+        parallel = tool_choice.get("disable_parallel_tool_use") is not True
+        if tool_choice.get("type") == "allowed_tools":
+            given = tool_choice.get("allowed_tools")
+            given = given if isinstance(given, Mapping) else tool_choice
+            allowed = tuple(_named(tool_choice, tool, names) for tool in _items(given.get("tools")))
+            return Choice(_chosen(tool_choice, given.get("mode"), names), allowed, parallel)
+        name = _name_in(tool_choice)
+        if name is not None:
+            return Choice(_named(tool_choice, tool_choice, names), None, parallel)
+        return Choice(_chosen(tool_choice, tool_choice.get("type"), names), None, parallel)
+    return Choice(_chosen(tool_choice, tool_choice, names))
+
+
+def _chosen(tool_choice: object, word: object, names: Collection[str]) -> ToolChoice:
+    if word is None or isinstance(word, (str, bool)):
+        if isinstance(word, str) and word in names and word not in _WORDS:
+            return word
+        if word in _WORDS:
+            return _WORDS[word]
+    raise _no_choice(tool_choice, names)
+
+
+def _named(tool_choice: object, tool: object, names: Collection[str]) -> str:
+    name = _name_in(tool)
+    if name is None or name not in names:
+        raise _no_choice(tool_choice, names)
+    return name
+
+
+def _name_in(tool: object) -> str | None:
+    """Return the name in a dict that names a tool: at its own level, or under `function` or `custom`."""
+    if not isinstance(tool, Mapping):
+        return None
+    for holder in (tool.get("function"), tool.get("custom"), tool):
+        name = holder.get("name") if isinstance(holder, Mapping) else None
+        if isinstance(name, str) and name:
+            return name
+    return None
+
+
+def _items(tools: object) -> Iterator[object]:
+    yield from tools if isinstance(tools, (list, tuple)) else ()
+
+
+def _no_choice(tool_choice: object, names: Collection[str]) -> ToolDefinitionError:
+    known = ", ".join(names) or "there are none"
+    return ToolDefinitionError(
+        f'tool_choice {tool_choice!r} is none of "auto", "required" (or "any"), "none" and the tools: {known}'
+    )
