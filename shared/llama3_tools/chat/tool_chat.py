@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.errors import a_type
 from llama3_tools.extractor import Extractor
+from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import render_tool_prompt
 from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
@@ -77,8 +78,8 @@ class ToolChat:
         }
         self._prompts: dict[ToolChoice, str] = {}
         self._checks = ArgumentChecks(tools, accepts)
-        self._calling = self._reading(self._names.readable(tools))
-        self._silent = self._reading([])
+        self._calling = self._reading(self._names.readable(tools), tools, options.read)
+        self._silent = self._reading([], {}, replace(options.read, on_unknown_tool="text"))
 
     def __getstate__(self) -> tuple[dict[str, Tool], ChatOptions, Accepts | None]:
         """Return what it is made of, to copy or pickle it."""
@@ -125,18 +126,19 @@ class ToolChat:
         options = replace(self.options, read=replace(self.options.read, on_unknown_tool="text"))
         return ToolChat([self._tools[name] for name in dict.fromkeys(names)], options, accepts=self._accepts)
 
-    def _reading(self, tools: Sequence[Tool]) -> Reading:
-        read, prompt_format = self.options.read, self.options.prompt_format
-        formats = formats_asked_for(prompt_format, read.formats, tools=self._tools) if tools else "none"
+    def _reading(self, readable: Sequence[Tool], tools: Mapping[str, Tool], read: ReadOptions) -> Reading:
+        prompt_format = self.options.prompt_format
+        formats = formats_asked_for(prompt_format, read.formats, tools=tools) if readable else "none"
         options = replace(read, formats=formats, progress=False)
-        extractor = Extractor(tools, options=options)
-        coercers = coercers_of(self._tools) if read.coerce_arguments else {}
+        extractor = without_start = Extractor(readable, options=options)
+        if read.starts_reasoning:
+            without_start = Extractor(readable, options=replace(options, starts_reasoning=False))
         return Reading(
             extractor,
-            Extractor(tools, options=replace(options, starts_reasoning=False)) if read.starts_reasoning else extractor,
-            ServerCallReader(self._tools, coercers, read, prompt_format),
+            without_start,
+            ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, prompt_format),
             self._names,
-            frozenset(tool.name for tool in tools) if read.on_unknown_tool == "text" else None,
+            frozenset(tool.name for tool in readable) if read.on_unknown_tool == "text" else None,
             self._misfit_told,
         )
 
@@ -176,7 +178,9 @@ class ToolChat:
 
     def _complaints(self, text: str) -> str:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn."""
-        attempts = self._calling.told(self._calling.extractor.extract(text))
+        reading = self._calling
+        extractor = reading.without_start if self.options.read.split_reasoning else reading.extractor
+        attempts = reading.told(extractor.extract(text))
         prompt_format = self.options.prompt_format
         return render_complaints(
             (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format)) for one in attempts
@@ -243,8 +247,9 @@ class Request:
             reply: the answer.
         """
         refused = reply.report.refused
-        is_due = refused or (self.choice.tool_choice not in ("auto", "none") and self.chat.tools)
-        if not self._may_retry or reply.tool_calls or reply.finish_reason is None or not is_due:
+        is_due = refused or (self.choice.tool_choice != "auto" and self.chat.tools)
+        is_over = reply.tool_calls or reply.finish_reason is None or self.choice.tool_choice == "none"
+        if not self._may_retry or is_over or not is_due:
             return None
         told = render_complaints((call.name or None, call.told) for call in refused) or NOTHING_CALLED
         written: list[dict[str, Any]] = [

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete, openai_finish_reason
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
@@ -40,3 +40,27 @@ def test_it_is_found_in_dicts_and_objects(place: object, reason: str | None):
 
 def test_the_first_place_that_has_one_counts():
     assert finish_reason_in(None, {}, {"done_reason": "stop"}, {"finish_reason": "length"}) == "stop"
+
+
+@pytest.mark.parametrize(
+    ("reason", "without_calls", "with_calls"),
+    [
+        ("stop", "stop", "tool_calls"),
+        (None, "stop", "tool_calls"),
+        ("", "stop", "tool_calls"),
+        ("tool_calls", "stop", "tool_calls"),
+        ("tool_use", "stop", "tool_calls"),
+        ("function_call", "stop", "tool_calls"),
+        ("end_turn", "stop", "tool_calls"),
+        ("eos", "stop", "tool_calls"),
+        ("load", "load", "tool_calls"),
+        ("length", "length", "length"),
+        ("max_tokens", "length", "length"),
+        ("content_filter", "content_filter", "content_filter"),
+    ],
+)
+def test_openai_means_that_calls_go_before_the_end_and_never_before_a_limit(
+    reason: str | None, without_calls: str, with_calls: str
+):
+    assert openai_finish_reason(reason, has_calls=False) == without_calls
+    assert openai_finish_reason(reason, has_calls=True) == with_calls

@@ -1,0 +1,77 @@
+"""Messages and deltas, taken apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chats import native
+from llama3_tools.chat.messages import CallPiece, joined_text, split_message
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_reasoning_is_found_where_servers_put_it(key: str):
+    parts = split_message({key: "Hm.", "content": "Hi"})
+    assert (parts.reasoning, parts.content, parts.rest) == ("Hm.", ["Hi"], {})
+
+
+@pytest.mark.parametrize("part", [{"type": "thinking", "thinking": "Hm."}, {"type": "reasoning", "reasoning": "Hm."}])
+def test_and_in_parts_of_the_content(part: dict[str, Any]):
+    assert split_message({"content": [part, {"type": "redacted_thinking", "data": "x"}]}).reasoning == "Hm."
+
+
+def test_a_server_that_repeats_it_says_it_once():
+    assert split_message({"reasoning_content": "Hm.", "reasoning": "Hm."}).reasoning == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ({"tool_calls": [native("f", "{}")]}, CallPiece(None, "a", "f", "{}")),
+        ({"tool_calls": [{"index": 1, "function": {"arguments": "}"}}]}, CallPiece(1, None, "", "}")),
+        ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, CallPiece(None, None, "f", {"a": 1})),
+        ({"tool_calls": [native("f", None)]}, CallPiece(None, "a", "f", "")),
+        ({"tool_calls": [native("f", [1])]}, CallPiece(None, "a", "f", "[1]")),
+        ({"tool_calls": [{"id": 5, "function": None}]}, CallPiece(None, None, "", "")),
+        ({"function_call": {"name": "f", "arguments": "{}"}}, CallPiece(0, None, "f", "{}")),
+        ({"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]}, CallPiece(None, "1", "f", "")),
+        (
+            {"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}}]},
+            CallPiece(None, "1", "f", {"a": 1}),
+        ),
+        (
+            {"content": [{"type": "input_json_delta", "index": 2, "partial_json": '{"a'}]},
+            CallPiece(2, None, "", '{"a'),
+        ),
+    ],
+)
+def test_calls_are_found_in_all_forms(message: dict[str, Any], call: CallPiece):
+    assert split_message(message).calls == [call]
+
+
+@pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": ["f"]}, {"function_call": "f"}])
+def test_what_is_no_call_is_none(message: dict[str, Any]):
+    assert split_message(message).calls == []
+
+
+def test_all_else_stays():
+    parts = split_message({"role": "assistant", "refusal": "No.", "content": ["Hi", IMAGE, 5, {"type": "text"}]})
+    assert parts.rest == {"role": "assistant", "refusal": "No."}
+    assert parts.content == ["Hi", IMAGE, 5, {"type": "text"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "joined"),
+    [
+        ("Hi", ("Hi", [])),
+        (None, ("", [])),
+        (["a", IMAGE, {"type": "text", "text": "b"}], ("ab", [IMAGE])),
+        (5, ("5", [])),
+        ({"a"}, ("\"{'a'}\"", [])),
+    ],
+)
+def test_the_text_of_a_content_is_one(content: object, joined: tuple[str, list[object]]):
+    assert joined_text(content) == joined

@@ -1,0 +1,72 @@
+"""Arguments that do not fit, as far as a model can mend them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from llama3_tools import Tool
+from llama3_tools.chat.misfits import ArgumentChecks
+
+OPEN = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}}
+CLOSED = {**OPEN, "additionalProperties": False}
+
+
+@pytest.fixture(params=["with jsonschema", "without"])
+def has_extra(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    if request.param == "without":
+        monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
+        monkeypatch.setitem(sys.modules, "jsonschema", None)
+    return bool(request.param == "with jsonschema")
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "problems"),
+    [
+        (OPEN, {"n": 1}, 0),
+        (OPEN, {"n": "soon"}, 1),
+        (OPEN, {"m": 1}, 0),
+        (CLOSED, {"m": 1}, 1),
+        ({**OPEN, "required": ["n"]}, {}, 1),
+        ({}, {"m": 1}, 0),
+    ],
+)
+def test_they_are_told_and_a_parameter_that_is_forbidden_is_one(
+    has_extra: bool, schema: dict[str, Any], arguments: dict[str, Any], problems: int
+):
+    del has_extra
+    checks = ArgumentChecks({"f": Tool("f", "", schema)})
+    assert len(checks.misfits("f", arguments)) == problems
+    assert checks.misfits("f", arguments) == checks.misfits("f", arguments)
+
+
+def test_other_rules_of_a_schema_take_jsonschema(has_extra: bool):
+    assert len(ArgumentChecks({"f": Tool("f", "", OPEN)}).misfits("f", {"n": 10})) == has_extra
+
+
+def test_an_unknown_tool_has_none_and_no_model_can_mend_a_schema():
+    assert ArgumentChecks({}).misfits("f", {"n": "x"}) == []
+    broken = Tool("f", "", {"type": "object", "properties": {"n": {"type": "string", "minLength": "x"}}})
+    assert ArgumentChecks({"f": broken}).misfits("f", {"n": 5}) == []
+
+
+def test_too_deep_is_no_misfit():
+    nested: dict[str, Any] = {}
+    for _ in range(50_000):
+        nested = {"n": nested}
+    schema = {"type": "object", "properties": {"n": {"$ref": "#"}}}
+    assert ArgumentChecks({"f": Tool("f", "", schema)}).misfits("f", nested) == []
+
+
+def test_a_framework_may_accept_more():
+    seen: list[object] = []
+
+    def accepts(name: str, arguments: dict[str, Any]) -> bool:
+        seen.append((name, arguments))
+        return arguments["n"] == "one"
+
+    checks = ArgumentChecks({"f": Tool("f", "", OPEN)}, accepts)
+    assert [len(checks.misfits("f", {"n": n})) for n in ("one", "two", 3)] == [0, 1, 0]
+    assert seen == [("f", {"n": "one"}), ("f", {"n": "two"})], "it is asked only about what does not fit"

@@ -1,0 +1,61 @@
+"""The options of a conversation."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from chats import CITY, TOOLS, made
+from llama3_tools import ReadOptions
+from llama3_tools.chat import ChatOptions, ToolChat
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"read": {}}, TypeError, "read is a ReadOptions, not a dict"),
+        ({"tools_in": "prompt"}, ValueError, 'tools_in is one of "user", "system", "request"; not \'prompt\''),
+        ({"tool_role": "function"}, ValueError, 'tool_role is one of "user", "tool", "ipython"; not'),
+        ({"prompt_format": "xml"}, ValueError, "prompt_format is one of"),
+        ({"repeated_calls": "drop"}, ValueError, 'repeated_calls is one of "report", "keep"; not'),
+        ({"max_retries": "1"}, TypeError, "max_retries is a whole number, not '1'"),
+        ({"max_retries": True}, TypeError, "max_retries is a whole number, not True"),
+        ({"max_retries": -1}, ValueError, "max_retries is 0 or more, not -1"),
+    ],
+)
+def test_what_is_no_option_is_an_error(options: dict[str, Any], error: type[Exception], says: str):
+    with pytest.raises(error, match=f"^{says}"):
+        ChatOptions(**options)
+
+
+def test_a_chat_takes_options_and_no_dict():
+    with pytest.raises(TypeError, match="^options is a ChatOptions, not a dict$"):
+        ToolChat([], {})  # type: ignore[arg-type]
+
+
+def test_the_defaults():
+    options = ChatOptions()
+    assert options.read == ReadOptions(on_unknown_tool="call", coerce_arguments=True)
+    assert (options.tools_in, options.tool_role, options.prompt_format) == ("user", "user", "json")
+    assert (options.repeated_calls, options.max_retries) == ("report", 1)
+
+
+def test_a_chat_can_be_pickled_and_shared_by_threads():
+    chat = pickle.loads(pickle.dumps(ToolChat(TOOLS, ChatOptions(max_retries=2))))  # noqa: S301 (our own)
+    assert chat.options.max_retries == 2
+    assert list(chat.tools) == ["get_weather", "now", "light"]
+
+    def calls(_: int) -> object:
+        return made(chat.request([], tool_choice="now").read({"content": CITY}).tool_calls)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(calls, range(40))) == [[("get_weather", {"city": "Paris"})]] * 40
+
+
+def test_progress_is_no_part_of_it():
+    chat = ToolChat(TOOLS, ChatOptions(read=ReadOptions(progress=True)))
+    stream = chat.request([]).stream()
+    assert stream.feed({"content": CITY[:30]}) == []

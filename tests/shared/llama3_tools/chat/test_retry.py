@@ -1,0 +1,148 @@
+"""When a model is asked again, and what it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chats import CITY, TOOLS, asked, made, native, read_in_every_way, refusals
+from llama3_tools import ReadOptions
+from llama3_tools.chat import ChatOptions, ToolChat
+
+BAD = '{"name": "now", "parameters": {oops}}'
+MISFIT = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
+UNKNOWN = '{"name": "get_weather", "parameters": {"city": "Paris", "town": "Paris"}}'
+EXAMPLE = '{"name": "now", "parameters": {"example_name": "example_value"}}'
+
+
+def told(message: dict[str, Any], **options: Any) -> list[tuple[str, Any]] | None:  # noqa: ANN401
+    """What the model is shown beside the conversation, if it is asked again."""
+    request = asked(**options)
+    again = request.retry(read_in_every_way(request, message))
+    if again is None:
+        return None
+    assert again.messages[:-2] == request.messages
+    assert again.retried == 1
+    return [(shown["role"], shown["content"]) for shown in again.messages[-2:]]
+
+
+def test_a_malformed_call_is_sent_back():
+    assert told({"content": f"Sure. {BAD}"}) == [
+        ("assistant", f"Sure. {BAD}"),
+        (
+            "user",
+            "Error of now: The call is malformed, and was not run: expected a key or '}' at offset 37, found 'o'. "
+            f"Write all of it again, in the form {EXAMPLE}",
+        ),
+    ]
+
+
+def test_so_is_one_of_the_servers():
+    shown = told({"content": None, "tool_calls": [native("now", "{oops")]})
+    assert shown == [
+        ("assistant", '{"name": "now", "parameters": {oops}'),
+        (
+            "user",
+            "Error of now: The call is malformed, and was not run: its arguments are no JSON object. "
+            f"Write all of it again, in the form {EXAMPLE}",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "problem", "form"),
+    [
+        (MISFIT, '$.days: expected integer, got the string "soon"', '{"city": "<string>", "days": "<integer>"}'),
+        (UNKNOWN, "$.town: unknown, expected only city, days", '{"city": "<string>"}'),
+    ],
+)
+def test_a_call_whose_arguments_do_not_fit_is_sent_back_with_its_form(call: str, problem: str, form: str):
+    complaint = (
+        f"Error of get_weather: The arguments do not fit, and the call was not run: {problem}. "
+        f'Write all of it again, in the form {{"name": "get_weather", "parameters": {form}}}'
+    )
+    assert told({"content": f"Sure. {call}"}) == [("assistant", f"Sure. {call}"), ("user", complaint)]
+    sent = {"content": "Sure.", "tool_calls": [native("get_weather", call.partition('"parameters": ')[2][:-1])]}
+    assert told(sent) == [("assistant", f"Sure. {call}"), ("user", complaint)]
+
+
+def test_beside_parts_other_than_text_too():
+    image = {"type": "image_url", "image_url": {"url": "data:"}}
+    for call, count in ((MISFIT, 2), (BAD, 2)):
+        shown = told({"content": [image, {"type": "text", "text": call}]})
+        assert shown is not None
+        assert shown[0] == ("assistant", [image, {"type": "text", "text": call}])
+        assert len(shown[0][1]) == count
+
+
+@pytest.mark.parametrize("good", [{"content": f"{CITY} {BAD}"}, {"content": f"{CITY} {MISFIT}"}])
+def test_beside_a_good_call_nothing_is_sent_back(good: dict[str, Any]):
+    assert told(good) is None
+
+
+@pytest.mark.parametrize("text", [f"{MISFIT} {CITY}", f"{CITY} {MISFIT}", f"[{MISFIT}, {CITY}]"])
+def test_beside_a_good_call_a_misfit_runs(text: str):
+    assert len(read_in_every_way(asked(), {"content": text}).tool_calls) == 2
+
+
+def test_a_misfit_that_is_sent_back_does_not_run():
+    reply = asked().read({"content": MISFIT}, "stop")
+    assert (reply.tool_calls, reply.finish_reason, refusals(reply)) == ((), "stop", [("get_weather", "misfit")])
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_retries": 0}, {"request": {"retried": 1}}, {"read": {"coerce_arguments": False}}]
+)
+def test_a_misfit_that_is_not_sent_back_runs(options: dict[str, Any]):
+    request = asked(**options)
+    reply = read_in_every_way(request, {"content": MISFIT})
+    assert made(reply.tool_calls) == [("get_weather", {"city": "Paris", "days": "soon"})]
+    assert request.retry(reply) is None
+
+
+def test_a_model_is_asked_again_once_and_never_in_a_loop():
+    request = asked()
+    again = request.retry(request.read({"content": BAD}))
+    assert again is not None
+    assert again.retry(again.read({"content": BAD})) is None
+    assert len(again.read({"content": CITY}).tool_calls) == 1
+
+
+def test_or_as_often_as_is_asked_for():
+    again = asked(max_retries=2)
+    for _ in range(2):
+        again = again.retry(again.read({"content": BAD})) or pytest.fail("it is not asked")
+    assert again.retried == 2
+    assert again.retry(again.read({"content": BAD})) is None
+
+
+def test_an_answer_without_calls_is_an_answer_unless_one_has_to_be_called():
+    hello = {"content": "Hello."}
+    assert told(hello) is None
+    assert told(hello, request={"tool_choice": "none"}) is None
+    for choice in ("required", "now"):
+        assert told(hello, request={"tool_choice": choice}) == [
+            ("assistant", "Hello."),
+            ("user", "Your last reply holds no function call. Call a function, in the format that you were given."),
+        ]
+
+
+def test_what_a_framework_accepts_is_no_misfit():
+    options = ChatOptions(read=ReadOptions(coerce_arguments=True))
+    chat = ToolChat(TOOLS, options, accepts=lambda name, arguments: name == "get_weather" and "days" in arguments)
+    assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 1
+    assert len(chat.request([]).read({"content": UNKNOWN}).tool_calls) == 0
+
+
+def test_the_form_is_that_of_the_prompt():
+    shown = told({"content": BAD}, prompt_format="function")
+    assert shown is not None
+    assert shown[1][1].endswith('in the form <function=now>{"example_name": "example_value"}</function>')
+
+
+def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
+    request = asked(request={"parallel_tool_calls": False})
+    reply = read_in_every_way(request, {"content": f"{MISFIT} {CITY}"})
+    assert (reply.tool_calls, len(reply.report.surplus)) == ((), 1)
+    assert request.retry(reply) is not None

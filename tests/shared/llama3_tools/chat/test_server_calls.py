@@ -1,0 +1,205 @@
+"""Calls that a server found itself: in pieces of all kinds, and held to the rules of calls in text."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from chats import CITY, asked, call_of, made, native, read_in_every_way, refusals
+from llama3_tools import Limits
+from llama3_tools.chat.messages import CallPiece
+from llama3_tools.chat.server_calls import ServerCalls
+
+PARIS = '{"city": "Paris"}'
+
+
+def gathered(*pieces: CallPiece) -> list[tuple[str | None, str, str]]:
+    calls = ServerCalls()
+    for piece in pieces:
+        calls.add(piece)
+    return [(call.id, call.name, call.text) for call in calls.gathered]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "calls"),
+    [
+        pytest.param(
+            [CallPiece(0, "a", "f", ""), CallPiece(0, None, "", "{"), CallPiece(0, None, "", "}")],
+            [("a", "f", "{}")],
+            id="as OpenAI sends them",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", "{"), CallPiece(0, "a", "f", "}")], [("a", "f", "{}")], id="name and id repeated"
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "ge", ""), CallPiece(0, None, "t", "{}")], [("a", "get", "{}")], id="name in pieces"
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", "{"), CallPiece(1, "b", "g", "{"), CallPiece(0, None, "", "}")],
+            [("a", "f", "{}"), ("b", "g", "{")],
+            id="two at once",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", "{}"), CallPiece(0, "b", "g", "{}")],
+            [("a", "f", "{}"), ("b", "g", "{}")],
+            id="all numbered 0, with ids",
+        ),
+        pytest.param(
+            [CallPiece(0, None, "f", "{}"), CallPiece(0, None, "f", "{}")],
+            [(None, "f", "{}"), (None, "f", "{}")],
+            id="all numbered 0, without ids",
+        ),
+        pytest.param(
+            [CallPiece(0, None, "f", "{"), CallPiece(0, "a", "", "}"), CallPiece(0, "b", "g", "{}")],
+            [("a", "f", "{}"), ("b", "g", "{}")],
+            id="the id comes late",
+        ),
+        pytest.param(
+            [CallPiece(None, "a", "f", "{"), CallPiece(None, "b", "g", "{"), CallPiece(None, "a", "", "}")],
+            [("a", "f", "{}"), ("b", "g", "{")],
+            id="without numbers, by ids",
+        ),
+        pytest.param(
+            [CallPiece(None, None, "f", "{"), CallPiece(None, None, "", "}"), CallPiece(None, None, "f", "{}")],
+            [(None, "f", "{}"), (None, "f", "{}")],
+            id="without either",
+        ),
+        pytest.param([CallPiece(3, None, "", "{}")], [(None, "", "{}")], id="without a beginning"),
+    ],
+)
+def test_pieces_are_gathered(pieces: Sequence[CallPiece], calls: list[tuple[str | None, str, str]]):
+    assert gathered(*pieces) == calls
+
+
+@pytest.mark.parametrize(
+    ("message", "calls"),
+    [
+        ({"content": None, "tool_calls": [native("get_weather", PARIS)]}, [("get_weather", {"city": "Paris"})]),
+        (
+            {"content": "", "tool_calls": [native("get_weather", {"city": "Paris"})]},
+            [("get_weather", {"city": "Paris"})],
+        ),
+        ({"tool_calls": [native("now", ""), native("now", "{}", "b")]}, [("now", {}), ("now", {})]),
+        (
+            {"tool_calls": [native("get_weather", '{"city": "Rome", "city": "Paris"}')]},
+            [("get_weather", {"city": "Paris"})],
+        ),
+        ({"tool_calls": [native("other", '{"n": 1}')]}, [("other", {"n": 1})]),
+        ({"tool_calls": [native("light", '{"on": "true"}')]}, [("light", {"on": True})]),
+    ],
+)
+def test_they_are_called_whole_and_in_pieces(message: dict[str, Any], calls: list[tuple[str, dict[str, Any]]]):
+    reply = read_in_every_way(asked(), message, "stop")
+    assert (made(reply.tool_calls), reply.content, reply.finish_reason) == (calls, None, "tool_calls")
+
+
+def test_parts_of_anthropic_are_calls():
+    parts = [{"type": "text", "text": "Sure."}, {"type": "tool_use", "id": "a", "name": "now", "input": {}}]
+    reply = asked().read({"content": parts}, "tool_use")
+    assert (reply.content, made(reply.tool_calls), reply.finish_reason) == ("Sure.", [("now", {})], "tool_calls")
+
+
+def test_parts_of_anthropic_are_calls_in_a_stream():
+    stream = asked().stream()
+    block = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {}, "index": 1}
+    assert stream.feed({"content": [block]}) == []
+    for piece in (PARIS[:5], PARIS[5:]):
+        assert stream.feed({"content": [{"type": "input_json_delta", "partial_json": piece, "index": 1}]}) == []
+    assert stream.end("tool_use") == [{"tool_calls": [{"index": 0, **call_of("get_weather", PARIS, "a")}]}]
+
+
+@pytest.mark.parametrize(
+    ("call", "refusal", "text"),
+    [
+        (native("now", "{oops"), ("now", "malformed"), '{"name": "now", "parameters": {oops}'),
+        (native("now", "[1]"), ("now", "malformed"), '{"name": "now", "parameters": [1]}'),
+        (native("now", '{"n": NaN}'), ("now", "malformed"), '{"name": "now", "parameters": {"n": NaN}}'),
+        (native("now", {"n": float("inf")}), ("now", "malformed"), '{"name": "now", "parameters": {"n": Infinity}}'),
+        (native("now", '{"s": "\ud83d"}'), ("now", "malformed"), '{"name": "now", "parameters": {"s": "\\ud83d"}}'),
+        (native("", "{}"), ("", "invalid_name"), '{"name": "unknown", "parameters": {}}'),
+        (native("now", '{"n": [[[1]]]}'), ("now", "too_deep"), '{"name": "now", "parameters": {"n": [[[1]]]}}'),
+        (
+            native("now", f'{{"n": "{"x" * 300}"}}'),
+            ("now", "too_long"),
+            f'{{"name": "now", "parameters": {{"n": "{"x" * 300}"}}}}',
+        ),
+    ],
+)
+def test_what_is_no_call_is_text_and_reported(call: dict[str, Any], refusal: tuple[str, str], text: str):
+    request = asked(read={"limits": Limits(max_depth=3, max_call_length=256)})
+    reply = read_in_every_way(request, {"content": "Sure.", "tool_calls": [call]}, "tool_calls")
+    assert (reply.tool_calls, reply.content, reply.finish_reason) == ((), f"Sure. {text}", "stop")
+    assert refusals(reply) == [refusal]
+    [refused] = reply.report.refused
+    assert (refused.text, refused.span) == (text, None)
+
+
+def test_too_deep_for_anything_is_too_deep():
+    deep = '{"n": ' * 200 + "1" + "}" * 200
+    assert refusals(asked().read({"tool_calls": [native("now", deep)]})) == [("now", "too_deep")]
+
+
+def test_too_many_are_refused():
+    request = asked(read={"limits": Limits(max_calls=2)})
+    calls = [native("now", "{}"), native("now", '{"a": 1}'), native("now", '{"a": 2}')]
+    reply = request.read({"content": CITY, "tool_calls": calls})
+    assert len(reply.tool_calls) == 2
+    assert refusals(reply) == [("now", "too_many")] * 2
+    assert reply.report.refused[0].told.startswith("The call was not run: it is beyond the first 2 calls. Make fewer")
+
+
+def test_an_unknown_tool_is_a_call_or_text_as_it_is_in_text():
+    message = {"content": None, "tool_calls": [native("rm", "{}")]}
+    assert made(asked().read(message).tool_calls) == [("rm", {})]
+    reply = asked(read={"on_unknown_tool": "text"}).read(message)
+    assert (reply.content, refusals(reply)) == ('{"name": "rm", "parameters": {}}', [("rm", "unknown_tool")])
+
+
+@pytest.mark.parametrize(("arguments", "is_called"), [("{}", True), ('{"a": ', False), ("", False), ('{"a": 1}', True)])
+def test_what_a_limit_cut_off_is_no_call(arguments: str, is_called: bool):
+    reply = read_in_every_way(asked(), {"tool_calls": [native("now", arguments)]}, "length")
+    assert bool(reply.tool_calls) == is_called
+    assert reply.finish_reason == "length"
+    assert refusals(reply) == ([] if is_called else [("now", "truncated")])
+
+
+def test_a_call_that_was_left_in_the_text_is_one():
+    calls = [native("get_weather", PARIS), native("now", "{}")]
+    reply = read_in_every_way(asked(), {"content": f"Sure. {CITY}", "tool_calls": calls})
+    assert (reply.content, made(reply.tool_calls)) == ("Sure.", [("get_weather", {"city": "Paris"}), ("now", {})])
+
+
+def test_two_equal_calls_are_two_if_the_text_has_one():
+    calls = [native("get_weather", PARIS), native("get_weather", PARIS, "b")]
+    assert len(asked().read({"content": CITY, "tool_calls": calls}).tool_calls) == 2
+    assert len(asked().read({"content": "", "tool_calls": calls}).tool_calls) == 2
+
+
+def test_text_goes_first_whatever_came_first():
+    stream = asked().stream()
+    stream.feed({"tool_calls": [{"index": 0, **native("now", "{}")}]})
+    first = stream.feed({"content": CITY})
+    assert first[0]["tool_calls"][0]["function"]["name"] == "get_weather"
+    assert stream.end()[0]["tool_calls"][0]["index"] == 1
+
+
+def test_ids_are_those_of_the_server_and_each_is_of_one_call():
+    calls = [
+        native("now", "{}", "0"),
+        native("now", '{"a": 1}', "0"),
+        native("light", "{}", ""),
+        native("f", "{}", "1"),
+    ]
+    reply = asked().read({"tool_calls": calls})
+    assert [call.id for call in reply.tool_calls] == ["0", "call_1", "call_1", "1"]
+
+
+def test_what_a_program_put_there_stays():
+    day = datetime.date(2026, 1, 2)
+    reply = asked([{"name": "f"}], read={"coerce_arguments": False}).read({"tool_calls": [native("f", {"day": day})]})
+    assert reply.tool_calls[0].arguments == {"day": day}
+    assert reply.tool_calls[0].arguments_json == '{"day": "2026-01-02"}'
+    assert len(asked().read({"tool_calls": [native("f", {(1, 2): 3})]}).tool_calls) == 1

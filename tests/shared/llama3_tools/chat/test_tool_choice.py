@@ -1,0 +1,101 @@
+"""Which tools may be called, in all the ways in which that is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chats import CITY, TOOLS, asked, made, native, refusals
+from llama3_tools import ToolDefinitionError
+from llama3_tools.chat.tool_choice import Choice, read_tool_choice
+
+NAMED = {"type": "function", "function": {"name": "now"}}
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "read"),
+    [
+        (None, Choice()),
+        (False, Choice()),
+        ("auto", Choice()),
+        ("none", Choice("none")),
+        ("required", Choice("required")),
+        ("any", Choice("required")),
+        (True, Choice("required")),
+        ("now", Choice("now")),
+        (NAMED, Choice("now")),
+        ({"type": "function", "name": "now"}, Choice("now")),
+        ({"type": "custom", "custom": {"name": "now"}}, Choice("now")),
+        ({"type": "tool", "name": "now"}, Choice("now")),
+        ({"type": "tool", "name": "now", "disable_parallel_tool_use": True}, Choice("now", None, parallel=False)),
+        ({"type": "auto"}, Choice()),
+        ({"type": "none"}, Choice("none")),
+        ({"type": "any"}, Choice("required")),
+        ({"type": "auto", "disable_parallel_tool_use": True}, Choice(parallel=False)),
+        ({"type": "auto", "disable_parallel_tool_use": False}, Choice()),
+        ({"type": "allowed_tools", "mode": "required", "tools": [NAMED]}, Choice("required", ("now",))),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}, Choice("auto", ("now",))),
+        ({"type": "allowed_tools"}, Choice("auto", ())),
+    ],
+)
+def test_every_form_is_read(tool_choice: object, read: Choice):
+    assert read_tool_choice(tool_choice, ["now", "light"]) == read
+
+
+@pytest.mark.parametrize(
+    "tool_choice",
+    ["rm", 5, {"type": "rm"}, {"type": "function", "function": {"name": "rm"}}, {"type": "function", "function": 5}]
+    + [{"type": "allowed_tools", "tools": [tool]} for tool in ("now", {"name": "rm"}, {"name": ""})],
+)
+def test_what_names_no_tool_is_an_error(tool_choice: object):
+    with pytest.raises(ToolDefinitionError, match=r"is none of .* and the tools: now$"):
+        read_tool_choice(tool_choice, ["now"])
+
+
+def test_the_error_says_that_there_are_none():
+    with pytest.raises(ToolDefinitionError, match="the tools: there are none"):
+        asked([], request={"tool_choice": "now"})
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "last"),
+    [("auto", "}"), ("required", "Call a function in your reply."), (NAMED, "Call the function 'now' in your reply.")],
+)
+def test_the_prompt_says_what_has_to_be_called(tool_choice: object, last: str):
+    prompt, _, hi = asked(request={"tool_choice": tool_choice}).messages[0]["content"].rpartition("\n\n")
+    assert (prompt.splitlines()[-1], hi) == (last, "Hi")
+
+
+def test_with_none_no_tool_is_shown_and_nothing_is_called():
+    request = asked(request={"tool_choice": "none"})
+    assert request.messages == [{"role": "user", "content": "Hi"}]
+    reply = request.read({"content": CITY, "tool_calls": [native("now", "{}")]}, "stop")
+    assert (reply.content, reply.tool_calls) == (f'{CITY} {{"name": "now", "parameters": {{}}}}', ())
+    assert refusals(reply) == [("now", "unknown_tool")]
+    assert request.retry(reply) is None
+
+
+def test_only_allowed_tools_are_shown_and_called():
+    allowed = {"type": "allowed_tools", "mode": "auto", "tools": [NAMED]}
+    request = asked(request={"tool_choice": allowed})
+    assert "get_weather" not in request.messages[0]["content"]
+    reply = request.read({"content": f'{CITY} {{"name": "now", "parameters": {{}}}}'})
+    assert made(reply.tool_calls) == [("now", {})]
+    reply = request.read({"tool_calls": [native("light", "{}")]})
+    assert (reply.tool_calls, refusals(reply)) == ((), [("light", "unknown_tool")])
+
+
+def test_without_tools_nothing_in_text_is_called_and_what_the_server_found_is():
+    request = asked([], request={"tool_choice": "required"})
+    assert request.messages == [{"role": "user", "content": "Hi"}]
+    reply = request.read({"content": CITY, "tool_calls": [native("now", "{}")]})
+    assert (reply.content, made(reply.tool_calls)) == (CITY, [("now", {})])
+    assert request.retry(request.read({"content": "Hello."})) is None
+
+
+@pytest.mark.parametrize("request_options", [{"parallel_tool_calls": False}, {"tool_choice": {"type": "auto"}}])
+def test_parallel_calls_are_an_option_of_the_request(request_options: dict[str, Any]):
+    request = asked(TOOLS, request=request_options)
+    reply = request.read({"content": f'[{CITY}, {{"name": "now", "parameters": {{}}}}]'})
+    assert len(reply.tool_calls) == (1 if "parallel_tool_calls" in request_options else 2)

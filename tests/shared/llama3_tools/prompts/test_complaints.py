@@ -1,0 +1,72 @@
+"""What a model is told of calls that were not run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llama3_tools import RejectionReason
+from llama3_tools.prompts.complaints import complaint, misfit_complaint, render_complaints, with_misfits
+
+FORM = 'in the form {"name": "f", "parameters": {"example_name": "example_value"}}'
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (RejectionReason.MALFORMED, f"The call is malformed, and was not run: why. Write all of it again, {FORM}"),
+        (RejectionReason.TRUNCATED, f"The call is malformed, and was not run: why. Write all of it again, {FORM}"),
+        (RejectionReason.TOO_DEEP, f"The call is beyond a limit, and was not run: why. Write a smaller one, {FORM}"),
+        (RejectionReason.TOO_LONG, f"The call is beyond a limit, and was not run: why. Write a smaller one, {FORM}"),
+        (
+            RejectionReason.TOO_MANY,
+            "The call was not run: it is why. Make fewer calls in one reply, and the others in the next one.",
+        ),
+        (RejectionReason.UNKNOWN_TOOL, "The call was not run: why."),
+    ],
+)
+def test_each_reason_has_words(reason: RejectionReason, told: str):
+    assert complaint("f", reason, "why") == told
+
+
+def test_a_call_without_a_name_has_an_example():
+    told = complaint(None, RejectionReason.MALFORMED, "why", prompt_format="pythonic")
+    assert told.endswith("in the form [example_function_name(example_name='example_value')]")
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "form"),
+    [
+        (
+            {"properties": {"a": {"type": "string"}, "b": {}}, "required": ["b"]},
+            {"a": 1},
+            '{"a": "<string>", "b": "<value>"}',
+        ),
+        (
+            {"properties": {"a": {"type": ["string", "null"]}, "c": True}},
+            {"a": 1, "c": 2},
+            '{"a": "<value>", "c": "<value>"}',
+        ),
+        ({"properties": {"a": {"type": "string"}}, "required": True}, {}, "{}"),
+        ({"properties": 5}, {"a": 1}, "{}"),
+    ],
+)
+def test_the_form_of_a_misfit_has_what_is_required_and_what_was_written(
+    schema: dict[str, Any], arguments: dict[str, Any], form: str
+):
+    told = misfit_complaint("f", ["one", "two"], schema=schema, arguments=arguments)
+    assert told == (
+        "The arguments do not fit, and the call was not run: one; two. "
+        f'Write all of it again, in the form {{"name": "f", "parameters": {form}}}'
+    )
+
+
+def test_complaints_are_rendered_as_results_are():
+    assert render_complaints([("f", "one"), (None, "two")]) == "Error of f: one\n\nError of a tool: two"
+    assert render_complaints([]) == ""
+
+
+def test_a_result_without_misfits_stays():
+    assert with_misfits("x", []) == "x"
+    assert with_misfits("x", ["one", "two"]) == "x\n(The arguments did not fit. one; two)"
