@@ -144,12 +144,14 @@ def names_in(delta: Delta) -> list[str]:
 
 def content_in(deltas: Sequence[Delta]) -> str:
     """The text of deltas; each part other than text is a mark in it."""
-    texts: list[str] = []
-    for delta in deltas:
-        content = delta.get("content") or ""
-        for part in [content] if isinstance(content, str) else content:
-            texts.append(part if isinstance(part, str) else part["text"] if part["type"] == "text" else "¤")
-    return "".join(texts)
+    contents = [delta.get("content") or "" for delta in deltas]
+    parts = [part for content in contents for part in ([content] if isinstance(content, str) else content)]
+    return "".join(part if isinstance(part, str) else text_in(part) for part in parts)
+
+
+def text_in(part: Mapping[str, Any]) -> str:
+    """The text of a part, or a mark."""
+    return str(part["text"]) if part["type"] == "text" else "¤"
 
 
 def calls_in(deltas: Sequence[Delta]) -> list[dict[str, Any]]:

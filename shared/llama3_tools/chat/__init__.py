@@ -8,6 +8,7 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
+from llama3_tools.chat.kept_chats import kept_chat
 from llama3_tools.chat.options import ChatOptions, RepeatedCalls, ToolRole, ToolsPlace
 from llama3_tools.chat.report import RefusedCall, Reply, Report
 from llama3_tools.chat.stream import ChatStream
@@ -24,4 +25,5 @@ __all__ = [
     "ToolChat",
     "ToolRole",
     "ToolsPlace",
+    "kept_chat",
 ]

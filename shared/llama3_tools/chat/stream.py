@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -21,6 +21,7 @@ from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
 from llama3_tools.stream.machine import ExtractionStream
 from llama3_tools.values import (
+    CallProgress,
     Event,
     Extraction,
     ReasoningDelta,
@@ -29,7 +30,6 @@ from llama3_tools.values import (
     Span,
     TextDelta,
     ToolCall,
-    ToolCallReady,
 )
 
 __all__ = ["ChatStream", "Delta", "Reading"]
@@ -76,7 +76,8 @@ class ChatStream:
 
     Text and reasoning come as soon as they are certain, each call of the text whole, when its last character has
     arrived. The server's own calls come at the end, as they stand after those in the text. Keys that are none of
-    `content`, `tool_calls`, `function_call` and the reasoning's come through as they are.
+    `content`, `tool_calls`, `function_call` and the reasoning's come through as they are. With
+    `ReadOptions(progress=True)`, `tool_call_progress` says how far a call has come.
 
     >>> from llama3_tools.chat import ToolChat
     >>> stream = ToolChat([{"name": "now"}]).request([{"role": "user", "content": "The time?"}]).stream()
@@ -209,7 +210,10 @@ class ChatStream:
             elif isinstance(event, ReasoningDelta):
                 self._order.interrupt()
                 deltas.append(self._thoughts.add(event.text, is_server=False))
-            elif isinstance(event, ToolCallReady):
+            elif isinstance(event, CallProgress):
+                progress = {**asdict(event), "name": self._reading.names.own(event.name)}
+                deltas.append({"tool_call_progress": progress})
+            else:
                 call = event.tool_call
                 if self._written.take_call(call.span):
                     self._order.interrupt()

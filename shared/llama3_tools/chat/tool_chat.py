@@ -129,7 +129,7 @@ class ToolChat:
     def _reading(self, readable: Sequence[Tool], tools: Mapping[str, Tool], read: ReadOptions) -> Reading:
         prompt_format = self.options.prompt_format
         formats = formats_asked_for(prompt_format, read.formats, tools=tools) if readable else "none"
-        options = replace(read, formats=formats, progress=False)
+        options = replace(read, formats=formats)
         extractor = without_start = Extractor(readable, options=options)
         if read.starts_reasoning:
             without_start = Extractor(readable, options=replace(options, starts_reasoning=False))

@@ -148,7 +148,12 @@ def test_a_tool_that_failed_says_so():
 
 
 def test_an_id_that_is_used_again_is_of_the_newer_call():
-    turns = (calling(native("f", "{}", "0")), result("x", "0"), calling(native("g", "{}", "0")), result("y", "0"))
+    turns = (
+        calling(native("f", "{}", "0"), text="Sure."),
+        result("x", "0"),
+        calling(native("g", "{}", "0")),
+        result("y", "0"),
+    )
     assert [content for role, content in contents(*turns) if role == "user"] == ["Result of f: x", "Result of g: y"]
 
 

@@ -32,7 +32,7 @@ def test_what_is_no_option_is_an_error(options: dict[str, Any], error: type[Exce
 
 
 def test_a_chat_takes_options_and_no_dict():
-    with pytest.raises(TypeError, match="^options is a ChatOptions, not a dict$"):
+    with pytest.raises(TypeError, match=r"^options is a ChatOptions, not a dict$"):
         ToolChat([], {})  # type: ignore[arg-type]
 
 
@@ -55,7 +55,10 @@ def test_a_chat_can_be_pickled_and_shared_by_threads():
         assert list(threads.map(calls, range(40))) == [[("get_weather", {"city": "Paris"})]] * 40
 
 
-def test_progress_is_no_part_of_it():
-    chat = ToolChat(TOOLS, ChatOptions(read=ReadOptions(progress=True)))
-    stream = chat.request([]).stream()
-    assert stream.feed({"content": CITY[:30]}) == []
+def test_progress_is_told_if_it_is_asked_for():
+    stream = ToolChat(TOOLS, ChatOptions(read=ReadOptions(progress=True))).request([]).stream()
+    progress = {"name": "get_weather", "characters": 40, "status": "writing"}
+    assert stream.feed({"content": CITY[:40]}) == [{"tool_call_progress": progress}]
+    call, ready = stream.feed({"content": CITY[40:]})
+    assert list(call) == ["tool_calls"]
+    assert ready["tool_call_progress"]["status"] == "ready"

@@ -32,8 +32,10 @@ def test_a_malformed_call_is_sent_back():
         ("assistant", f"Sure. {BAD}"),
         (
             "user",
-            "Error of now: The call is malformed, and was not run: expected a key or '}' at offset 37, found 'o'. "
-            f"Write all of it again, in the form {EXAMPLE}",
+            (
+                "Error of now: The call is malformed, and was not run: expected a key or '}' at offset 37, found 'o'. "
+                f"Write all of it again, in the form {EXAMPLE}"
+            ),
         ),
     ]
 
@@ -44,8 +46,10 @@ def test_so_is_one_of_the_servers():
         ("assistant", '{"name": "now", "parameters": {oops}'),
         (
             "user",
-            "Error of now: The call is malformed, and was not run: its arguments are no JSON object. "
-            f"Write all of it again, in the form {EXAMPLE}",
+            (
+                "Error of now: The call is malformed, and was not run: its arguments are no JSON object. "
+                f"Write all of it again, in the form {EXAMPLE}"
+            ),
         ),
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -198,7 +198,7 @@ def test_ids_are_those_of_the_server_and_each_is_of_one_call():
 
 
 def test_what_a_program_put_there_stays():
-    day = datetime.date(2026, 1, 2)
+    day = dt.date(2026, 1, 2)
     reply = asked([{"name": "f"}], read={"coerce_arguments": False}).read({"tool_calls": [native("f", {"day": day})]})
     assert reply.tool_calls[0].arguments == {"day": day}
     assert reply.tool_calls[0].arguments_json == '{"day": "2026-01-02"}'

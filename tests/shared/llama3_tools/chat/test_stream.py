@@ -81,6 +81,15 @@ def test_the_content_is_the_text_without_calls_and_other_parts_stay(message: dic
     assert asked().read(message).content == content
 
 
+def test_a_message_of_openai_has_calls_if_there_are_any():
+    assert asked().read({"content": "Hi"}).to_openai() == {"role": "assistant", "content": "Hi"}
+    assert asked().read({"content": CITY}).to_openai() == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [call_of("get_weather", PARIS)],
+    }
+
+
 def test_other_keys_come_through_and_a_delta_without_anything_gives_nothing():
     stream = asked().stream()
     assert stream.feed({"role": "assistant", "content": ""}) == [{"role": "assistant"}]

@@ -1,0 +1,57 @@
+"""Chats with tools that request after request brings again: each is made once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from llama3_tools.chat.options import ChatOptions
+from llama3_tools.chat.tool_chat import ToolChat
+from llama3_tools.options import new_call_id
+from llama3_tools.tools import ToolLike
+
+__all__ = ["kept_chat"]
+
+_KEPT = 64
+"""How many are kept: those that were asked for last."""
+
+_Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
+
+
+def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
+    return tools
+
+
+def kept_chat(
+    tools: Sequence[Mapping[str, Any]], options: ChatOptions | None = None, read: _Reader = _as_given
+) -> ToolChat:
+    """Return the chat with tools that are dicts: the one that was made before if the same were given.
+
+    >>> kept_chat([{"name": "now"}]) is kept_chat([{"name": "now"}])
+    True
+
+    Args:
+        tools: the tool dicts, which may change later on.
+        options: how conversations are held. With an `id_factory` of the caller's, no chat is kept, as it would keep
+            alive what that belongs to.
+        read: makes declarations of the tools.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a declaration that cannot be read.
+    """
+    chosen = ChatOptions() if options is None else options
+    if chosen.read.id_factory is not new_call_id:
+        return ToolChat(read(tools), chosen)
+    try:
+        written = json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
+        return ToolChat(read(tools), chosen)
+    return _chat(written, chosen, read)
+
+
+@lru_cache(_KEPT)
+def _chat(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
+    return ToolChat(read(json.loads(written)), options)
