@@ -32,15 +32,15 @@ from llama3_tools.values import (
     ToolCall,
 )
 
-__all__ = ["ChatStream", "Delta", "Reading"]
+__all__ = ["AnswerReaders", "ChatStream", "Delta"]
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How the answers to a request are read."""
+class AnswerReaders:
+    """What reads the answers to a request."""
 
     extractor: Extractor
     """Reads the text."""
@@ -92,14 +92,14 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(self, reading: Reading, order: CallOrder) -> None:
+    def __init__(self, readers: AnswerReaders, order: CallOrder) -> None:
         """Begin an answer.
 
         Args:
-            reading: how it is read.
+            readers: what reads it.
             order: decides which calls run.
         """
-        self._reading = reading
+        self._readers = readers
         self._order = order
         self._text: ExtractionStream | None = None
         self._written = _Written()
@@ -154,16 +154,16 @@ class ChatStream:
         complete = is_complete(finish_reason)
         text = self._begun()
         deltas = self._taken(text.flush(complete=complete))
-        refused = [self._refused(attempt) for attempt in self._reading.told(text.extraction)]
+        refused = [self._refused(attempt) for attempt in self._readers.told(text.extraction)]
         ids = {call.id for call in text.extraction.tool_calls}
         for call in self._server.gathered:
-            name = self._reading.names.own(call.name)
-            read = self._reading.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
+            name = self._readers.names.own(call.name)
+            read = self._readers.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
                 deltas += self._called(self._order.take_from_server(read))
             else:
                 refused.append(read)
-                deltas += self._content.append(read.text)
+                deltas += self._as_text(read.text)
         refused += [self._misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
         self._finish(refused, reason)
@@ -178,21 +178,21 @@ class ChatStream:
         self._require_open("abort()")
         text = self._begun()
         deltas = self._taken(text.abort())
-        refused = [self._refused(attempt) for attempt in self._reading.told(text.extraction)]
+        refused = [self._refused(attempt) for attempt in self._readers.told(text.extraction)]
         for call, problems in self._order.waiting:
             deltas += self._content.append(self._written.text[slice(*call.span)])
             refused.append(self._misfit(call, problems))
         for unread in self._server.gathered:
             refused.append(self._cut_off(unread))
-            deltas += self._content.append(refused[-1].text)
+            deltas += self._as_text(refused[-1].text)
         self._finish(refused, None)
         return deltas
 
     def _begun(self) -> ExtractionStream:
         """Begin to read with the first text, as it depends on what the server sends before it."""
         if self._text is None:
-            reading = self._reading
-            self._text = (reading.without_start if self._thoughts else reading.extractor).stream()
+            readers = self._readers
+            self._text = (readers.without_start if self._thoughts else readers.extractor).stream()
         return self._text
 
     def _fed(self, text: str) -> list[Delta]:
@@ -211,13 +211,13 @@ class ChatStream:
                 self._order.interrupt()
                 deltas.append(self._thoughts.add(event.text, is_server=False))
             elif isinstance(event, CallProgress):
-                progress = {**asdict(event), "name": self._reading.names.own(event.name)}
+                progress = {**asdict(event), "name": self._readers.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
             else:
                 call = event.tool_call
                 if self._written.take_call(call.span):
                     self._order.interrupt()
-                deltas += self._called(self._order.take(replace(call, name=self._reading.names.own(call.name))))
+                deltas += self._called(self._order.take(replace(call, name=self._readers.names.own(call.name))))
         return deltas
 
     def _called(self, calls: Iterable[ToolCall]) -> list[Delta]:
@@ -226,24 +226,28 @@ class ChatStream:
         first = len(self._order.called) - len(calls)
         return [{"tool_calls": [{"index": first + place, **call.to_openai()}]} for place, call in enumerate(calls)]
 
+    def _as_text(self, call: str) -> list[Delta]:
+        """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
+        return [] if call in self._written.text else self._content.append(call)
+
     def _refused(self, attempt: Rejection) -> RefusedCall:
-        name = self._reading.names.own(attempt.name or "")
-        told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._reading.prompt_format)
+        name = self._readers.names.own(attempt.name or "")
+        told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._readers.prompt_format)
         text = self._written.text[slice(*attempt.span)]
-        call_id = written_id(self._reading.options.id_factory)
+        call_id = written_id(self._readers.options.id_factory)
         return RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
 
     def _misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
-        told = self._reading.misfit(call.name, problems, call.arguments)
+        told = self._readers.misfit(call.name, problems, call.arguments)
         is_text = call.format != NATIVE
         text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
         span = call.span if is_text else None
         return RefusedCall(call.id, call.name, MISFIT, "; ".join(problems), text, span, told)
 
     def _cut_off(self, call: UnreadCall) -> RefusedCall:
-        call_id = call.id or written_id(self._reading.options.id_factory)
-        name = self._reading.names.own(call.name)
-        return self._reading.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
+        call_id = call.id or written_id(self._readers.options.id_factory)
+        name = self._readers.names.own(call.name)
+        return self._readers.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
 
     def _finish(self, refused: list[RefusedCall], finish_reason: str | None) -> None:
         order = self._order

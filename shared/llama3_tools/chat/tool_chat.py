@@ -14,7 +14,7 @@ from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOptions
 from llama3_tools.chat.report import MISFIT, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
-from llama3_tools.chat.stream import ChatStream, Reading
+from llama3_tools.chat.stream import AnswerReaders, ChatStream
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
@@ -48,27 +48,34 @@ class ToolChat:
     """
 
     def __init__(
-        self, tools: Iterable[ToolLike] = (), options: ChatOptions | None = None, *, accepts: Accepts | None = None
+        self,
+        tools: Iterable[ToolLike] | None = (),
+        options: ChatOptions | None = None,
+        *,
+        accepts: Accepts | None = None,
     ) -> None:
         """Declare the tools.
 
         Args:
-            tools: the tools, as tool dicts or `Tool`s.
+            tools: the tools, as tool dicts or `Tool`s. Without any, nothing in text is a call. `None`: the tools are
+                not known, none is shown, and any name may be called.
             options: how conversations are held. `None`: `ChatOptions()`.
             accepts: whether a tool, by its name, takes arguments that its schema does not. `None`: none does.
 
         Raises:
             TypeError: `tools` is no list of tools, or `options` no `ChatOptions`.
             ToolDefinitionError: a declaration that cannot be read.
+            ValueError: `repair` has no `tools` to go by.
         """
         if options is not None and not isinstance(options, ChatOptions):
             raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
-        self._set_up(declare_tools(tools), options or ChatOptions(), accepts)
+        self._set_up(None if tools is None else declare_tools(tools), options or ChatOptions(), accepts)
 
-    def _set_up(self, tools: dict[str, Tool], options: ChatOptions, accepts: Accepts | None) -> None:
+    def _set_up(self, declared: dict[str, Tool] | None, options: ChatOptions, accepts: Accepts | None) -> None:
         self.options = options
         """How conversations are held."""
-        self._tools = tools
+        self._declared = declared
+        self._tools = tools = declared or {}
         self._accepts = accepts
         self._names = ToolNames(tools)
         is_in_request = options.tools_in == "request"
@@ -78,14 +85,15 @@ class ToolChat:
         }
         self._prompts: dict[ToolChoice, str] = {}
         self._checks = ArgumentChecks(tools, accepts)
-        self._calling = self._reading(self._names.readable(tools), tools, options.read)
-        self._silent = self._reading([], {}, replace(options.read, on_unknown_tool="text"))
+        readable = None if declared is None else self._names.readable(tools)
+        self._calling = self._readers(readable, tools, options.read)
+        self._silent = self._readers([], {}, replace(options.read, on_unknown_tool="text"))
 
-    def __getstate__(self) -> tuple[dict[str, Tool], ChatOptions, Accepts | None]:
+    def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, Accepts | None]:
         """Return what it is made of, to copy or pickle it."""
-        return self._tools, self.options, self._accepts
+        return self._declared, self.options, self._accepts
 
-    def __setstate__(self, state: tuple[dict[str, Tool], ChatOptions, Accepts | None]) -> None:
+    def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, Accepts | None]) -> None:
         """Take what `__getstate__` returned."""
         self._set_up(*state)
 
@@ -126,19 +134,22 @@ class ToolChat:
         options = replace(self.options, read=replace(self.options.read, on_unknown_tool="text"))
         return ToolChat([self._tools[name] for name in dict.fromkeys(names)], options, accepts=self._accepts)
 
-    def _reading(self, readable: Sequence[Tool], tools: Mapping[str, Tool], read: ReadOptions) -> Reading:
+    def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
         prompt_format = self.options.prompt_format
-        formats = formats_asked_for(prompt_format, read.formats, tools=tools) if readable else "none"
+        if readable is None:
+            read = replace(read, on_unknown_tool="call", coerce_arguments=False)
+        may_call = readable is None or readable
+        formats = formats_asked_for(prompt_format, read.formats, tools=tools) if may_call else "none"
         options = replace(read, formats=formats)
         extractor = without_start = Extractor(readable, options=options)
         if read.starts_reasoning:
             without_start = Extractor(readable, options=replace(options, starts_reasoning=False))
-        return Reading(
+        return AnswerReaders(
             extractor,
             without_start,
             ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, prompt_format),
             self._names,
-            frozenset(tool.name for tool in readable) if read.on_unknown_tool == "text" else None,
+            frozenset(extractor.tools or ()) if read.on_unknown_tool == "text" else None,
             self._misfit_told,
         )
 
@@ -178,9 +189,9 @@ class ToolChat:
 
     def _complaints(self, text: str) -> str:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn."""
-        reading = self._calling
-        extractor = reading.without_start if self.options.read.split_reasoning else reading.extractor
-        attempts = reading.told(extractor.extract(text))
+        readers = self._calling
+        extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
+        attempts = readers.told(extractor.extract(text))
         prompt_format = self.options.prompt_format
         return render_complaints(
             (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format)) for one in attempts

@@ -137,6 +137,12 @@ def test_what_is_no_call_is_text_and_reported(call: dict[str, Any], refusal: tup
     assert (refused.text, refused.span) == (text, None)
 
 
+def test_a_malformed_call_that_was_left_in_the_text_is_there_once():
+    text = '{"name": "now", "parameters": {oops}'
+    reply = read_in_every_way(asked(), {"content": f"Sure. {text}", "tool_calls": [native("now", "{oops")]})
+    assert reply.content == f"Sure. {text}"
+
+
 def test_too_deep_for_anything_is_too_deep():
     deep = '{"n": ' * 200 + "1" + "}" * 200
     assert refusals(asked().read({"tool_calls": [native("now", deep)]})) == [("now", "too_deep")]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
 from chats import CITY, TOOLS, asked, made, native, refusals
-from llama3_tools import ToolDefinitionError
+from llama3_tools import ReadOptions, ToolDefinitionError
+from llama3_tools.chat import ChatOptions, ToolChat
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 
 NAMED = {"type": "function", "function": {"name": "now"}}
@@ -99,3 +101,17 @@ def test_parallel_calls_are_an_option_of_the_request(request_options: dict[str, 
     request = asked(TOOLS, request=request_options)
     reply = request.read({"content": f'[{CITY}, {{"name": "now", "parameters": {{}}}}]'})
     assert len(reply.tool_calls) == (1 if "parallel_tool_calls" in request_options else 2)
+
+
+def test_tools_that_are_not_known_are_not_shown_and_any_name_is_called():
+    chat = pickle.loads(pickle.dumps(ToolChat(None)))  # noqa: S301 (our own)
+    request = chat.request([{"role": "user", "content": "Hi"}])
+    assert request.messages == [{"role": "user", "content": "Hi"}]
+    assert made(request.read({"content": CITY, "tool_calls": [native("f", "{}")]}).tool_calls) == [
+        ("get_weather", {"city": "Paris"}),
+        ("f", {}),
+    ]
+    assert request.read({"content": CITY, "tool_calls": []}).report.to_dict() == {}
+    assert chat.request([], tool_choice="none").read({"content": CITY}).tool_calls == ()
+    with pytest.raises(ValueError, match="repair is for calls of declared tools"):
+        ToolChat(None, ChatOptions(read=ReadOptions(repair=True)))
