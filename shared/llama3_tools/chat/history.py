@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
 from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, joined_text, split_message
 from llama3_tools.chat.options import ToolRole
+from llama3_tools.chat.report import REFUSED, REPORTED
 from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
-from llama3_tools.prompts.complaints import with_misfits
+from llama3_tools.prompts.complaints import render_complaints, with_misfits
 
 __all__ = ["HistoryOptions", "flatten_history"]
 
 _RESULT_ROLES = {"tool", "function", "ipython"}
+_NOT_SENT = {*REPORTED, "tool_call_id"}  # which LlamaIndex leaves on an answer that a tool gave directly
 _ROLES = {"developer": "system"}
 """Roles that servers of Llama 3 do not know, and those that mean the same."""
 
@@ -30,7 +33,7 @@ def _no_misfits(_name: str, _arguments: dict[str, Any]) -> list[str]:
     return []
 
 
-def _no_complaints(_text: str) -> str:
+def _no_complaints(_text: str, _called: Collection[str]) -> str:
     return ""
 
 
@@ -46,8 +49,9 @@ class HistoryOptions:
     """Returns the name by which the model knows a tool."""
     misfits: Callable[[str, dict[str, Any]], list[str]] = _no_misfits
     """Says what does not fit in the arguments of a call that was run."""
-    complaints: Callable[[str], str] = _no_complaints
-    """Says what was wrong with the calls in an assistant's text that were not run."""
+    complaints: Callable[[str, Collection[str]], str] = _no_complaints
+    """Says what was wrong with the calls in an assistant's text that were not run, given the names of those that were.
+    It is asked if the message does not have it among its `refused_tool_calls`."""
 
 
 class _Called(NamedTuple):
@@ -99,8 +103,8 @@ class _History:
         self._calls: dict[str, _Called] = {}
         self._places = count()
         self._results: list[ToolResult] = []
-        self._text = ""
-        """That of the last message, if it is the model's."""
+        self._complaints: Callable[[], str] = str
+        """Says what was wrong with calls of the last message, if it is the model's."""
 
     def add(self, message: Message) -> None:
         role = message.get("role")
@@ -114,7 +118,7 @@ class _History:
         if parts.results and not parts.content:
             return
         self.end_results()
-        self._text = ""
+        self._complaints = str
         if role == "assistant":
             self._add_assistant(parts)
             return
@@ -128,7 +132,7 @@ class _History:
             return
         results.sort(key=lambda result: self._calls[result.id].place if result.id in self._calls else sys.maxsize)
         contents = [self._content(result) for result in results]
-        if self._text and (complaints := self._options.complaints(self._text)):
+        if complaints := self._complaints():
             contents[-1] = _joined([contents[-1], complaints])
         role = self._options.tool_role
         if role != "tool":
@@ -141,12 +145,20 @@ class _History:
     def _add_assistant(self, parts: MessageParts) -> None:
         calls = [call._replace(name=self._options.shown_name(call.name) or "unknown") for call in parts.calls]
         self._calls |= self._called(calls, parts.calls)  # an id that is used again is that of the newer call
-        self._text = "".join(text for text in parts.content if isinstance(text, str))
+        self._complaints = self._complaints_of(parts)
         written = [call[2:] for call in calls]
         text = render_tool_calls(_rendered(written), prompt_format=self._options.prompt_format) if calls else ""
         content = _listed([*parts.content, text] if text else parts.content)
-        parts.rest.pop("tool_call_id", None)  # LlamaIndex leaves it on an answer that a tool gave directly
-        self.written.append({**parts.rest, "content": content})
+        rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
+        self.written.append({**rest, "content": content})
+
+    def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:
+        refused = parts.rest.get(REFUSED)
+        if isinstance(refused, list):
+            listed = [call for call in refused if isinstance(call, Mapping) and isinstance(call.get("told"), str)]
+            return partial(render_complaints, [(call.get("name") or None, call["told"]) for call in listed])
+        text = "".join(text for text in parts.content if isinstance(text, str))
+        return partial(self._options.complaints, text, {call.name for call in parts.calls})
 
     def _called(self, shown: Sequence[CallPiece], calls: Sequence[CallPiece]) -> dict[str, _Called]:
         names = Counter(call.name for call in shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -77,7 +77,7 @@ def split_message(message: Message) -> MessageParts:
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     content = message.get("content")
     parts.has_content = content is not None
-    for part in [content] if isinstance(content, str) else content or ():
+    for part in _items(content):
         text = text_of(part)
         if text is not None or not isinstance(part, Mapping):
             parts.content.append(part if text is None else text)
@@ -118,6 +118,12 @@ def joined_text(content: object) -> tuple[str, list[Any]]:
     return write_json(content, default=str), []
 
 
+def _items(content: object) -> Sequence[Any]:
+    if isinstance(content, (list, tuple)):
+        return content
+    return () if content is None else (content,)
+
+
 def _of_openai(message: Message) -> Iterator[CallPiece]:
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, (list, tuple)) else ():
@@ -129,7 +135,9 @@ def _of_openai(message: Message) -> Iterator[CallPiece]:
 
 def _of_function(call: Mapping[str, Any], function: object) -> CallPiece:
     given = function if isinstance(function, Mapping) else {}
-    return CallPiece(call.get("index"), _str(call.get("id")), _str(given.get("name")) or "", _arguments(given))
+    number = call.get("index")
+    number = number if isinstance(number, (int, str)) else None
+    return CallPiece(number, _str(call.get("id")), _str(given.get("name")) or "", _arguments(given))
 
 
 def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:

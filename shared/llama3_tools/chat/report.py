@@ -8,10 +8,15 @@ from typing import Any
 from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.values import OpenAIMessage, Span, ToolCall
 
-__all__ = ["MISFIT", "RefusedCall", "Reply", "Report"]
+__all__ = ["MISFIT", "REFUSED", "REPORTED", "RefusedCall", "Reply", "Report"]
 
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
+
+
+REFUSED = "refused_tool_calls"
+REPORTED = ("coerced_arguments", REFUSED, "repeated_tool_calls", "surplus_tool_calls")
+"""The keys of a report as values of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +61,17 @@ class Report:
         """Return the report as values of JSON, without what is empty.
 
         `coerced_arguments` has an entry for each call in which something was changed, deviates, was repaired or does
-        not fit; `refused_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the others.
+        not fit; `refused_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the others. A message may
+        carry these keys: none of them is sent to the model, and the next request takes from `refused_tool_calls` what
+        the model is told. Without that key, it reads the message's text again.
         """
-        told: dict[str, list[Any]] = {
-            "coerced_arguments": [dict(entry) for entry in coerced_arguments(self.calls)],
-            "refused_tool_calls": [_refused(call) for call in self.refused],
-            "repeated_tool_calls": [call.to_openai() for call in self.repeated],
-            "surplus_tool_calls": [call.to_openai() for call in self.surplus],
-        }
-        return {key: entries for key, entries in told.items() if entries}
+        told: tuple[list[Any], ...] = (
+            [dict(entry) for entry in coerced_arguments(self.calls)],
+            [_refused(call) for call in self.refused],
+            [call.to_openai() for call in self.repeated],
+            [call.to_openai() for call in self.surplus],
+        )
+        return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -187,14 +187,19 @@ class ToolChat:
             shown.name, problems, schema=shown.parameters, arguments=arguments, prompt_format=prompt_format
         )
 
-    def _complaints(self, text: str) -> str:
-        """Say what was wrong with the calls in a text that the model wrote in an earlier turn."""
+    def _complaints(self, text: str, called: Collection[str]) -> str:
+        """Say what was wrong with the calls in a text that the model wrote in an earlier turn.
+
+        A tool that it called beside them is left out: the call may be the malformed one, written again.
+        """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
         attempts = readers.told(extractor.extract(text))
         prompt_format = self.options.prompt_format
         return render_complaints(
-            (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format)) for one in attempts
+            (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format))
+            for one in attempts
+            if self._names.own(one.name or "") not in called
         )
 
     def _stream(self, choice: Choice, *, may_retry: bool) -> ChatStream:

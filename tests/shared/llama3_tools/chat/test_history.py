@@ -194,6 +194,22 @@ def test_a_bad_call_is_reported_with_the_results_of_those_that_ran():
     assert alone[1] == {"role": "user", "content": "?"}, "only results are told with it"
 
 
+def test_a_bad_call_of_a_tool_that_ran_may_have_been_written_again():
+    turn = [calling(native("get_weather", '{"city": "Rome"}'), text=f"One: {CITY[:-9]}}}}}"), result("Sunny")]
+    [_, written] = asked().chat.request(turn, tool_choice="none").messages
+    assert written["content"] == "Result of get_weather: Sunny"
+
+
+def test_a_message_may_carry_its_report():
+    reply = asked().read({"content": f'{CITY} {{"name": "light", "parameters": {{oops}}}} [{CITY}]'})
+    odd = {"refused_tool_calls": [5, {"told": 5}]}
+    for report, complaints in ((reply.report.to_dict(), 1), ({"refused_tool_calls": []}, 0), (odd, 0)):
+        message = {**reply.to_openai(), **report}
+        [assistant, written] = asked().chat.request([message, result("Sunny", "call_1")], tool_choice="none").messages
+        assert assistant.keys() == {"role", "content"}
+        assert written["content"].count("Error of light: The call is malformed") == complaints
+
+
 @pytest.mark.parametrize("split_reasoning", [True, False])
 def test_the_model_is_told_what_it_wrote_after_its_thoughts(split_reasoning: bool):
     read = ReadOptions(starts_reasoning=True, split_reasoning=split_reasoning)

@@ -35,6 +35,7 @@ def test_a_server_that_repeats_it_says_it_once():
         ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, CallPiece(None, None, "f", {"a": 1})),
         ({"tool_calls": [native("f", None)]}, CallPiece(None, "a", "f", "")),
         ({"tool_calls": [native("f", [1])]}, CallPiece(None, "a", "f", "[1]")),
+        ({"tool_calls": [{"index": [1], "function": {"name": "f"}}]}, CallPiece(None, None, "f", "")),
         ({"tool_calls": [{"id": 5, "function": None}]}, CallPiece(None, None, "", "")),
         ({"function_call": {"name": "f", "arguments": "{}"}}, CallPiece(0, None, "f", "{}")),
         ({"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]}, CallPiece(None, "1", "f", "")),
@@ -61,6 +62,7 @@ def test_all_else_stays():
     parts = split_message({"role": "assistant", "refusal": "No.", "content": ["Hi", IMAGE, 5, {"type": "text"}]})
     assert parts.rest == {"role": "assistant", "refusal": "No."}
     assert parts.content == ["Hi", IMAGE, 5, {"type": "text"}]
+    assert split_message({"content": IMAGE}).content == [IMAGE]
 
 
 @pytest.mark.parametrize(
