@@ -90,8 +90,9 @@ def split_message(message: Message) -> MessageParts:
             parts.reasoning += _str(part.get("thinking")) or _str(part.get("reasoning")) or ""
         else:
             parts.content.append(part)
-    parts.reasoning += next(filter(None, (_str(message.get(key)) for key in _REASONING)), "")
-    parts.calls += _of_openai(message)
+    # Some clients say both twice: in parts of the content, and beside it.
+    parts.reasoning = next(filter(None, (_str(message.get(key)) for key in _REASONING)), parts.reasoning)
+    parts.calls = list(_of_openai(message)) or parts.calls
     return parts
 
 
@@ -125,11 +126,11 @@ def _items(content: object) -> Sequence[Any]:
 
 
 def _of_openai(message: Message) -> Iterator[CallPiece]:
-    calls = message.get("tool_calls")
+    calls, function = message.get("tool_calls"), message.get("function_call")
     for call in calls if isinstance(calls, (list, tuple)) else ():
         if isinstance(call, Mapping):
             yield _of_function(call, call.get("function"))
-    if isinstance(function := message.get("function_call"), Mapping):
+    if not calls and isinstance(function, Mapping):
         yield _of_function({"index": 0}, function)
 
 

@@ -53,6 +53,13 @@ def test_calls_are_found_in_all_forms(message: dict[str, Any], call: CallPiece):
     assert split_message(message).calls == [call]
 
 
+def test_what_a_client_says_twice_is_there_once():
+    content = [{"type": "thinking", "thinking": "Hm."}, {"type": "tool_use", "id": "a", "name": "f", "input": {}}]
+    calls = {"tool_calls": [native("f", "{}")], "function_call": {"name": "f", "arguments": "{}"}}
+    parts = split_message({"content": content, "reasoning_content": "Hm.", **calls})
+    assert (parts.calls, parts.reasoning) == ([CallPiece(None, "a", "f", "{}")], "Hm.")
+
+
 @pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": ["f"]}, {"function_call": "f"}])
 def test_what_is_no_call_is_none(message: dict[str, Any]):
     assert split_message(message).calls == []
