@@ -144,7 +144,7 @@ def _of_function(call: Mapping[str, Any], function: object) -> CallPiece:
 def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
     arguments = function.get("arguments")
     if arguments is None or isinstance(arguments, (str, Mapping)):
-        return arguments or ""
+        return "" if arguments is None else arguments
     return write_json(arguments, default=str)  # which is no object, and so refused
 
 
