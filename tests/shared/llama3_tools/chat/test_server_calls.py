@@ -164,8 +164,10 @@ def test_an_unknown_tool_is_a_call_or_text_as_it_is_in_text():
     assert (reply.content, refusals(reply)) == ('{"name": "rm", "parameters": {}}', [("rm", "unknown_tool")])
 
 
-@pytest.mark.parametrize(("arguments", "is_called"), [("{}", True), ('{"a": ', False), ("", False), ('{"a": 1}', True)])
-def test_what_a_limit_cut_off_is_no_call(arguments: str, is_called: bool):
+@pytest.mark.parametrize(
+    ("arguments", "is_called"), [("{}", True), ('{"a": ', False), ("", False), ('{"a": 1}', True), ({}, True)]
+)
+def test_what_a_limit_cut_off_is_no_call(arguments: object, is_called: bool):
     reply = read_in_every_way(asked(), {"tool_calls": [native("now", arguments)]}, "length")
     assert bool(reply.tool_calls) == is_called
     assert reply.finish_reason == "length"
