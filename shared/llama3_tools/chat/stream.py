@@ -196,6 +196,8 @@ class ChatStream:
         return self._text
 
     def _fed(self, text: str) -> list[Delta]:
+        if not text:
+            return []
         self._written.add(text)
         return self._taken(self._begun().feed(text))
 

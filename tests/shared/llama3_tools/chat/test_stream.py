@@ -116,6 +116,13 @@ class TestReasoning:
         reply = read_in_every_way(request, {"reasoning_content": "Hm.", "content": f"Hi {CITY}"})
         assert (reply.reasoning, reply.content, len(reply.tool_calls)) == ("Hm.", "Hi", 1)
 
+    def test_nor_if_an_empty_text_came_first(self):
+        stream = asked(read={"split_reasoning": True, "starts_reasoning": True}).stream()
+        for delta in ({"role": "assistant", "content": ""}, {"reasoning_content": "Hm."}, {"content": "Hi"}):
+            stream.feed(delta)
+        stream.end()
+        assert (stream.reply.reasoning, stream.reply.content) == ("Hm.", "Hi")
+
     def test_it_may_come_in_turns(self):
         stream = asked(read={"split_reasoning": True}).stream()
         for delta in ({"reasoning": "a"}, {"content": "<think>b</think>"}, {"reasoning": "c"}, {"thinking": "d"}):
