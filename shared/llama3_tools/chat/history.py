@@ -24,6 +24,7 @@ from llama3_tools.prompts.complaints import render_complaints, with_misfits
 __all__ = ["HistoryOptions", "flatten_history"]
 
 _RESULT_ROLES = {"tool", "function", "ipython"}
+_OF_RESULTS = {"role", "content", "tool_call_id", "is_error"}
 _NOT_SENT = {*REPORTED, "tool_call_id"}  # which LlamaIndex leaves on an answer that a tool gave directly
 _ROLES = {"developer": "system"}
 """Roles that servers of Llama 3 do not know, and those that mean the same."""
@@ -72,7 +73,8 @@ def flatten_history(messages: Iterable[Message], options: HistoryOptions | None 
     A model's calls become part of its text, in one form, whatever the form in which it wrote them. Results become
     messages of one role, each with its tool's name, and with the arguments if its turn has two of one tool. The results
     of one turn come in the order of its calls, and in one message, except in the role `tool`. What the model thought in
-    earlier turns is left out. Parts of a content other than text stay as they are.
+    earlier turns is left out. Parts of a content other than text stay as they are, and so do other keys of a message
+    that is not joined with another one.
 
     >>> call = {"id": "1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     >>> for message in flatten_history([
@@ -139,7 +141,7 @@ class _History:
             self.written.append({"role": role, "content": _joined(contents)})
             return
         for result, content in zip(results, contents, strict=True):
-            rest = {key: result.message[key] for key in ("name",) if key in result.message}
+            rest = {key: value for key, value in result.message.items() if key not in _OF_RESULTS}
             self.written.append({"role": role, "tool_call_id": result.id, **rest, "content": content})
 
     def _add_assistant(self, parts: MessageParts) -> None:

@@ -105,10 +105,10 @@ def test_each_role_of_results_is_one(role: str):
 @pytest.mark.parametrize("tool_role", get_args(ToolRole))
 def test_the_role_of_results_is_an_option(tool_role: str):
     calls = calling(native("f", "{}", "1"), native("g", "{}", "2"))
-    written = flat(calls, result("one", "1", name="f"), result("two", "2"), tool_role=tool_role)[1:]
+    written = flat(calls, result("one", "1", name="f", more=[1]), result("two", "2"), tool_role=tool_role)[1:]
     if tool_role == "tool":
         assert written == [
-            {"role": "tool", "tool_call_id": "1", "name": "f", "content": "Result of f: one"},
+            {"role": "tool", "tool_call_id": "1", "name": "f", "more": [1], "content": "Result of f: one"},
             {"role": "tool", "tool_call_id": "2", "content": "Result of g: two"},
         ]
     else:
