@@ -14,6 +14,13 @@ NOTHING_CALLED = "Your last reply holds no function call. Call a function, in th
 """For a reply that had to call a function and calls none."""
 
 _ALL_AGAIN = "Write all of it again"
+_FLAWS = {
+    RejectionReason.TOO_DEEP: ("beyond a limit", "Write a smaller one"),
+    RejectionReason.TOO_LONG: ("beyond a limit", "Write a smaller one"),
+    RejectionReason.TRUNCATED: ("cut off", _ALL_AGAIN),
+    RejectionReason.QUOTED: ("quoted", "Write it alone"),
+}
+"""What is wrong with a call, and what to do about it; any other one is malformed."""
 _FORM = {"example_name": "example_value"}
 
 
@@ -31,14 +38,11 @@ def complaint(name: str | None, reason: RejectionReason, detail: str, *, prompt_
     """
     if reason is RejectionReason.TOO_MANY:
         return f"The call was not run: it is {detail}. Make fewer calls in one reply, and the others in the next one."
-    if reason in (RejectionReason.TOO_DEEP, RejectionReason.TOO_LONG):
-        told = f"The call is beyond a limit, and was not run: {detail}. Write a smaller one"
-    elif reason is RejectionReason.UNKNOWN_TOOL:
+    if reason is RejectionReason.UNKNOWN_TOOL:
         return f"The call was not run: {detail}."
-    else:
-        told = f"The call is malformed, and was not run: {detail}. {_ALL_AGAIN}"
+    flaw, to_do = _FLAWS.get(reason, ("malformed", _ALL_AGAIN))
     form = render_tool_call(name or "example_function_name", _FORM, prompt_format=prompt_format)
-    return f"{told}, in the form {form}"
+    return f"The call is {flaw}, and was not run: {detail}. {to_do}, in the form {form}"
 
 
 def misfit_complaint(
