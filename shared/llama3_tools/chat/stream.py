@@ -230,7 +230,7 @@ class ChatStream:
 
     def _as_text(self, call: str) -> list[Delta]:
         """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
-        return [] if call in self._written.text else self._content.append(call)
+        return [] if call in (self._begun().extraction.content or "") else self._content.append(call)
 
     def _refused(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
