@@ -124,7 +124,7 @@ class _History:
         if role == "assistant":
             self._add_assistant(parts)
             return
-        content = _listed(parts.content) if parts.results else message.get("content")
+        content = _with_text(parts.content, "") if parts.results else message.get("content")
         self.written.append({**parts.rest, "role": _ROLES.get(str(role), role), "content": content})
 
     def end_results(self) -> None:
@@ -150,7 +150,7 @@ class _History:
         self._complaints = self._complaints_of(parts)
         written = [call[2:] for call in calls]
         text = render_tool_calls(_rendered(written), prompt_format=self._options.prompt_format) if calls else ""
-        content = _listed([*parts.content, text] if text else parts.content)
+        content = _with_text(parts.content, text)
         rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
         self.written.append({**rest, "content": content})
 
@@ -199,11 +199,12 @@ def _decoded(call: CallPiece) -> dict[str, Any] | None:
     return growing.value
 
 
-def _listed(content: Sequence[Any]) -> str | list[Any]:
-    """Return texts and other parts as a content: one text, unless there are other parts."""
+def _with_text(content: Sequence[Any], text: str) -> str | list[Any]:
+    """Return texts and other parts as a content, and a text after them: one text, unless there are other parts."""
     if all(isinstance(part, str) for part in content):
-        return " ".join(filter(None, content))
-    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+        return " ".join(filter(None, ["".join(content), text]))
+    parts = [*content, text] if text else content
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
 
 
 def _joined(contents: Sequence[str | list[Any]]) -> str | list[Any]:

@@ -53,9 +53,22 @@ def test_a_call_that_the_server_found_too_is_no_repeat():
     assert (len(reply.tool_calls), len(reply.report.repeated)) == (1, 1)
 
 
+def test_what_a_list_holds_twice_the_server_may_have_found_twice():
+    calls = [native("light", '{"on": true}', str(place)) for place in range(3)]
+    for count in (1, 2, 3):
+        reply = asked().read({"content": f"[{ON}, {ON}]", "tool_calls": calls[:count]})
+        assert len(reply.tool_calls) == max(count, 2)
+
+
+def test_the_order_of_arguments_does_not_matter():
+    one, other = '{"name": "now", "parameters": {"a": 1, "b": 2}}', '{"name": "now", "parameters": {"b": 2, "a": 1}}'
+    assert len(asked().read({"content": f"{one} Hm. {other}"}).tool_calls) == 1
+
+
 def test_integers_of_any_size_can_repeat():
-    big = f'{{"name": "now", "parameters": {{"n": {"9" * 5000}}}}}'
+    big, other = (f'{{"name": "now", "parameters": {{"n": {digit * 5000}}}}}' for digit in "89")
     assert len(asked().read({"content": f"{big} Hm. {big}"}).tool_calls) == 1
+    assert len(asked().read({"content": f"{big} Hm. {other}"}).tool_calls) == 2
 
 
 @pytest.mark.parametrize(
@@ -71,7 +84,7 @@ def test_without_parallel_calls_the_first_counts(message: dict[str, Any]):
     request = asked(request={"parallel_tool_calls": False})
     reply = read_in_every_way(request, message)
     assert (reply.content, made(reply.tool_calls)) == ("Sure. And. Done.", [("light", {"on": True})])
-    assert len(reply.report.surplus) == 1
+    assert [call.name in {"get_weather", "now"} for call in reply.report.surplus] == [True]
 
 
 def call(name: str, **arguments: object) -> ToolCall:

@@ -162,6 +162,25 @@ def test_an_id_of_two_calls_of_a_turn_is_of_neither_unless_they_are_of_one_tool(
     assert contents(two, result("x", "0"), result("y", ""))[1][1] == "Result of a tool: x\n\nResult of a tool: y"
     same = calling(native("f", "{}", "0"), native("f", "{}", "0"))
     assert contents(same, result("x", "0"))[1][1] == "Result of f: x"
+    more = calling(native("f", "{}", ""), native("f", "{}", "0"), native("f", "{}", "0"), native("g", "{}", "1"))
+    assert contents(more, result("x", "1"))[1][1] == "Result of g: x"
+
+
+def test_a_result_may_come_after_a_later_turn():
+    turns = (calling(native("f", "{}", "1")), calling(native("g", "{}", "2")), result("y", "2"), result("x", "1"))
+    assert contents(*turns)[2][1] == "Result of f: x\n\nResult of g: y"
+
+
+def test_calls_are_in_the_form_that_was_asked_for():
+    calls = calling(native("f", '{"a": 1}'), native("g", ""))
+    assert contents(calls, prompt_format="pythonic")[0][1] == "[f(a=1), g()]"
+    assert (
+        contents(calls, prompt_format="function")[0][1] == '<function=f>{"a": 1}</function>; <function=g>{}</function>'
+    )
+
+
+def test_an_answer_without_text_has_none():
+    assert contents({"role": "assistant", "content": [IMAGE]}) == [("assistant", [IMAGE])]
 
 
 def test_results_of_anthropic_are_results():
@@ -196,6 +215,20 @@ def test_a_bad_call_is_reported_with_the_results_of_those_that_ran():
 
 def test_a_bad_call_of_a_tool_that_ran_may_have_been_written_again():
     turn = [calling(native("get_weather", '{"city": "Rome"}'), text=f"One: {CITY[:-9]}}}}}"), result("Sunny")]
+    [_, written] = asked().chat.request(turn, tool_choice="none").messages
+    assert written["content"] == "Result of get_weather: Sunny"
+
+
+def test_a_text_in_parts_is_one_text():
+    bad = f"{CITY[:-9]}}}}}"
+    turn = [calling(native("now", "{}"), text=[bad[:9], {"type": "text", "text": bad[9:]}]), result("12:30")]
+    [assistant, written] = asked().chat.request(turn, tool_choice="none").messages
+    assert assistant["content"] == f'{bad} {{"name": "now", "parameters": {{}}}}'
+    assert "Error of get_weather" in written["content"]
+
+
+def test_arguments_that_are_no_json_have_no_misfits():
+    turn = [calling(native("get_weather", "{oops")), result("Sunny")]
     [_, written] = asked().chat.request(turn, tool_choice="none").messages
     assert written["content"] == "Result of get_weather: Sunny"
 
