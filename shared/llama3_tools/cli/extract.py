@@ -15,7 +15,7 @@ from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_output
-from llama3_tools.errors import MissingExtraError, ToolDefinitionError
+from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import FormatName
 from llama3_tools.options import OnUnknownTool
@@ -84,8 +84,6 @@ def extract(  # noqa: PLR0913 (an option each)
         )
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
-    except MissingExtraError as error:
-        raise click.UsageError(str(error)) from None
     screen = console(color, is_endless=True)
     failed = False
     for name in files or (_STDIN,):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["MAX_DEPTH", "depth_is_within"]
 
 MAX_DEPTH = 128
@@ -13,21 +11,17 @@ _AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
 _OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
 
 _WIDE = 4
-_FEW = 16
 
 
-def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[str, Any] | None = None) -> bool:
-    """Return whether strict JSON has at most so many levels of objects and arrays; its value, if known, is faster.
+def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
+    """Return whether strict JSON has at most so many levels of objects and arrays.
 
     >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
     (True, False)
     """
     if end - start <= 2 * levels or text.count("{", start, end) + text.count("[", start, end) <= levels:
         return True
-    plain = text[start:end]
-    if value is not None and _is_flat(plain, value, levels):  # the brackets are in its strings
-        return True
-    written = plain.encode("ascii", "replace")
+    written = text[start:end].encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
@@ -38,19 +32,6 @@ def depth_is_within(text: str, start: int, end: int, levels: int, value: dict[st
         brackets = brackets.replace(b"()", b"")
         removed += 1
     return _depth(brackets) + removed <= levels
-
-
-def _is_flat(text: str, value: dict[str, Any], levels: int) -> bool:
-    """Return whether a small object holds no other, nor an array; nor one so deep, under a key that stands twice.
-
-    A string takes as many characters as it has, and one more for each escape, whose backslash tells; some take more.
-    What is left over is too short for so many brackets.
-    """
-    if len(value) >= _FEW or any(isinstance(one, (dict, list)) for one in value.values()):
-        return False
-    strings = [*value, *(one for one in value.values() if isinstance(one, str))]
-    escapes = text.count("\\") - sum(string.count("\\") for string in strings if "\\" in string)
-    return len(text) - sum(map(len, strings)) - escapes < 2 * levels
 
 
 def _depth(brackets: bytes) -> int:

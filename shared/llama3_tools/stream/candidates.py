@@ -230,7 +230,7 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
     """Return the name of the tool that a candidate seems to call."""
     if candidate.is_pythonic:
-        return tool_named(turn, candidate.name) or candidate.name
+        return tool_named(turn, candidate.name or "") or candidate.name
     return candidate.tag or attempted_name(written)
 
 

@@ -72,6 +72,9 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
     if is_too_long(turn, at):
         break_wrappers(turn, began=True)
         return GO_ON
+    if at > pos and not wrapper.count and not text[pos:at].isspace():
+        break_wrappers(turn)
+        return GO_ON
     if at == len(text):
         patterns = match = None
     elif (
@@ -97,9 +100,6 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         if match.lastgroup == "more":
             return NEED_MORE
     if at > pos:
-        if not wrapper.count and not text[pos:at].isspace():
-            break_wrappers(turn)
-            return GO_ON
         turn.queue.append(Part(window.base + pos, text[pos:at], TEXT))
         window.pos = at
     if match is None:

@@ -83,7 +83,7 @@ class Progress:
     def _name(self, turn: Turn, candidate: Candidate | Code) -> str | None:
         """Return the name of the tool that a candidate calls, if it is known by now."""
         if isinstance(candidate, Candidate) and candidate.is_pythonic:
-            return tool_named(turn, candidate.name) or candidate.name
+            return tool_named(turn, candidate.name or "") or candidate.name
         if candidate.tool is not None or candidate is self._nameless:
             return candidate.tool
         name = name_so_far(candidate.text, lenient=turn.reader.lenient)

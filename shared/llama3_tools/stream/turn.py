@@ -209,10 +209,8 @@ def is_declared(turn: Turn, name: str) -> bool:
     return name in turn.reader.declared
 
 
-def tool_named(turn: Turn, name: str | None) -> str | None:
+def tool_named(turn: Turn, name: str) -> str | None:
     """Return the declared tool that a pythonic name means; or the name, if any may be called."""
-    if not name or not turn.grammar.pythonic:
-        return None
     if name in turn.pythonic_tools:
         return name
     base = name.removesuffix(METHOD)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
@@ -221,8 +222,14 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = Fals
         open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
     mark_delimited(turn, queue, began=began)
     deal_out(turn, wrappers, queue, why, is_listing=is_listing)
-    if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools:
+    if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools and not has_ended_line(queue):
         turn.brackets = BrokenBrackets(is_list=True)
+
+
+def has_ended_line(queue: list[Part]) -> bool:
+    """Return whether a line break stands after the last call that waits."""
+    after = takewhile(lambda part: not isinstance(part.what, Held), reversed(queue))
+    return any("\n" in part.text for part in after)
 
 
 def deal_out(turn: Turn, wrappers: list[Wrapper], queue: list[Part], why: Failure, *, is_listing: bool) -> None:

@@ -322,7 +322,7 @@ def _check_call(call: JsonObject, wanted: _Format, where: str) -> None:
         if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
             raise _invalid_call(f"in {where} stands {found.detail}", call.start)
     start, end = call.spans["arguments"]
-    if not depth_is_within(call.text, start, end, limits.max_depth, arguments):
+    if not depth_is_within(call.text, start, end, limits.max_depth):
         detail = f"the arguments in {where} at offset {start} are nested deeper than {limits.max_depth} levels"
         raise _DeviationError(ResponseFormatProblem.TOO_DEEP, start, detail)
     twice = key_twice(call.text, start, end)

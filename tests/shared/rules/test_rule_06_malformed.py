@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import extract
+from llama3_tools import Extractor, extract
+from llama3_tools.formats import switched_off
 
 CALL = '{"name": "ok", "parameters": {"q": "x"}}'
 INNER = '{"name": "inner", "parameters": {}}'
@@ -321,3 +322,10 @@ def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
 def test_a_pythonic_call_after_what_broke_is_a_call(broken: str):
     extraction = extract_in_every_chunking(f"{broken}\ng(a=1)", tools=[{"name": name} for name in ("f", "g", "ok")])
     assert extraction.tool_calls[-1].name == "g"
+
+
+def test_without_the_rule_a_part_of_a_broken_object_is_called():  # what the evidence counts
+    text = '{"tags": ["a",], "example": {"name": "f", "parameters": {}}}'
+    with switched_off("broken_data"):
+        assert Extractor().extract(text).tools_called
+    assert not Extractor().extract(text).tools_called

@@ -80,6 +80,8 @@ NOT_CLOSED = [
     "[ok(),\nDone;",
     "[ok()é\n",
     "<tool_call>ok()\n" + "x" * 70,
+    "[ok() <tool_call>,x",
+    '[ok()ok(q="")<function=ok>,{',
     f"```python\n{CALL}\nok()\n{'x' * 70}",
 ]
 

@@ -109,6 +109,10 @@ def test_a_span_is_open_alike_in_every_chunking_of_a_long_line(text: str, called
     assert names(extract_in_every_chunking(text.format(A), is_sampled=True)) == called
 
 
+def test_what_looks_like_a_call_of_another_tool_in_quotation_is_prose():
+    assert extract_in_every_chunking("<think>\nrun(x=1)\na(x=1)\n</think>Hi", tools=TOOLS).rejections[0].name == "a"
+
+
 UNFINISHED = {
     "malformed in thoughts": ('<think>{"name": "a", "parameters": {oops}}</think>', "a"),
     "cut off in thoughts": ('<think>{"name": "a", "parameters": {"x', "a"),

@@ -103,10 +103,16 @@ def test_a_wrapper_around_anything_else_is_text_and_hides_no_call(text: str, cal
     assert extraction.content == content
 
 
+def test_a_span_that_a_token_ends_is_none():
+    extraction = extract_in_every_chunking(f"`{A}<|eot_id|>", tools=TOOLS)
+    assert (extraction.content, [str(one.reason) for one in extraction.rejections]) == (f"`{A}", ["quoted"])
+
+
 BEFORE_A_TAG = {
     "a tag that is cut off": f'<tool_call>{A}\n<function=b>{{"a": 1',
     "a tag with prose": f'[{A}, <function=b>{{"a": 1}}x</function>]',
     "a tag that another one closes": '<tool_call>\na(x=1)\n<function=b>{"c": 1}</tool_call>',
+    "a list whose line ends": '[a(x=1)\n<function=b>{"c": 1}x</function>]',
     "a list and a tag with prose": '[a(x=1), <function=b>{"c": 1}x</function>]',
 }
 

@@ -423,6 +423,17 @@ def test_rule_15_without_brackets_a_named_argument_makes_an_attempt(text: str, i
     assert (rejection.name, rejection.is_attempt) == ("f", is_attempt)
 
 
+def test_a_name_of_thousands_of_characters_is_none():
+    extraction = read(f"[f(a=1, {'x' * 5000}=2)]", is_sampled=True)
+    assert [one.detail for one in extraction.rejections] == [
+        "expected a literal or the closing bracket at offset 8, found a long name"
+    ]
+
+
+def test_rule_2_a_list_that_breaks_after_its_line_hides_nothing_on_the_next():
+    assert calls(read("[f(a=1)\n<f{,[g()]")) == [F, G]
+
+
 def test_a_list_of_another_tool_is_no_call_but_says_so():
     for name in ("h", "h.call"):
         (rejection,) = read(f"[{name}(a=1)]").rejections

@@ -115,6 +115,7 @@ AS_WITHOUT = {
     "a message alone": "{'message': 'f', 'tool_call': None}",
     "a wrapper that nobody has": "{'query': {'name': 'f', 'parameters': {}}}",
     "an array with no more hope": "[1, {'name': 'f', 'parameters': {}}, oops]",
+    "an envelope of an unknown tool": "{'message': 'Hm.', 'tool_call': {'name': 'rm', 'parameters': {}}}",
     "an envelope with two": "{'tool_call': {'name': 'f', 'parameters': {}}, 'tool_calls': []}",
     # Values that would have to be made up.
     "a variable": '{"name": "f", "parameters": {"a": oops}}',
