@@ -36,7 +36,7 @@ def new_call_id() -> str:
         return f"call_{digits[:size]}"
 
 
-if hasattr(os, "register_at_fork"):  # a child has ids of its own
+if hasattr(os, "register_at_fork"):  # pragma: no branch  # where there are forks, a child has ids of its own
     os.register_at_fork(after_in_child=_pool.clear)
 
 

@@ -430,6 +430,11 @@ def test_a_name_of_thousands_of_characters_is_none():
     ]
 
 
+def test_rule_15_a_rejection_ends_where_another_begins():
+    text = 'x = [\nf(a="y'
+    assert [text[slice(*one.span)] for one in read(text).rejections] == ["[\n", 'f(a="y']
+
+
 def test_rule_2_a_list_that_breaks_after_its_line_hides_nothing_on_the_next():
     assert calls(read("[f(a=1)\n<f{,[g()]")) == [F, G]
 
