@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.values import ToolCall
 
-__all__ = ["CallOrder"]
+__all__ = ["CallOrder", "comparable"]
 
 
 class CallOrder:
@@ -97,10 +98,21 @@ class CallOrder:
         return [*released, call]
 
 
-def _key(call: ToolCall) -> str:
-    """Return a text that two calls share only if they are the same: `1` is neither `1.0` nor `true`."""
+def comparable(arguments: Mapping[str, Any], text: str) -> str:
+    """Return a text that two calls share only if their arguments are the same: `1` is neither `1.0` nor `true`.
+
+    >>> comparable({"b": 1, "a": 2}, "") == comparable({"a": 2, "b": 1}, ""), comparable({"a": True}, "")
+    (True, '{"a": true}')
+
+    Args:
+        arguments: the arguments.
+        text: their text, for those that JSON cannot hold.
+    """
     try:
-        written = json.dumps(call.arguments, sort_keys=True, default=str)
+        return json.dumps(arguments, sort_keys=True, default=str)
     except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are no text
-        written = call.arguments_json or written_arguments(call.arguments)
-    return f"{call.name}\n{written}"
+        return text or written_arguments(arguments)
+
+
+def _key(call: ToolCall) -> str:
+    return f"{call.name}\n{comparable(call.arguments, call.arguments_json)}"

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict, with_escaped_halves
+from llama3_tools.chat.call_order import comparable
 from llama3_tools.chat.messages import CallPiece
 from llama3_tools.chat.report import RefusedCall
 from llama3_tools.limits import excess, too_deep
@@ -15,6 +16,7 @@ from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
 from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.reading.json_object import skip_json_space
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.tools import Tool
 from llama3_tools.tools.declared import not_declared
@@ -41,31 +43,67 @@ class UnreadCall:
     decoded: Mapping[str, Any] | None = None
     """The arguments, if the client has decoded them."""
     growing: GrowingArguments = field(default_factory=GrowingArguments)
+    is_blank: bool = True
+    """Whether it has no arguments yet, not even an empty object."""
+    is_mixed: bool = False
+    """Whether it has arguments in two ways that do not agree, so that nobody knows which are meant."""
 
     def add(self, piece: CallPiece) -> None:
         """Take the next piece."""
         self.id = self.id or piece.id
         if piece.name != self.name:
             self.name += piece.name
-        arguments = piece.arguments
-        if isinstance(arguments, Mapping):
-            self.decoded = arguments
+        if isinstance(piece.arguments, Mapping):
+            self._add_decoded(piece.arguments)
+        elif piece.arguments:
+            self._add_text(piece.arguments)
+
+    def _add_decoded(self, arguments: Mapping[str, Any]) -> None:
+        if self.is_blank:
+            self.decoded, self.texts, self.is_blank = arguments, [written_arguments(arguments)], False
+        elif arguments and self.decoded is not None and not self.decoded:
+            self.decoded, self.texts = arguments, [written_arguments(arguments)]
+        elif arguments and arguments != self.arguments:
             self.texts.append(written_arguments(arguments))
-        elif arguments:
-            self.texts.append(arguments)
-            self.growing.feed(arguments)
+            self.is_mixed = True
+
+    def _add_text(self, text: str) -> None:
+        is_blank = _is_space(text)
+        if self.decoded is not None and is_blank:
+            return
+        if self.decoded is not None and not self.decoded:
+            self.decoded, self.texts = None, []
+        self.is_blank = self.is_blank and is_blank
+        self.is_mixed = self.is_mixed or self.decoded is not None
+        self.texts.append(text)
+        self.growing.feed(text)
 
     @property
     def arguments(self) -> dict[str, Any] | None:
         """The arguments; `None` if they are no object of strict JSON."""
+        if self.is_blank:
+            return {}
+        if self.is_mixed:
+            return None
         if self.decoded is None:
             return self.growing.value
         return dict(self.decoded) if is_strict(self.decoded) else None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its arguments have begun and ended."""
+        return not self.is_blank and self.arguments is not None
+
+    @property
     def text(self) -> str:
-        """The text of the arguments."""
-        return "".join(self.texts)
+        """The text of the arguments; empty if it has none."""
+        return "" if self.is_blank else "".join(self.texts)
+
+    @property
+    def comparable_arguments(self) -> str:
+        """A text that two calls share only if their arguments are the same."""
+        arguments = self.arguments
+        return self.text if arguments is None else comparable(arguments, self.text)
 
     @property
     def keys(self) -> tuple[_Key, ...]:
@@ -85,16 +123,38 @@ class ServerCalls:
 
     def __init__(self) -> None:
         """Start before the first piece."""
-        self.gathered: list[UnreadCall] = []
-        """The calls so far, in the order in which they began."""
+        self._calls: list[UnreadCall] = []
         self._latest: dict[_Key, UnreadCall] = {}
+
+    @property
+    def gathered(self) -> list[UnreadCall]:
+        """The calls so far, in the order in which they began.
+
+        One with an id that has arrived twice is one. A namesake with that id fills a call without arguments. Calls that
+        share no more than an id and a name are several: some servers count ids anew.
+        """
+        with_arguments: dict[tuple[str, str], UnreadCall] = {}
+        for call in self._calls:
+            if call.id and not call.is_blank:
+                with_arguments.setdefault((call.id, call.name), call)
+        gathered, seen = list[UnreadCall](), set[tuple[str, str, str]]()
+        for call in self._calls:
+            if not call.id:
+                gathered.append(call)
+                continue
+            filled = with_arguments.get((call.id, call.name), call) if call.is_blank else call
+            contents = (call.id, call.name, filled.comparable_arguments)
+            if contents not in seen:
+                seen.add(contents)
+                gathered.append(filled)
+        return gathered
 
     def add(self, piece: CallPiece) -> None:
         """Take the next piece."""
         call = self._call_of(piece)
         if call is None:
-            call = UnreadCall(piece.number, len(self.gathered))
-            self.gathered.append(call)
+            call = UnreadCall(piece.number, len(self._calls))
+            self._calls.append(call)
         for key in call.keys:
             if self._latest.get(key) is call:
                 del self._latest[key]
@@ -110,7 +170,11 @@ class ServerCalls:
         keys: list[_Key] = [(piece.number, piece.id), (piece.number, None)] if piece.id else [(piece.number, "")]
         found = [self._latest[key] for key in keys if key in self._latest]
         call = max(found, key=lambda one: one.place, default=None)
-        if call and piece.name and call.texts and call.arguments is not None:
+        has_arguments = isinstance(piece.arguments, Mapping) or not _is_space(piece.arguments)
+        if call is None and piece.id and not piece.name:  # some servers make an id for each piece
+            call = self._latest.get((None, piece.id)) or self._latest.get((piece.number, ""))
+            return None if call and call.is_whole and has_arguments else call
+        if call and piece.name and call.is_whole and (call.name or has_arguments):
             return None  # some servers number all calls 0
         return call
 
@@ -171,6 +235,10 @@ def _flaw(call: UnreadCall, name: str, *, complete: bool) -> _Flaw | None:
         return RejectionReason.INVALID_NAME, "it has no name of a tool"
     if call.growing.is_too_deep:
         return too_deep(MAX_DEPTH - 1)
-    if not complete and (call.arguments is None or not call.texts):
+    if not complete and (call.arguments is None or call.is_blank):
         return RejectionReason.TRUNCATED, "its arguments are cut off"
     return None
+
+
+def _is_space(text: str) -> bool:
+    return skip_json_space(text, 0) == len(text)

@@ -68,6 +68,65 @@ def gathered(*pieces: CallPiece) -> list[tuple[str | None, str, str]]:
             id="without either",
         ),
         pytest.param([CallPiece(3, None, "", "{}")], [(None, "", "{}")], id="without a beginning"),
+        pytest.param([CallPiece(0, "a", "f", PARIS), CallPiece(0, "a", "f", "")], [("a", "f", PARIS)], id="ends again"),
+        pytest.param(
+            [CallPiece(0, "a", "f", ""), CallPiece(0, None, "", PARIS), CallPiece(0, "a", "f", PARIS)],
+            [("a", "f", PARIS)],
+            id="in pieces, then whole",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", '{"b": 1, "a": 2}'), CallPiece(1, "a", "f", '{"a":2,"b":1}')],
+            [("a", "f", '{"b": 1, "a": 2}')],
+            id="twice, written in two ways",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", '{"n": 1}'), CallPiece(0, "a", "f", '{"n": 1.0}')],
+            [("a", "f", '{"n": 1}'), ("a", "f", '{"n": 1.0}')],
+            id="one id, other arguments",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", ""), CallPiece(1, "b", "g", "{}"), CallPiece(2, "a", "f", PARIS)],
+            [("a", "f", PARIS), ("b", "g", "{}")],
+            id="filled by its namesake",
+        ),
+        pytest.param(
+            [CallPiece(None, "a", "f", "{oops"), CallPiece(None, "a", "f", "{oops"), CallPiece(None, "a", "f", "")],
+            [("a", "f", "{oops")],
+            id="malformed twice",
+        ),
+        pytest.param(
+            [
+                CallPiece(0, "0", "f", ""),
+                CallPiece(0, None, "", '{"n": 1}'),
+                CallPiece(1, "0", "f", ""),
+                CallPiece(1, None, "", '{"n": 2}'),
+            ],
+            [("0", "f", '{"n": 1}'), ("0", "f", '{"n": 2}')],
+            id="one id for all, in pieces",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", ""), CallPiece(0, "b", "", "{"), CallPiece(0, "c", "", "}")],
+            [("a", "f", "{}")],
+            id="an id for each piece",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", ""), CallPiece(1, "b", "g", ""), CallPiece(0, "b", "", "{}")],
+            [("a", "f", ""), ("b", "g", "{}")],
+            id="another number, an id that is known",
+        ),
+        pytest.param(
+            [CallPiece(0, "a", "f", "{}"), CallPiece(0, "b", "", ""), CallPiece(0, "c", "", PARIS)],
+            [("a", "f", "{}"), ("c", "", PARIS)],
+            id="a call without a name after a whole one",
+        ),
+        pytest.param(
+            [CallPiece(0, None, "", PARIS), CallPiece(0, "a", "f", "")], [("a", "f", PARIS)], id="the name comes late"
+        ),
+        pytest.param(
+            [CallPiece(0, None, "", "{}"), CallPiece(0, "a", "f", PARIS)],
+            [(None, "", "{}"), ("a", "f", PARIS)],
+            id="a call without a name before a whole one",
+        ),
     ],
 )
 def test_pieces_are_gathered(pieces: Sequence[CallPiece], calls: list[tuple[str | None, str, str]]):
@@ -94,6 +153,38 @@ def test_pieces_are_gathered(pieces: Sequence[CallPiece], calls: list[tuple[str 
 def test_they_are_called_whole_and_in_pieces(message: dict[str, Any], calls: list[tuple[str, dict[str, Any]]]):
     reply = read_in_every_way(asked(), message, "stop")
     assert (made(reply.tool_calls), reply.content, reply.finish_reason) == (calls, None, "tool_calls")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "arguments", "written"),
+    [
+        ([{}, PARIS], {"city": "Paris"}, PARIS),
+        ([PARIS, {}], {"city": "Paris"}, PARIS),
+        ([" ", {"city": "Paris"}, " "], {"city": "Paris"}, PARIS),
+        ([{}, {"city": "Paris"}], {"city": "Paris"}, PARIS),
+        ([PARIS, {"city": "Paris"}], {"city": "Paris"}, PARIS),
+        ([PARIS, {"city": "Rome"}], None, PARIS + '{"city": "Rome"}'),
+        ([{"city": "Rome"}, PARIS], None, '{"city": "Rome"}' + PARIS),
+        ([{"city": "Rome"}, {"city": "Paris"}, {"city": "Rome"}], None, None),
+        ([" ", "\n"], {}, ""),
+    ],
+)
+def test_decoded_arguments_and_text_are_the_same_or_malformed(
+    pieces: list[Any], arguments: dict[str, Any] | None, written: str | None
+):
+    calls = ServerCalls()
+    calls.add(CallPiece(0, "a", "f", ""))
+    for piece in pieces:
+        calls.add(CallPiece(0, None, "", piece))
+    [call] = calls.gathered
+    assert call.arguments == arguments
+    assert written is None or call.text == written
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n "])
+def test_without_arguments_they_are_an_empty_object(blank: str):
+    [call] = read_in_every_way(asked(), {"tool_calls": [native("now", blank)]}).tool_calls
+    assert (call.arguments, call.arguments_json) == ({}, "{}")
 
 
 def test_parts_of_anthropic_are_calls():
