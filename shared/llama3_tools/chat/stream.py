@@ -34,6 +34,9 @@ from llama3_tools.values import (
 
 __all__ = ["AnswerReaders", "ChatStream", "Delta"]
 
+_MOST_LOOKED_FOR = 64
+"""How many calls of the server are looked for in the content, at most: each search reads all of it."""
+
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
 
@@ -106,6 +109,8 @@ class ChatStream:
         self._server = ServerCalls()
         self._content = _Content()
         self._thoughts = _Thoughts()
+        self._looked_for = 0
+        """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
 
     @property
@@ -124,6 +129,7 @@ class ChatStream:
 
         Raises:
             StreamStateError: the answer is over.
+            TypeError: the delta, or a call in it, is no dict.
         """
         self._require_open("feed()")
         parts = split_message(delta)
@@ -230,7 +236,11 @@ class ChatStream:
 
     def _as_text(self, call: str) -> list[Delta]:
         """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
-        return [] if call in (self._begun().extraction.content or "") else self._content.append(call)
+        if self._looked_for < _MOST_LOOKED_FOR:
+            self._looked_for += 1
+            if call in (self._begun().extraction.content or ""):
+                return []
+        return self._content.append(call)
 
     def _refused(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")

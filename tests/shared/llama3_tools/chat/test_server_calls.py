@@ -234,6 +234,14 @@ def test_a_malformed_call_that_was_left_in_the_text_is_there_once():
     assert reply.content == f"Sure. {text}"
 
 
+def test_so_many_malformed_calls_are_looked_for_in_the_text():
+    texts = [f'{{"name": "now", "parameters": {{oops{n}}}' for n in range(66)]
+    calls = [native("now", f"{{oops{n}", str(n)) for n in range(66)]
+    reply = asked().read({"content": " ".join(texts), "tool_calls": calls})
+    assert reply.content == " ".join([*texts, *texts[64:]])
+    assert len(reply.report.refused) >= 66
+
+
 def test_too_deep_for_anything_is_too_deep():
     deep = '{"n": ' * 200 + "1" + "}" * 200
     assert refusals(asked().read({"tool_calls": [native("now", deep)]})) == [("now", "too_deep")]
