@@ -69,15 +69,22 @@ class ToolChat:
         """
         if options is not None and not isinstance(options, ChatOptions):
             raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
-        self._set_up(None if tools is None else declare_tools(tools), options or ChatOptions(), accepts)
+        declared = None if tools is None else declare_tools(tools)
+        self._set_up(declared, options or ChatOptions(), accepts, ToolNames(declared or {}))
 
-    def _set_up(self, declared: dict[str, Tool] | None, options: ChatOptions, accepts: Accepts | None) -> None:
+    def _set_up(
+        self,
+        declared: dict[str, Tool] | None,
+        options: ChatOptions,
+        accepts: Accepts | None,
+        names: ToolNames,
+    ) -> None:
         self.options = options
         """How conversations are held."""
         self._declared = declared
         self._tools = tools = declared or {}
         self._accepts = accepts
-        self._names = ToolNames(tools)
+        self._names = names
         is_in_request = options.tools_in == "request"
         self._shown = {
             name: replace(tool, name=self._names.allowed(name)) if is_in_request else tool
@@ -89,11 +96,11 @@ class ToolChat:
         self._calling = self._readers(readable, tools, options.read)
         self._silent = self._readers([], {}, replace(options.read, on_unknown_tool="text"))
 
-    def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, Accepts | None]:
+    def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, Accepts | None, ToolNames]:
         """Return what it is made of, to copy or pickle it."""
-        return self._declared, self.options, self._accepts
+        return self._declared, self.options, self._accepts, self._names
 
-    def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, Accepts | None]) -> None:
+    def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, Accepts | None, ToolNames]) -> None:
         """Take what `__getstate__` returned."""
         self._set_up(*state)
 
@@ -130,9 +137,11 @@ class ToolChat:
         return Request(chat, choice, chat._shown_to_model(messages, choice), retried)  # noqa: SLF001 (the same class)
 
     def _only(self, names: Sequence[str]) -> ToolChat:
-        """Return the same for some of the tools; no others can be called."""
+        """Return the same for some of the tools, by the names that they have among all; no others can be called."""
         options = replace(self.options, read=replace(self.options.read, on_unknown_tool="text"))
-        return ToolChat([self._tools[name] for name in dict.fromkeys(names)], options, accepts=self._accepts)
+        chat = ToolChat.__new__(ToolChat)
+        chat.__setstate__(({name: self._tools[name] for name in names}, options, self._accepts, self._names))
+        return chat
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
         prompt_format = self.options.prompt_format

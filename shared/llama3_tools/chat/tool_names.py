@@ -40,10 +40,11 @@ class ToolNames:
         return self._own.get(name, name)
 
     def readable(self, tools: Mapping[str, Tool]) -> list[Tool]:
-        """Return the tools under each name by which a model may call them."""
+        """Return the tools, which may be some of all, under each name by which a model may call them."""
         return [
             tools[own] if name == own else Tool(name, tools[own].description, tools[own].parameters)
             for name, own in self._own.items()
+            if own in tools
         ]
 
     def _free(self, wanted: str) -> str:
