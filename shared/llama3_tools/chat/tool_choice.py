@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from llama3_tools.errors import ToolDefinitionError
@@ -53,15 +53,21 @@ def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
     """
     if isinstance(tool_choice, Mapping):
         parallel = tool_choice.get("disable_parallel_tool_use") is not True
-        if tool_choice.get("type") == "allowed_tools":
+        kind = tool_choice.get("type")
+        if kind == "allowed_tools":
             given = tool_choice.get("allowed_tools")
             given = given if isinstance(given, Mapping) else tool_choice
-            allowed = tuple(_named(tool_choice, tool, names) for tool in _items(given.get("tools")))
+            tools = given.get("tools")
+            if not isinstance(tools, (list, tuple)):
+                raise _no_choice(tool_choice, names)
+            allowed = tuple(_named(tool_choice, tool, names) for tool in tools)
             return Choice(_chosen(tool_choice, given.get("mode"), names), allowed, parallel)
         name = _name_in(tool_choice)
         if name is not None:
             return Choice(_named(tool_choice, tool_choice, names), None, parallel)
-        return Choice(_chosen(tool_choice, tool_choice.get("type"), names), None, parallel)
+        if not isinstance(kind, str):
+            raise _no_choice(tool_choice, names)
+        return Choice(_chosen(tool_choice, kind, names), None, parallel)
     return Choice(_chosen(tool_choice, tool_choice, names))
 
 
@@ -90,10 +96,6 @@ def _name_in(tool: object) -> str | None:
         if isinstance(name, str) and name:
             return name
     return None
-
-
-def _items(tools: object) -> Iterator[object]:
-    yield from tools if isinstance(tools, (list, tuple)) else ()
 
 
 def _no_choice(tool_choice: object, names: Collection[str]) -> ToolDefinitionError:

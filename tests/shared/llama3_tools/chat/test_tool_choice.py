@@ -38,7 +38,7 @@ NAMED = {"type": "function", "function": {"name": "now"}}
         ({"type": "auto", "disable_parallel_tool_use": False}, Choice()),
         ({"type": "allowed_tools", "mode": "required", "tools": [NAMED]}, Choice("required", ("now",))),
         ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}, Choice("auto", ("now",))),
-        ({"type": "allowed_tools"}, Choice("auto", ())),
+        ({"type": "allowed_tools", "tools": []}, Choice("auto", ())),
     ],
 )
 def test_every_form_is_read(tool_choice: object, read: Choice):
@@ -47,7 +47,9 @@ def test_every_form_is_read(tool_choice: object, read: Choice):
 
 @pytest.mark.parametrize(
     "tool_choice",
-    ["rm", 5, {"type": "rm"}, {"type": "function", "function": {"name": "rm"}}, {"type": "function", "function": 5}]
+    [{}, {"type": True}, {"type": "allowed_tools"}, {"type": "allowed_tools", "tools": "now"}]
+    + [{"function": {"name": name}} for name in (["a"], "", None)]
+    + ["rm", 5, {"type": "rm"}, {"type": "function", "function": {"name": "rm"}}, {"type": "function", "function": 5}]
     + [{"type": "allowed_tools", "tools": [tool]} for tool in ("now", {"name": "rm"}, {"name": ""})],
 )
 def test_what_names_no_tool_is_an_error(tool_choice: object):
@@ -86,6 +88,31 @@ def test_only_allowed_tools_are_shown_and_called():
     assert made(reply.tool_calls) == [("now", {})]
     reply = request.read({"tool_calls": [native("light", "{}")]})
     assert (reply.tool_calls, refusals(reply)) == ((), [("light", "unknown_tool")])
+
+
+@pytest.mark.parametrize("name", ["files_rm", "files.rm", "files_rm_2"])
+def test_allowed_tools_keep_the_names_that_they_have_among_all(name: str):
+    chat = ToolChat([{"name": "files.rm"}, {"name": "files_rm"}], ChatOptions(tools_in="request"))
+    allowed = {"type": "allowed_tools", "mode": "auto", "tools": [{"name": "files.rm"}]}
+    request = chat.request([], tool_choice=allowed)
+    assert [tool["function"]["name"] for tool in request.tools] == ["files_rm_2"]
+    reply = request.read({"content": f'{{"name": "{name}", "parameters": {{}}}}'})
+    assert made(reply.tool_calls) == ([] if name == "files_rm" else [("files.rm", {})])
+    assert len(request.read({"tool_calls": [native(name, "{}")]}).tool_calls) == len(reply.tool_calls)
+    again = pickle.loads(pickle.dumps(request))  # noqa: S301 (our own)
+    assert again.tools == request.tools
+
+
+@pytest.mark.parametrize(("parallel", "count"), [(None, 2), (True, 2), (False, 1)])
+def test_parallel_calls_that_are_not_said_are_the_default(parallel: bool | None, count: int):
+    request = asked(request={"parallel_tool_calls": parallel})
+    assert len(request.read({"content": f'[{CITY}, {{"name": "now", "parameters": {{}}}}]'}).tool_calls) == count
+
+
+@pytest.mark.parametrize("parallel", [0, 1, "false", []])
+def test_parallel_calls_are_true_or_false(parallel: object):
+    with pytest.raises(TypeError, match=r"^parallel_tool_calls is True, False or None, not "):
+        asked(request={"parallel_tool_calls": parallel})
 
 
 def test_without_tools_nothing_in_text_is_called_and_what_the_server_found_is():
