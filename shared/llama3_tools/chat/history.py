@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
-from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, joined_text, split_message
+from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, id_of, joined_text, split_message
 from llama3_tools.chat.options import ToolRole
 from llama3_tools.chat.report import REFUSED, REPORTED
 from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
@@ -111,7 +111,7 @@ class _History:
     def add(self, message: Message) -> None:
         role = message.get("role")
         if role in _RESULT_ROLES:
-            call_id, name = str(message.get("tool_call_id") or ""), message.get("name")
+            call_id, name = id_of(message.get("tool_call_id")) or "", message.get("name")
             is_error = message.get("is_error") is True
             self._results.append(ToolResult(call_id, name, message.get("content"), is_error, message))
             return

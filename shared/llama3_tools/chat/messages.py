@@ -6,9 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from llama3_tools.errors import a_type
 from llama3_tools.text.json_writing import write_json
 
-__all__ = ["CallPiece", "Message", "MessageParts", "ToolResult", "joined_text", "split_message", "text_of"]
+__all__ = [
+    "CallPiece",
+    "Message",
+    "MessageParts",
+    "ToolResult",
+    "id_of",
+    "joined_text",
+    "require_message",
+    "split_message",
+    "text_of",
+]
 
 Message: TypeAlias = Mapping[str, Any]
 """A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
@@ -73,7 +84,11 @@ def split_message(message: Message) -> MessageParts:
     >>> parts = split_message({"content": [{"type": "text", "text": "Sure."}, {"type": "tool_use", "name": "now"}]})
     >>> parts.content, parts.calls
     (['Sure.'], [CallPiece(number=None, id=None, name='now', arguments='')])
+
+    Raises:
+        TypeError: the message, or a call in it, is no dict.
     """
+    require_message(message)
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     content = message.get("content")
     parts.has_content = content is not None
@@ -84,7 +99,7 @@ def split_message(message: Message) -> MessageParts:
         elif part.get("type") in _CALLS:
             parts.calls.append(_of_anthropic(part))
         elif part.get("type") == "tool_result":
-            result_id, is_error = _str(part.get("tool_use_id")) or "", part.get("is_error") is True
+            result_id, is_error = id_of(part.get("tool_use_id")) or "", part.get("is_error") is True
             parts.results.append(ToolResult(result_id, None, part.get("content"), is_error, {}))
         elif part.get("type") in _THOUGHTS:
             parts.reasoning += _str(part.get("thinking")) or _str(part.get("reasoning")) or ""
@@ -94,6 +109,34 @@ def split_message(message: Message) -> MessageParts:
     parts.reasoning = next(filter(None, (_str(message.get(key)) for key in _REASONING)), parts.reasoning)
     parts.calls = list(_of_openai(message)) or parts.calls
     return parts
+
+
+def require_dict(value: object, what: str) -> None:
+    """Require a dict, as messages, deltas and calls are.
+
+    Args:
+        value: what was given.
+        what: begins the error: what it has to be.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what}, not {a_type(value)}: of a client's object, pass model_dump()")
+
+
+def require_message(message: object) -> None:
+    """Require a message or a delta, as `require_dict` does."""
+    require_dict(message, 'a message is a dict such as {"role": "user", "content": "Hi"}')
+
+
+def id_of(value: object) -> str | None:
+    """Return an id as text, as some servers count calls; `None` if it is none.
+
+    >>> id_of("call_1"), id_of(0), id_of(""), id_of(None)
+    ('call_1', '0', None, None)
+    """
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _str(value)
 
 
 def text_of(part: object) -> str | None:
@@ -127,18 +170,21 @@ def _items(content: object) -> Sequence[Any]:
 
 def _of_openai(message: Message) -> Iterator[CallPiece]:
     calls, function = message.get("tool_calls"), message.get("function_call")
-    for call in calls if isinstance(calls, (list, tuple)) else ():
-        if isinstance(call, Mapping):
-            yield _of_function(call, call.get("function"))
-    if not calls and isinstance(function, Mapping):
+    if calls is not None and not isinstance(calls, (list, tuple)):
+        raise TypeError(f"tool_calls is a list of dicts, not {a_type(calls)}: of a client's object, pass model_dump()")
+    for call in calls or ():
+        require_dict(call, "a call in tool_calls is a dict in OpenAI's form")
+        yield _of_function(call, call.get("function"))
+    if not calls and function is not None:
         yield _of_function({"index": 0}, function)
 
 
-def _of_function(call: Mapping[str, Any], function: object) -> CallPiece:
-    given = function if isinstance(function, Mapping) else {}
+def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: ANN401 (it is checked)
+    given = {} if function is None else function
+    require_dict(given, "the function of a call is a dict with name and arguments")
     number = call.get("index")
     number = number if isinstance(number, (int, str)) else None
-    return CallPiece(number, _str(call.get("id")), _str(given.get("name")) or "", _arguments(given))
+    return CallPiece(number, id_of(call.get("id")), _str(given.get("name")) or "", _arguments(given))
 
 
 def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:

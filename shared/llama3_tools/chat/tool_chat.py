@@ -9,7 +9,7 @@ from typing import Any
 from llama3_tools.calls.reader import coercers_of
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.history import HistoryOptions, flatten_history
-from llama3_tools.chat.messages import Message
+from llama3_tools.chat.messages import Message, require_message
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOptions
 from llama3_tools.chat.report import MISFIT, Reply
@@ -114,7 +114,7 @@ class ToolChat:
         messages: Sequence[Message],
         *,
         tool_choice: object = "auto",
-        parallel_tool_calls: bool = True,
+        parallel_tool_calls: bool | None = True,
         retried: int = 0,
     ) -> Request:
         """Prepare a request.
@@ -125,15 +125,22 @@ class ToolChat:
             tool_choice: `"auto"`, `"required"` or `"any"`, `"none"`, a tool's name, or a dict of OpenAI's or
                 Anthropic's. In the prompt it is an instruction: nothing holds a model to it. With `"none"`, the model
                 is shown no tool, and nothing that it writes is a call.
-            parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts.
+            parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
+                is `True`.
             retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
 
         Raises:
+            TypeError: `messages` is no list of dicts, or an option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
+        messages = _checked(messages)
+        if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
+            raise TypeError(f"parallel_tool_calls is True, False or None, not {parallel_tool_calls!r}")
+        if type(retried) is not int:
+            raise TypeError(f"retried is a whole number, not {retried!r}")
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
-        choice = replace(choice, parallel=choice.parallel and parallel_tool_calls)
+        choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         return Request(chat, choice, chat._shown_to_model(messages, choice), retried)  # noqa: SLF001 (the same class)
 
     def _only(self, names: Sequence[str]) -> ToolChat:
@@ -245,6 +252,9 @@ class Request:
         Args:
             message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.
             finish_reason: the server's word for why the model ended, if it has one.
+
+        Raises:
+            TypeError: the message, or a call in it, is no dict.
         """
         stream = self.stream()
         stream.feed(message)
@@ -286,6 +296,22 @@ class Request:
     @property
     def _may_retry(self) -> bool:
         return self.retried < self.chat.options.max_retries
+
+
+def _checked(messages: object) -> list[Message]:
+    """Return the messages as a list.
+
+    Raises:
+        TypeError: they are no list of dicts.
+    """
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise TypeError(
+            f'messages is a list of dicts, not {a_type(messages)}: pass [{{"role": "user", "content": "Hi"}}]'
+        )
+    checked = list(messages)
+    for message in checked:
+        require_message(message)
+    return checked
 
 
 def _written(reply: Reply) -> str | list[Any]:

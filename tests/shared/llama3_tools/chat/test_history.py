@@ -287,3 +287,9 @@ def test_a_whole_turn_reads_back():
     reply = chat.request([]).read({"content": f"Sure. {CITY}"})
     [_, again] = chat.request([{"role": "user", "content": "Hi"}, dict(reply.to_openai())]).messages
     assert made(chat.request([]).read(again).tool_calls) == made(reply.tool_calls)
+
+
+@pytest.mark.parametrize(("call_id", "result_id"), [(1, 1), (0, 0), (2, "2"), ("3", 3)], ids=repr)
+def test_ids_that_are_numbers_are_text(call_id: Any, result_id: Any):  # noqa: ANN401
+    written = contents(calling(native("now", "{}", call_id)), result("12:30", result_id))
+    assert written[1] == ("user", "Result of now: 12:30")

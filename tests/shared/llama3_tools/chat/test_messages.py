@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from chats import native
-from llama3_tools.chat.messages import CallPiece, joined_text, split_message
+from chats import asked, native
+from llama3_tools.chat.messages import CallPiece, id_of, joined_text, split_message
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
 
@@ -36,7 +37,7 @@ def test_a_server_that_repeats_it_says_it_once():
         ({"tool_calls": [native("f", None)]}, CallPiece(None, "a", "f", "")),
         ({"tool_calls": [native("f", [1])]}, CallPiece(None, "a", "f", "[1]")),
         ({"tool_calls": [{"index": [1], "function": {"name": "f"}}]}, CallPiece(None, None, "f", "")),
-        ({"tool_calls": [{"id": 5, "function": None}]}, CallPiece(None, None, "", "")),
+        ({"tool_calls": [{"id": 5, "function": None}]}, CallPiece(None, "5", "", "")),
         ({"function_call": {"name": "f", "arguments": "{}"}}, CallPiece(0, None, "f", "{}")),
         ({"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]}, CallPiece(None, "1", "f", "")),
         (
@@ -60,9 +61,57 @@ def test_what_a_client_says_twice_is_there_once():
     assert (parts.calls, parts.reasoning) == ([CallPiece(None, "a", "f", "{}")], "Hm.")
 
 
-@pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": ["f"]}, {"function_call": "f"}])
-def test_what_is_no_call_is_none(message: dict[str, Any]):
+@pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": ()}, {"function_call": None}])
+def test_without_calls_there_are_none(message: dict[str, Any]):
     assert split_message(message).calls == []
+
+
+class Call:
+    """A call of a client's, with attributes."""
+
+    id = "a"
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        ({"role": "assistant", "tool_calls": [Call()]}, "a call in tool_calls is a dict in OpenAI's form, not a Call"),
+        ({"role": "assistant", "tool_calls": [5]}, "a call in tool_calls is a dict in OpenAI's form, not an int"),
+        ({"role": "assistant", "tool_calls": ["f"]}, "a call in tool_calls is a dict in OpenAI's form, not a str"),
+        ({"role": "assistant", "tool_calls": {"id": "a"}}, "tool_calls is a list of dicts, not a dict"),
+        (
+            {"role": "assistant", "tool_calls": [{"function": Call()}]},
+            "the function of a call is a dict with name and arguments, not a Call",
+        ),
+        (
+            {"role": "assistant", "function_call": "f"},
+            "the function of a call is a dict with name and arguments, not a str",
+        ),
+        ("x", 'a message is a dict such as {"role": "user", "content": "Hi"}, not a str'),
+        (None, 'a message is a dict such as {"role": "user", "content": "Hi"}, not a NoneType'),
+    ],
+)
+def test_what_is_no_dict_is_an_error_that_names_the_cure(message: Any, error: str):  # noqa: ANN401
+    for take in (asked().read, asked().stream().feed, lambda given: asked().chat.request([given])):
+        with pytest.raises(TypeError, match=f"^{re.escape(error)}: of a client's object, pass model_dump\\(\\)$"):
+            take(message)
+
+
+@pytest.mark.parametrize("messages", ["hi", b"bytes", {"role": "user", "content": "Hi"}, None, 5])
+def test_what_is_no_list_of_messages_is_an_error_that_names_the_cure(messages: Any):  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"^messages is a list of dicts, not an? \w+: pass \[\{\"role\": \"user\""):
+        asked().chat.request(messages)
+
+
+@pytest.mark.parametrize("retried", ["1", True, 1.0, None])
+def test_a_count_of_retries_is_a_whole_number(retried: Any):  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"^retried is a whole number, not "):
+        asked(request={"retried": retried})
+
+
+@pytest.mark.parametrize(("given", "read"), [(0, "0"), (7, "7"), ("8", "8"), (True, None), (1.5, None), ("", None)])
+def test_an_id_is_a_text(given: object, read: str | None):
+    assert id_of(given) == read
 
 
 def test_all_else_stays():
