@@ -23,7 +23,6 @@ from llama3_tools.stream.turn import (
     PART_OF_BROKEN,
     Turn,
     is_data_at,
-    is_declared,
     is_element_of_data,
     is_in_brackets,
     is_too_long,
@@ -44,7 +43,7 @@ from llama3_tools.stream.wrappers import (
     Held,
     Part,
     Wrapper,
-    names_of,
+    first_name,
     written_in,
 )
 from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, holds_call
@@ -320,10 +319,7 @@ def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole
     """Report a dict of Python, and what it seems to call."""
     parsed = parse_whole(tokens.positional[0])
     found = turn.reader.read(parsed) if parsed else None
-    if found is None or isinstance(found, Refusal):
-        name = found.name if found else None
-    else:
-        name = next(iter(names_of(found)), None)
+    name = found.name if isinstance(found, Refusal) else first_name(found or [])
     detail = f"{_SINGLE_QUOTES.detail}, at offset {candidate.start + 1}"
     refuse(turn, Refusal(RejectionReason.MALFORMED, detail, name), candidate.start, whole)
 
@@ -419,7 +415,7 @@ def refuse(  # noqa: PLR0913 (what is known of it)
 
 def is_attempt(turn: Turn, refusal: Refusal, text: str, whole: str, candidate: Candidate | None) -> bool:
     """Return whether the model meant to call by what is no call (rule 15)."""
-    is_named = refusal.name is not None and is_declared(turn, refusal.name)
+    is_named = refusal.name in turn.reader.declared
     if is_for_calls(turn):
         return True
     if candidate is None or not candidate.is_pythonic:
@@ -433,7 +429,7 @@ def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | Non
     if not turn.wrappers or turn.wrappers[0].kind is not CODE or holds_call(turn.queue):
         return False
     is_pythonic = candidate is not None and candidate.is_pythonic
-    is_named = name is not None and is_declared(turn, name)
+    is_named = name in turn.reader.declared
     return not is_named and (is_pythonic or not has_call_keys(whole))
 
 

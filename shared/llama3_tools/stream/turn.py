@@ -24,7 +24,7 @@ from llama3_tools.stream.place import ORDINARY, FreshPlace, Place
 from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
-from llama3_tools.stream.wrappers import Held, Part, Wrapper, names_of
+from llama3_tools.stream.wrappers import Held, Part, Wrapper, first_name, names_of
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, ToolCall
@@ -34,7 +34,6 @@ __all__ = [
     "Quotation",
     "Turn",
     "is_data_at",
-    "is_declared",
     "is_element_of_data",
     "is_in_brackets",
     "is_too_long",
@@ -204,11 +203,6 @@ def is_too_long(turn: Turn, at: int) -> bool:
     return turn.window.base + at - turn.wrappers[0].start > turn.limits.max_call_length
 
 
-def is_declared(turn: Turn, name: str) -> bool:
-    """Return whether a tool of this name was declared."""
-    return name in turn.reader.declared
-
-
 def tool_named(turn: Turn, name: str) -> str | None:
     """Return the declared tool that a pythonic name means; or the name, if any may be called."""
     if name in turn.pythonic_tools:
@@ -226,8 +220,7 @@ def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     is_too_many = len(turn.content.tool_calls) + names > turn.limits.max_calls
     if is_too_many or turn.is_broken_off:
         refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
-        name = next(iter(names_of(found)), None)
-        reject(turn, held.start, held.end, Refusal(*refusal, name), is_meant=True)
+        reject(turn, held.start, held.end, Refusal(*refusal, first_name(found)), is_meant=True)
         put_text(turn, held.start, text)
         return
     try:
@@ -269,8 +262,8 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
             turn.rejections.add_quoted(held.start, held.end, why, names[0])
         put_text(turn, held.start, text)
     elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
-        name = next(iter(names_of(held.found)), None)
-        reject(turn, held.start, held.end, Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name))
+        refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, first_name(held.found))
+        reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)
         if turn.data_end >= 0:
             turn.data_end = held.end

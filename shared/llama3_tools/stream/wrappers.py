@@ -33,6 +33,7 @@ __all__ = [
     "Piece",
     "Wrapper",
     "WrapperKind",
+    "first_name",
     "format_in",
     "names_of",
     "written_in",
@@ -135,6 +136,11 @@ def written_in(found: Found) -> list[WrittenCall]:
 def names_of(found: Found) -> list[str]:
     """Return the names of the tools that are called."""
     return [written.name for written in written_in(found)]
+
+
+def first_name(found: Found) -> str | None:
+    """Return the name of the first tool that is called, if one is."""
+    return next(iter(names_of(found)), None)
 
 
 def format_in(held: Held, wrapper: Wrapper) -> str:

@@ -51,6 +51,7 @@ from llama3_tools.stream.wrappers import (
     Piece,
     Wrapper,
     WrapperKind,
+    first_name,
     format_in,
     names_of,
 )
@@ -169,7 +170,7 @@ def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
     if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
         return False
     for held in waiting:
-        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), next(iter(names_of(held.found)), None)))
+        reject(turn, held.start, held.end, Refusal(*too_many(turn.limits), first_name(held.found)))
     return True
 
 
@@ -314,7 +315,7 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
         is_quoted: whether one of them is a code span.
         is_listing: whether one is a fence in which code may stand.
     """
-    name = next(iter(names_of(held.found)), None)
+    name = first_name(held.found)
     is_pythonic, is_cut_off = held.format == "pythonic", why is CUT_OFF
     is_in_line = wrapper.kind is LINE
     if turn.quotation is not None:
@@ -343,7 +344,7 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
 
 def reject_as_code(turn: Turn, held: Held, part: Part, detail: str) -> None:
     """Report what is written as a call, but is none."""
-    refusal = Refusal(RejectionReason.NOT_A_CALL, detail, next(iter(names_of(held.found)), None))
+    refusal = Refusal(RejectionReason.NOT_A_CALL, detail, first_name(held.found))
     reject(turn, held.start, held.end, refusal)
     put_text(turn, part.start, part.text)
 
