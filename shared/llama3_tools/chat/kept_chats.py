@@ -9,23 +9,17 @@ from typing import Any, TypeAlias
 
 from llama3_tools.chat.options import ChatOptions
 from llama3_tools.chat.tool_chat import ToolChat
+from llama3_tools.chat.toolset import KEPT, as_given, written_tools
 from llama3_tools.options import new_call_id
 from llama3_tools.tools import ToolLike
 
 __all__ = ["kept_chat"]
 
-_KEPT = 64
-"""How many are kept: those that were asked for last."""
-
 _Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
 
 
-def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
-    return tools
-
-
 def kept_chat(
-    tools: Sequence[Mapping[str, Any]], options: ChatOptions | None = None, read: _Reader = _as_given
+    tools: Sequence[Mapping[str, Any]], options: ChatOptions | None = None, read: _Reader = as_given
 ) -> ToolChat:
     """Return the chat with tools that are dicts: the one that was made before if the same were given.
 
@@ -43,15 +37,10 @@ def kept_chat(
         ToolDefinitionError: a declaration that cannot be read.
     """
     chosen = ChatOptions() if options is None else options
-    if chosen.read.id_factory is not new_call_id:
-        return ToolChat(read(tools), chosen)
-    try:
-        written = json.dumps(tools)
-    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
-        return ToolChat(read(tools), chosen)
-    return _chat(written, chosen, read)
+    written = written_tools(tools) if chosen.read.id_factory is new_call_id else None
+    return ToolChat(read(tools), chosen) if written is None else _chat(written, chosen, read)
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _chat(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
     return ToolChat(read(json.loads(written)), options)

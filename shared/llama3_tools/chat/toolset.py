@@ -14,9 +14,9 @@ from llama3_tools.options import new_call_id
 from llama3_tools.prompts import PromptFormat, ToolChoice, render_tool_prompt
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 
-__all__ = ["Toolset", "kept_toolset"]
+__all__ = ["KEPT", "Toolset", "as_given", "kept_toolset", "written_tools"]
 
-_KEPT = 64
+KEPT = 64
 """How many of each are kept: those that were asked for last."""
 
 
@@ -61,12 +61,21 @@ class Toolset:
         return _prompt(self, prompt_format, tool_choice)
 
 
-def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
+def as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
+    """Return tools that need no conversion."""
     return tools
 
 
+def written_tools(tools: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return tools as the JSON by which they are known again; `None` if they are not in JSON, or not yet."""
+    try:
+        return json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
 def kept_toolset(
-    tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = _as_given
+    tools: Sequence[Mapping[str, Any]], read: Callable[[Sequence[Any]], Iterable[ToolLike]] = as_given
 ) -> Toolset:
     """Return the toolset of tool dicts: the one that was made before where the same were given.
 
@@ -81,23 +90,20 @@ def kept_toolset(
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a declaration that cannot be read.
     """
-    try:
-        written = json.dumps(tools)
-    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
-        return Toolset(read(tools))
-    return _toolset(written, read)
+    written = written_tools(tools)
+    return Toolset(read(tools)) if written is None else _toolset(written, read)
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _toolset(written: str, read: Callable[[Sequence[Any]], Iterable[ToolLike]]) -> Toolset:
     return Toolset(read(json.loads(written)))
 
 
-@lru_cache(_KEPT, typed=True)
+@lru_cache(KEPT, typed=True)
 def _extractor(tools: Toolset, **options: Any) -> Extractor:  # noqa: ANN401 (as Extractor has them)
     return Extractor(tools=tools.declared.values(), **options)
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _prompt(tools: Toolset, prompt_format: PromptFormat, tool_choice: ToolChoice) -> str:
     return render_tool_prompt(tools.declared.values(), prompt_format=prompt_format, tool_choice=tool_choice)
