@@ -8,15 +8,35 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
+from llama3_tools.chat.endpoint_errors import (
+    NOT_A_COMPLETION,
+    EndpointFault,
+    endpoint_fault,
+    shown_error,
+    what_to_do,
+)
+from llama3_tools.chat.finish_reason import finish_reason_in
 from llama3_tools.chat.kept_chats import kept_chat
-from llama3_tools.chat.options import ChatOptions, RepeatedCalls, ToolRole, ToolsPlace
+from llama3_tools.chat.misfits import Accepts
+from llama3_tools.chat.options import (
+    ChatOption,
+    ChatOptions,
+    RepeatedCalls,
+    ToolRole,
+    ToolsPlace,
+    chat_options,
+)
 from llama3_tools.chat.report import RefusedCall, Reply, Report
 from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_chat import Request, ToolChat
 
 __all__ = [
+    "NOT_A_COMPLETION",
+    "Accepts",
+    "ChatOption",
     "ChatOptions",
     "ChatStream",
+    "EndpointFault",
     "RefusedCall",
     "RepeatedCalls",
     "Reply",
@@ -25,5 +45,10 @@ __all__ = [
     "ToolChat",
     "ToolRole",
     "ToolsPlace",
+    "chat_options",
+    "endpoint_fault",
+    "finish_reason_in",
     "kept_chat",
+    "shown_error",
+    "what_to_do",
 ]

@@ -26,18 +26,18 @@ class ArgumentChecks:
     ['$.days: expected integer, got the string "soon"']
     """
 
-    def __init__(self, tools: Mapping[str, Tool], accepts: Accepts | None = None) -> None:
-        """Take the tools by name, and what else they accept."""
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        """Take the tools by name."""
         self._tools = tools
-        self._accepts = accepts
         self._checks: dict[str, Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]] = {}
 
-    def misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
+    def misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None = None) -> list[str]:
         """Say what does not fit, a sentence each. A parameter that the schema forbids is one; an unknown tool has none.
 
         Args:
             name: the tool's name.
             arguments: the arguments, made to fit as far as they can be.
+            accepts: whether the tool takes arguments that its schema does not. `None`: it does not.
         """
         if name not in self._tools:
             return []
@@ -45,7 +45,7 @@ class ArgumentChecks:
         if check is None:
             check = self._checks[name] = _check_of(self._tools[name].parameters)
         found = [problem.message for problem in check(arguments) if problem.reason not in _NOT_FOR_MODELS]
-        return [] if found and self._accepts is not None and self._accepts(name, arguments) else found
+        return [] if found and accepts is not None and accepts(name, arguments) else found
 
 
 def _check_of(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]:

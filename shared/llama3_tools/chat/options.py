@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
 
-from llama3_tools.errors import a_type
-from llama3_tools.options import ReadOptions
+from llama3_tools.errors import a_type, require_options
+from llama3_tools.options import ReadOption, ReadOptions
 from llama3_tools.prompts import PromptFormat
 
-__all__ = ["ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace"]
+__all__ = ["ChatOption", "ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
 
 ToolsPlace: TypeAlias = Literal["user", "system", "request"]
 """Where the tools are shown: in the first user message, in the system message, or in the request, by the server."""
@@ -19,6 +20,20 @@ ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
 
 RepeatedCalls: TypeAlias = Literal["report", "keep"]
 """What becomes of a call that repeats the one before it: it is reported and does not run again, or it runs."""
+
+
+class ChatOption(ReadOption, total=False):
+    """The options by name, for type checkers: `ToolChat(tools, tool_role="tool", lenient=True)`.
+
+    `ChatOptions` and `ReadOptions` say what each means.
+    """
+
+    read: ReadOptions
+    tools_in: ToolsPlace
+    tool_role: ToolRole
+    prompt_format: PromptFormat
+    repeated_calls: RepeatedCalls
+    max_retries: int
 
 
 def _read_options() -> ReadOptions:
@@ -68,3 +83,33 @@ class ChatOptions:
             raise TypeError(f"max_retries is a whole number, not {self.max_retries!r}")
         if self.max_retries < 0:
             raise ValueError(f"max_retries is 0 or more, not {self.max_retries}")
+
+
+_OF_CHAT = tuple(one.name for one in fields(ChatOptions))
+_OF_READING = tuple(one.name for one in fields(ReadOptions))
+
+
+def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
+    """Return options with single ones changed, those of reading by their own names, too.
+
+    >>> chat_options("ToolChat", None, {"tool_role": "tool", "lenient": True}).read.lenient
+    True
+
+    Args:
+        owner: what takes the options, for errors.
+        options: those to start from. `None`: `ChatOptions()`.
+        changes: single options, which go before those in `options`.
+
+    Raises:
+        TypeError: `options` is no `ChatOptions`, there is no such option, or it has the wrong type.
+        ValueError: an option has a value that it cannot have.
+    """
+    if options is not None and not isinstance(options, ChatOptions):
+        raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
+    chosen = options or ChatOptions()
+    if not changes:
+        return chosen
+    require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING))
+    chosen = replace(chosen, **{name: value for name, value in changes.items() if name in _OF_CHAT})
+    of_reading = {name: value for name, value in changes.items() if name in _OF_READING}
+    return replace(chosen, read=replace(chosen.read, **of_reading)) if of_reading else chosen

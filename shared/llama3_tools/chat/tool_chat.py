@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from llama3_tools.calls.reader import coercers_of
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.history import HistoryOptions, flatten_history
 from llama3_tools.chat.messages import Message, require_message
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
-from llama3_tools.chat.options import ChatOptions
+from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
 from llama3_tools.chat.stream import AnswerReaders, ChatStream
@@ -27,6 +28,9 @@ from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
 from llama3_tools.values import ToolCall
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Request", "ToolChat"]
 
@@ -51,8 +55,7 @@ class ToolChat:
         self,
         tools: Iterable[ToolLike] | None = (),
         options: ChatOptions | None = None,
-        *,
-        accepts: Accepts | None = None,
+        **changes: Unpack[ChatOption],
     ) -> None:
         """Declare the tools.
 
@@ -60,30 +63,28 @@ class ToolChat:
             tools: the tools, as tool dicts or `Tool`s. Without any, nothing in text is a call. `None`: the tools are
                 not known, none is shown, and any name may be called.
             options: how conversations are held. `None`: `ChatOptions()`.
-            accepts: whether a tool, by its name, takes arguments that its schema does not. `None`: none does.
+            **changes: single options, those of `ReadOptions` among them, which go before those in `options`.
 
         Raises:
-            TypeError: `tools` is no list of tools, or `options` no `ChatOptions`.
+            TypeError: `tools` is no list of tools, `options` no `ChatOptions`, there is no such option, or it has the
+                wrong type.
             ToolDefinitionError: a declaration that cannot be read.
-            ValueError: `repair` has no `tools` to go by.
+            ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
-        if options is not None and not isinstance(options, ChatOptions):
-            raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
+        chosen = chat_options("ToolChat", options, changes)
         declared = None if tools is None else declare_tools(tools)
-        self._set_up(declared, options or ChatOptions(), accepts, ToolNames(declared or {}))
+        self._set_up(declared, chosen, ToolNames(declared or {}))
 
     def _set_up(
         self,
         declared: dict[str, Tool] | None,
         options: ChatOptions,
-        accepts: Accepts | None,
         names: ToolNames,
     ) -> None:
         self.options = options
         """How conversations are held."""
         self._declared = declared
         self._tools = tools = declared or {}
-        self._accepts = accepts
         self._names = names
         is_in_request = options.tools_in == "request"
         self._shown = {
@@ -91,16 +92,16 @@ class ToolChat:
             for name, tool in tools.items()
         }
         self._prompts: dict[ToolChoice, str] = {}
-        self._checks = ArgumentChecks(tools, accepts)
+        self._checks = ArgumentChecks(tools)
         readable = None if declared is None else self._names.readable(tools)
         self._calling = self._readers(readable, tools, options.read)
         self._silent = self._readers([], {}, replace(options.read, on_unknown_tool="text"))
 
-    def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, Accepts | None, ToolNames]:
+    def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, ToolNames]:
         """Return what it is made of, to copy or pickle it."""
-        return self._declared, self.options, self._accepts, self._names
+        return self._declared, self.options, self._names
 
-    def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, Accepts | None, ToolNames]) -> None:
+    def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, ToolNames]) -> None:
         """Take what `__getstate__` returned."""
         self._set_up(*state)
 
@@ -109,6 +110,22 @@ class ToolChat:
         """The tools by name."""
         return dict(self._tools)
 
+    def prompt(self, tool_choice: object = "auto") -> str:
+        """Return the tools as the model is shown them; nothing without tools, or with `"none"`.
+
+        >>> ToolChat([{"name": "now"}]).prompt("required").splitlines()[-1]
+        'Call a function in your reply.'
+
+        Args:
+            tool_choice: as `request` takes it.
+
+        Raises:
+            ToolDefinitionError: `tool_choice` names no tool that is there.
+        """
+        choice = read_tool_choice(tool_choice, self._tools)
+        chat = self if choice.allowed is None else self._only(choice.allowed)
+        return chat._prompt(choice.tool_choice)  # noqa: SLF001 (the same class)
+
     def request(
         self,
         messages: Sequence[Message],
@@ -116,6 +133,7 @@ class ToolChat:
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
         retried: int = 0,
+        accepts: Accepts | None = None,
     ) -> Request:
         """Prepare a request.
 
@@ -128,6 +146,8 @@ class ToolChat:
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
             retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
+            accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
+                may. `None`: none does.
 
         Raises:
             TypeError: `messages` is no list of dicts, or an option is of another type.
@@ -141,13 +161,14 @@ class ToolChat:
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
-        return Request(chat, choice, chat._shown_to_model(messages, choice), retried)  # noqa: SLF001 (the same class)
+        shown = chat._shown_to_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
+        return Request(chat, choice, shown, retried, accepts)
 
     def _only(self, names: Sequence[str]) -> ToolChat:
         """Return the same for some of the tools, by the names that they have among all; no others can be called."""
         options = replace(self.options, read=replace(self.options.read, on_unknown_tool="text"))
         chat = ToolChat.__new__(ToolChat)
-        chat.__setstate__(({name: self._tools[name] for name in names}, options, self._accepts, self._names))
+        chat.__setstate__(({name: self._tools[name] for name in names}, options, self._names))
         return chat
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
@@ -169,32 +190,36 @@ class ToolChat:
             self._misfit_told,
         )
 
-    def _shown_to_model(self, messages: Sequence[Message], choice: Choice) -> list[dict[str, Any]]:
+    def _shown_to_model(
+        self, messages: Sequence[Message], choice: Choice, accepts: Accepts | None
+    ) -> list[dict[str, Any]]:
         options = self.options
-        if self._tools and choice.tool_choice != "none" and options.tools_in != "request":
-            messages = put_tools(messages, self._prompt(choice.tool_choice), options.tools_in)
-        return flatten_history(messages, self._history_options())
+        if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
+            messages = put_tools(messages, prompt, options.tools_in)
+        return flatten_history(messages, self._history_options(accepts))
 
     def _prompt(self, tool_choice: ToolChoice) -> str:
         """Return the tools, rendered once for each choice."""
+        if not self._tools or tool_choice == "none":
+            return ""
         if tool_choice not in self._prompts:
             self._prompts[tool_choice] = render_tool_prompt(
                 self._shown.values(), prompt_format=self.options.prompt_format, tool_choice=tool_choice
             )
         return self._prompts[tool_choice]
 
-    def _history_options(self) -> HistoryOptions:
+    def _history_options(self, accepts: Accepts | None) -> HistoryOptions:
         is_in_request = self.options.tools_in == "request"
         return HistoryOptions(
             tool_role=self.options.tool_role,
             prompt_format=self.options.prompt_format,
             shown_name=self._names.allowed if is_in_request else str,
-            misfits=self._misfits,
+            misfits=partial(self._misfits, accepts=accepts),
             complaints=self._complaints,
         )
 
-    def _misfits(self, name: str, arguments: dict[str, Any]) -> list[str]:
-        return self._checks.misfits(name, arguments) if self.options.read.coerce_arguments else []
+    def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
+        return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
     def _misfit_told(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
         shown = self._shown[name]
@@ -218,9 +243,9 @@ class ToolChat:
             if self._names.own(one.name or "") not in called
         )
 
-    def _stream(self, choice: Choice, *, may_retry: bool) -> ChatStream:
+    def _stream(self, choice: Choice, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
         def misfits(call: ToolCall) -> list[str]:
-            return self._misfits(call.name, call.arguments) if may_retry else []
+            return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
         return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order)
@@ -238,6 +263,8 @@ class Request:
     """The conversation for the model, in OpenAI's form."""
     retried: int = 0
     """How often the model has been asked again in this turn."""
+    accepts: Accepts | None = None
+    """Whether a tool takes arguments that its schema does not."""
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -263,7 +290,8 @@ class Request:
 
     def stream(self) -> ChatStream:
         """Begin to read an answer that arrives in deltas."""
-        return self.chat._stream(self.choice, may_retry=self._may_retry)  # noqa: SLF001 (of the same module)
+        chat = self.chat
+        return chat._stream(self.choice, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.

@@ -67,6 +67,6 @@ def test_a_framework_may_accept_more():
         seen.append((name, arguments))
         return arguments["n"] == "one"
 
-    checks = ArgumentChecks({"f": Tool("f", "", OPEN)}, accepts)
-    assert [len(checks.misfits("f", {"n": n})) for n in ("one", "two", 3)] == [0, 1, 0]
+    checks = ArgumentChecks({"f": Tool("f", "", OPEN)})
+    assert [len(checks.misfits("f", {"n": n}, accepts)) for n in ("one", "two", 3)] == [0, 1, 0]
     assert seen == [("f", {"n": "one"}), ("f", {"n": "two"})], "it is asked only about what does not fit"

@@ -36,6 +36,26 @@ def test_a_chat_takes_options_and_no_dict():
         ToolChat([], {})  # type: ignore[arg-type]
 
 
+def test_options_may_be_given_by_name_those_of_reading_too():
+    kept = ChatOptions(read=ReadOptions(on_unknown_tool="call", repair=True), tool_role="tool")
+    chat = ToolChat([], kept, lenient=True, max_retries=2)
+    assert chat.options.read == ReadOptions(on_unknown_tool="call", repair=True, lenient=True)
+    assert (chat.options.tool_role, chat.options.max_retries) == ("tool", 2)
+    assert ToolChat([], read=ReadOptions(), lenient=True).options.read == ReadOptions(lenient=True)
+
+
+def test_an_option_that_there_is_not_is_named():
+    with pytest.raises(TypeError, match=r"^ToolChat has no option 'max_retires', only .*did you mean 'max_retries'\?$"):
+        ToolChat([], max_retires=1)  # type: ignore[call-arg]
+
+
+def test_the_tools_can_be_had_as_the_model_is_shown_them():
+    chat = ToolChat(TOOLS)
+    assert chat.request([{"role": "user", "content": "Hi"}]).messages[0]["content"] == f"{chat.prompt()}\n\nHi"
+    assert "get_weather" not in chat.prompt({"type": "allowed_tools", "tools": [{"name": "now"}]})
+    assert chat.prompt("none") == ToolChat([]).prompt() == ""
+
+
 def test_the_defaults():
     options = ChatOptions()
     assert options.read == ReadOptions(on_unknown_tool="call", coerce_arguments=True)

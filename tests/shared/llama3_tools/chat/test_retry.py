@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from chats import CITY, TOOLS, asked, made, native, read_in_every_way, refusals
-from llama3_tools import ReadOptions
-from llama3_tools.chat import ChatOptions, ToolChat
+from llama3_tools.chat import ToolChat
 
 BAD = '{"name": "now", "parameters": {oops}}'
 MISFIT = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
@@ -133,10 +132,11 @@ def test_an_answer_without_calls_is_an_answer_unless_one_has_to_be_called():
 
 
 def test_what_a_framework_accepts_is_no_misfit():
-    options = ChatOptions(read=ReadOptions(coerce_arguments=True))
-    chat = ToolChat(TOOLS, options, accepts=lambda name, arguments: name == "get_weather" and "days" in arguments)
-    assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 1
-    assert len(chat.request([]).read({"content": UNKNOWN}).tool_calls) == 0
+    chat = ToolChat(TOOLS, coerce_arguments=True)
+    request = chat.request([], accepts=lambda name, arguments: name == "get_weather" and "days" in arguments)
+    assert len(request.read({"content": MISFIT}).tool_calls) == 1
+    assert len(request.read({"content": UNKNOWN}).tool_calls) == 0
+    assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 0
 
 
 def test_the_form_is_that_of_the_prompt():
