@@ -28,6 +28,10 @@ __all__ = [
     "ResponseFormatProblem",
     "StreamStateError",
     "ToolDefinitionError",
+    "a_type",
+    "require_bool",
+    "require_options",
+    "require_str",
 ]
 
 

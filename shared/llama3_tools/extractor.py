@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from llama3_tools.calls.reader import CallReader
-from llama3_tools.errors import require_bool, require_options, require_str
+from llama3_tools.errors import require_bool, require_str
 from llama3_tools.formats import EnabledFormats, grammar_of
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
-from llama3_tools.options import ReadOption, ReadOptions, new_call_id, written_id
+from llama3_tools.options import ReadOption, ReadOptions, new_call_id, read_options, written_id
 from llama3_tools.stream.machine import ExtractionStream
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["Extractor", "extract"]
-
-_DEFAULTS = ReadOptions()
-_OPTIONS = tuple(field.name for field in fields(ReadOptions))
 
 
 class Extractor:
@@ -60,12 +56,7 @@ class Extractor:
             ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
                 go by.
         """
-        if options is not None and not isinstance(options, ReadOptions):
-            raise TypeError(f"options is a ReadOptions, not {options!r}")
-        chosen = options or _DEFAULTS
-        if changes:
-            require_options("Extractor", changes, ("tools", "options", *_OPTIONS))
-            chosen = replace(chosen, **changes)
+        chosen = read_options("Extractor", options, changes, ("tools", "options"))
         if tools is None and chosen.coerce_arguments:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
         if tools is None and chosen.repair:
@@ -187,7 +178,7 @@ def extract(
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to go
             by.
     """
-    if changes:
-        require_options("extract", changes, ("tools", "complete", "options", *_OPTIONS))
-    extractor = _default() if tools is None and options is None and not changes else None
-    return (extractor or Extractor(tools, options=options, **changes)).extract(text, complete=complete)
+    if tools is None and options is None and not changes:
+        return _default().extract(text, complete=complete)
+    chosen = read_options("extract", options, changes, ("tools", "complete", "options"))
+    return Extractor(tools, options=chosen).extract(text, complete=complete)

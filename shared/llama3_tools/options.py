@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypedDict, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
-from llama3_tools.errors import require_bool
+from llama3_tools.errors import a_type, require_bool, require_options
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
-__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "written_id"]
+__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "written_id"]
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
 """What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
@@ -120,3 +120,33 @@ class ReadOptions:
         )
         object.__setattr__(self, "formats", require_formats(self.formats))
         require_limits(self.limits)
+
+
+_DEFAULTS = ReadOptions()
+_NAMES = tuple(one.name for one in fields(ReadOptions))
+
+
+def read_options(
+    owner: str, options: ReadOptions | None, changes: Mapping[str, Any], others: Iterable[str] = ("options",)
+) -> ReadOptions:
+    """Return options with single ones changed.
+
+    >>> read_options("Extractor", None, {"lenient": True}).lenient
+    True
+
+    Args:
+        owner: what takes the options, for errors.
+        options: those to start from. `None`: `ReadOptions()`.
+        changes: single options, which go before those in `options`.
+        others: what the owner takes beside them, for errors.
+
+    Raises:
+        TypeError: `options` is no `ReadOptions`, there is no such option, or it has the wrong type.
+        ValueError: an option has a value that it cannot have.
+    """
+    if options is not None and not isinstance(options, ReadOptions):
+        raise TypeError(f"options is a ReadOptions, not {a_type(options)}")
+    if not changes:
+        return options or _DEFAULTS
+    require_options(owner, changes, (*others, *_NAMES))
+    return replace(options or _DEFAULTS, **changes)

@@ -19,7 +19,7 @@ _Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
 
 
 def kept_chat(
-    tools: Sequence[Mapping[str, Any]], options: ChatOptions | None = None, read: _Reader = as_given
+    tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None, read: _Reader = as_given
 ) -> ToolChat:
     """Return the chat with tools that are dicts: the one that was made before if the same were given.
 
@@ -27,7 +27,7 @@ def kept_chat(
     True
 
     Args:
-        tools: the tool dicts, which may change later on.
+        tools: the tool dicts, which may change later on. `None`: any name may be called.
         options: how conversations are held. With an `id_factory` of the caller's, no chat is kept, as it would keep
             alive what that belongs to.
         read: makes declarations of the tools.
@@ -38,9 +38,13 @@ def kept_chat(
     """
     chosen = ChatOptions() if options is None else options
     written = written_tools(tools) if chosen.read.id_factory is new_call_id else None
-    return ToolChat(read(tools), chosen) if written is None else _chat(written, chosen, read)
+    return _made(tools, chosen, read) if written is None else _kept(written, chosen, read)
 
 
 @lru_cache(KEPT)
-def _chat(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
-    return ToolChat(read(json.loads(written)), options)
+def _kept(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
+    return _made(json.loads(written), options, read)
+
+
+def _made(tools: Sequence[Any] | None, options: ChatOptions, read: _Reader) -> ToolChat:
+    return ToolChat(None if tools is None else read(tools), options)

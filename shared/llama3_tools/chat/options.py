@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import a_type, require_options
-from llama3_tools.options import ReadOption, ReadOptions
+from llama3_tools.options import ReadOption, ReadOptions, read_options
 from llama3_tools.prompts import PromptFormat
 
 __all__ = ["ChatOption", "ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
@@ -112,4 +112,4 @@ def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, 
     require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING))
     chosen = replace(chosen, **{name: value for name, value in changes.items() if name in _OF_CHAT})
     of_reading = {name: value for name, value in changes.items() if name in _OF_READING}
-    return replace(chosen, read=replace(chosen.read, **of_reading)) if of_reading else chosen
+    return replace(chosen, read=read_options(owner, chosen.read, of_reading))

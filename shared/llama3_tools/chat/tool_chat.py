@@ -273,6 +273,14 @@ class Request:
             return []
         return [tool.to_openai() for tool in self.chat._shown.values()]  # noqa: SLF001 (of the same module)
 
+    @property
+    def tool_choice(self) -> str | dict[str, Any]:
+        """The tool choice for the request, as OpenAI's API has it, by the tool's name in `tools`."""
+        choice = self.choice.tool_choice
+        if choice in {"auto", "required", "none"}:
+            return choice
+        return {"type": "function", "function": {"name": self.chat._shown[choice].name}}  # noqa: SLF001 (the same)
+
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
         """Read a whole answer.
 

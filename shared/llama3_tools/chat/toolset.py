@@ -66,7 +66,7 @@ def as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
     return tools
 
 
-def written_tools(tools: Sequence[Mapping[str, Any]]) -> str | None:
+def written_tools(tools: Sequence[Mapping[str, Any]] | None) -> str | None:
     """Return tools as the JSON by which they are known again; `None` if they are not in JSON, or not yet."""
     try:
         return json.dumps(tools)

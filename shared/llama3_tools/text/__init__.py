@@ -1,1 +1,5 @@
 """Text that is shown, written and gathered: invisible characters, JSON, text that grows."""
+
+from llama3_tools.text.escaping import escape_invisible
+
+__all__ = ["escape_invisible"]
