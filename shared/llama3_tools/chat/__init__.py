@@ -29,6 +29,7 @@ from llama3_tools.chat.options import (
 from llama3_tools.chat.report import RefusedCall, Reply, Report
 from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_chat import Request, ToolChat
+from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.options import read_options
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "endpoint_fault",
     "finish_reason_in",
     "kept_chat",
+    "put_tools",
     "read_options",
     "shown_error",
     "what_to_do",

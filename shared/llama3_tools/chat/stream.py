@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -123,6 +123,11 @@ class ChatStream:
         if self._reply is None:
             raise StreamStateError("reply before end(): call end() once the model has written all")
         return self._reply
+
+    @property
+    def tool_calls(self) -> Sequence[ToolCall]:
+        """The calls that were handed out so far, as they are in the reply."""
+        return self._order.called
 
     def feed(self, delta: Message) -> list[Delta]:
         """Take the next delta, or a whole message, and return what became certain.

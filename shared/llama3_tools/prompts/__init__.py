@@ -1,5 +1,6 @@
 """Llama's prompts: tools, calls and results as text, and where the tools stand in a conversation."""
 
+from llama3_tools.prompts.complaints import with_misfits
 from llama3_tools.prompts.render import (
     PromptFormat,
     ToolChoice,
@@ -18,4 +19,5 @@ __all__ = [
     "render_tool_calls",
     "render_tool_prompt",
     "render_tool_result",
+    "with_misfits",
 ]

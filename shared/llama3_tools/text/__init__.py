@@ -1,5 +1,6 @@
 """Text that is shown, written and gathered: invisible characters, JSON, text that grows."""
 
 from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.text.json_writing import shown
 
-__all__ = ["escape_invisible"]
+__all__ = ["escape_invisible", "shown"]
