@@ -95,13 +95,15 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(self, readers: AnswerReaders, order: CallOrder) -> None:
+    def __init__(self, readers: AnswerReaders, order: CallOrder, separator: str = "") -> None:
         """Begin an answer.
 
         Args:
             readers: what reads it.
             order: decides which calls run.
+            separator: goes out before the first text, as another answer stands before that. It is none of the reply's.
         """
+        self._separator = separator
         self._readers = readers
         self._order = order
         self._text: ExtractionStream | None = None
@@ -191,7 +193,8 @@ class ChatStream:
         deltas = self._taken(text.abort())
         refused = [self._refused(attempt) for attempt in self._readers.told(text.extraction)]
         for call, problems in self._order.waiting:
-            deltas += self._content.append(self._written.text[slice(*call.span)])
+            written = self._written.text[slice(*call.span)]
+            deltas.append({"content": self._separated(self._content.append(written))})
             refused.append(self._misfit(call, problems))
         for unread in self._server.gathered:
             refused.append(self._cut_off(unread))
@@ -219,7 +222,7 @@ class ChatStream:
                 if not event.text.isspace():
                     self._order.interrupt()
                 self._content.add(event.text)
-                deltas.append({"content": event.text})
+                deltas.append({"content": self._separated(event.text)})
             elif isinstance(event, ReasoningDelta):
                 self._order.interrupt()
                 deltas.append(self._thoughts.add(event.text, is_server=False))
@@ -233,6 +236,10 @@ class ChatStream:
                 deltas += self._called(self._order.take(replace(call, name=self._readers.names.own(call.name))))
         return deltas
 
+    def _separated(self, text: str) -> str:
+        separator, self._separator = self._separator, ""
+        return separator + text
+
     def _called(self, calls: Iterable[ToolCall]) -> list[Delta]:
         """Return the deltas that hand calls out, which the order has counted."""
         calls = list(calls)
@@ -245,7 +252,7 @@ class ChatStream:
             self._looked_for += 1
             if call in (self._begun().extraction.content or ""):
                 return []
-        return self._content.append(call)
+        return [{"content": self._separated(self._content.append(call))}]
 
     def _refused(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
@@ -328,12 +335,12 @@ class _Content:
         self._pieces.append(part)
         self._has_parts = True
 
-    def append(self, text: str) -> list[Delta]:
-        """Append text that stands for a call that is none."""
+    def append(self, text: str) -> str:
+        """Append text that stands for a call that is none, and return the piece that this adds."""
         piece = f" {text}" if self._has_text else text
         self._appended.append(text)
         self.add(piece)
-        return [{"content": piece}]
+        return piece
 
     def whole(self, extracted: str | None, *, has_calls: bool) -> str | list[Any] | None:
         """Return the content, given that of the text."""

@@ -243,12 +243,12 @@ class ToolChat:
             if self._names.own(one.name or "") not in called
         )
 
-    def _stream(self, choice: Choice, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
+    def _stream(self, choice: Choice, separator: str, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
         def misfits(call: ToolCall) -> list[str]:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order)
+        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, separator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +265,8 @@ class Request:
     """How often the model has been asked again in this turn."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
+    follows_text: bool = False
+    """Whether the model is asked again, after an answer with text."""
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -297,9 +299,9 @@ class Request:
         return stream.reply
 
     def stream(self) -> ChatStream:
-        """Begin to read an answer that arrives in deltas."""
-        chat = self.chat
-        return chat._stream(self.choice, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
+        """Begin to read an answer that arrives in deltas. A blank line goes out before it if it follows another one."""
+        chat, separator = self.chat, "\n\n" if self.follows_text else ""
+        return chat._stream(self.choice, separator, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
@@ -327,7 +329,9 @@ class Request:
             {"role": "assistant", "content": _written(reply)},
             {"role": "user", "content": told},
         ]
-        return replace(self, messages=[*self.messages, *written], retried=self.retried + 1)
+        follows_text = self.follows_text or bool(reply.content)
+        messages = [*self.messages, *written]
+        return replace(self, messages=messages, retried=self.retried + 1, follows_text=follows_text)
 
     @property
     def _may_retry(self) -> bool:

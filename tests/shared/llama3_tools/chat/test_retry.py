@@ -150,3 +150,18 @@ def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
     reply = read_in_every_way(request, {"content": f"{MISFIT} {CITY}"})
     assert (reply.tool_calls, len(reply.report.surplus)) == ((), 1)
     assert request.retry(reply) is not None
+
+
+@pytest.mark.parametrize(("first", "before"), [(f"Hm. {BAD}", "\n\n"), ("", "")])
+def test_in_a_stream_a_blank_line_stands_between_an_answer_and_the_one_that_follows_it(first: str, before: str):
+    request = ToolChat(TOOLS).request([], tool_choice="required")
+    again = request.retry(request.read({"content": first}))
+    assert again is not None
+    stream = again.stream()
+    assert stream.feed({"content": "Once more: "}) == [{"content": f"{before}Once more:"}]
+    assert stream.feed({"content": "all. "}) == [{"content": " all."}]
+    stream.end("stop")
+    assert stream.reply == again.read({"content": "Once more: all. "})
+    stream = again.stream()
+    stream.feed({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": "{"}}]})
+    assert stream.abort() == [{"content": f'{before}{{"name": "now", "parameters": {{}}'}]
