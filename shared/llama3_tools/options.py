@@ -11,7 +11,7 @@ from llama3_tools.errors import a_type, require_bool, require_options
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
-__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "written_id"]
+__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
 """What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
@@ -64,7 +64,7 @@ class ReadOption(TypedDict, total=False):
     id_factory: Callable[[], str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ReadOptions:
     """How outputs are read. An options value never changes, and may be shared.
 
@@ -120,6 +120,21 @@ class ReadOptions:
         )
         object.__setattr__(self, "formats", require_formats(self.formats))
         require_limits(self.limits)
+
+    def __repr__(self) -> str:
+        """Return what differs from the defaults.
+
+        >>> ReadOptions(lenient=True)
+        ReadOptions(lenient=True)
+        """
+        return shown_changes(self, _DEFAULTS)
+
+
+def shown_changes(options: Any, defaults: Any) -> str:  # noqa: ANN401 (dataclasses)
+    """Return how options would be written in Python, without what is as in the defaults."""
+    given = ((one.name, getattr(options, one.name)) for one in fields(options))
+    changed = (f"{name}={value!r}" for name, value in given if value != getattr(defaults, name))
+    return f"{type(options).__name__}({', '.join(changed)})"
 
 
 _DEFAULTS = ReadOptions()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama3_tools.errors import a_type, require_options
-from llama3_tools.options import ReadOption, ReadOptions, read_options
+from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
 __all__ = ["ChatOption", "ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
@@ -40,7 +40,7 @@ def _read_options() -> ReadOptions:
     return ReadOptions(on_unknown_tool="call", coerce_arguments=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ChatOptions:
     """How a conversation with tools is held. An options value never changes, and may be shared.
 
@@ -84,7 +84,12 @@ class ChatOptions:
         if self.max_retries < 0:
             raise ValueError(f"max_retries is 0 or more, not {self.max_retries}")
 
+    def __repr__(self) -> str:
+        """Return what differs from the defaults."""
+        return shown_changes(self, _DEFAULTS)
 
+
+_DEFAULTS = ChatOptions()
 _OF_CHAT = tuple(one.name for one in fields(ChatOptions))
 _OF_READING = tuple(one.name for one in fields(ReadOptions))
 
@@ -106,7 +111,7 @@ def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, 
     """
     if options is not None and not isinstance(options, ChatOptions):
         raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
-    chosen = options or ChatOptions()
+    chosen = options or _DEFAULTS
     if not changes:
         return chosen
     require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING))
