@@ -124,7 +124,7 @@ class _History:
         if role == "assistant":
             self._add_assistant(parts)
             return
-        content = _with_text(parts.content, "") if parts.results else message.get("content")
+        content = _with_text(parts.content, "") if parts.results or not parts.has_content else message["content"]
         self.written.append({**parts.rest, "role": _ROLES.get(str(role), role), "content": content})
 
     def end_results(self) -> None:
@@ -142,6 +142,8 @@ class _History:
             return
         for result, content in zip(results, contents, strict=True):
             rest = {key: value for key, value in result.message.items() if key not in _OF_RESULTS}
+            if result.name:
+                rest["name"] = self._options.shown_name(result.name)
             self.written.append({"role": role, "tool_call_id": result.id, **rest, "content": content})
 
     def _add_assistant(self, parts: MessageParts) -> None:
@@ -202,7 +204,10 @@ def _decoded(call: CallPiece) -> dict[str, Any] | None:
 def _with_text(content: Sequence[Any], text: str) -> str | list[Any]:
     """Return texts and other parts as a content, and a text after them: one text, unless there are other parts."""
     if all(isinstance(part, str) for part in content):
-        return " ".join(filter(None, ["".join(content), text]))
+        written = "".join(content)
+        last_line = written.rpartition("\n")[2]
+        may_quote = "`" in last_line or last_line.lstrip().startswith(">")  # what follows on that line
+        return ("\n" if may_quote else " ").join(filter(None, [written, text]))
     parts = [*content, text] if text else content
     return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
 

@@ -84,10 +84,7 @@ def test_other_messages_stay_and_a_developer_is_the_system():
         {"role": "assistant", "content": "Ho", "name": "Bob"},
     ]
     assert flat(*messages) == messages
-    assert flat({"role": "developer", "content": "Be."}, {"role": "user"}) == [
-        {"role": "system", "content": "Be."},
-        {"role": "user", "content": None},
-    ]
+    assert flat({"role": "developer", "content": "Be."}) == [{"role": "system", "content": "Be."}]
 
 
 def test_results_come_in_the_order_of_their_calls_in_one_message():
@@ -280,6 +277,25 @@ def test_what_is_rendered_reads_back(prompt_format: Any, names: tuple[str, ...])
         ]
         assert [call.name for call in reply.tool_calls] == [call.name for call in group]
         assert reply.content == "Sure."
+
+
+@pytest.mark.parametrize("text", ["Use `x`", "Note:\n> a", "a `", '{"a": 1}', "a\n", "- a\n\n"])
+def test_it_reads_back_after_text_that_opens_a_quotation_on_its_line(text: str):
+    chat = asked().chat
+    [message] = chat.request([calling(native("now", "{}"), text=text)], tool_choice="none").messages
+    reply = chat.request([]).read(message)
+    assert [call.name for call in reply.tool_calls] == ["now"]
+    assert reply.content == text.strip()
+
+
+def test_a_message_without_content_has_an_empty_one():
+    assert contents({"role": "user", "content": None}, {"role": "system"}) == [("user", ""), ("system", "")]
+
+
+def test_a_result_in_the_role_of_tools_has_the_name_that_the_server_knows():
+    chat = ToolChat([{"name": "math.add"}], tools_in="request", tool_role="tool")
+    written = chat.request([{"role": "tool", "tool_call_id": "1", "name": "math.add", "content": "2"}]).messages
+    assert written == [{"role": "tool", "tool_call_id": "1", "name": "math_add", "content": "Result of math_add: 2"}]
 
 
 def test_a_whole_turn_reads_back():
