@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from llama3_tools.arguments.call_report import coerced_arguments
-from llama3_tools.values import OpenAIMessage, Span, ToolCall
+from llama3_tools.text import escape_invisible
+from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown
 
 __all__ = ["MISFIT", "REFUSED", "REPORTED", "RefusedCall", "Reply", "Report"]
 
@@ -37,6 +38,14 @@ class RefusedCall:
     """Where it stands in the model's text; `None` if the server found it."""
     told: str
     """What the model is told of it."""
+
+    def __repr__(self) -> str:
+        """Show it as Python does; no character hides."""
+        return fields_shown(self)
+
+    def __str__(self) -> str:
+        """Return one line that a person can act on: the tool, the reason and what was found."""
+        return escape_invisible(f"{self.name or 'a call'} ({self.reason}): {self.detail}", exact=True)
 
 
 @dataclass(frozen=True, slots=True)
