@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.llm import ToolSelection
 from openai.types.chat import ChatCompletion
 
-from llama3_tools import extract
+from llama3_tools.chat import Report
 from llama_index_llama3_tools import Llama3ToolOutput
 
 __all__ = ["KINDS", "TEXT_KINDS", "Kind", "Made"]
@@ -94,9 +94,7 @@ def llama_index_agent(text: str, calls: Sequence[Made]) -> AgentOutput:
 
 def llama_index_parser(text: str, calls: Sequence[Made]) -> Llama3ToolOutput:
     """As our own parser gives it."""
-    return Llama3ToolOutput(
-        text=text, tool_calls=list(llama_index_agent("", calls).tool_calls), extraction=extract(text)
-    )
+    return Llama3ToolOutput(text=text, tool_calls=list(llama_index_agent("", calls).tool_calls), report=Report())
 
 
 def llama_index_completion(text: str, _: Sequence[Made]) -> CompletionResponse:

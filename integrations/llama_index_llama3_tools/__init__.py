@@ -26,10 +26,9 @@ except ImportError as error:
         "llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: pip install 'llama3-tools[llama-index]'"
     ) from error
 
-from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError
-from llama_index_llama3_tools.output import FailedToolCall, Llama3ToolOutput
+from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError, StrictResponseError
+from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
-from llama_index_llama3_tools.strict import StrictResponseError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
 
 __all__ = [
-    "FailedToolCall",
     "LLMRequestError",
     "Llama3JsonToolOutputParser",
     "Llama3ReActChatFormatter",

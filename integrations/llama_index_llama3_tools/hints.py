@@ -9,7 +9,7 @@ from typing import Protocol
 from llama_index.core.llms import LLM
 
 from llama3_tools import Llama3ToolsError
-from llama3_tools.chat.endpoint_errors import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
 from llama_index_llama3_tools.errors import LLMRequestError
 
 __all__ = ["NO_RESPONSE", "explained"]
@@ -17,7 +17,7 @@ __all__ = ["NO_RESPONSE", "explained"]
 NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
 
-_IN_THE_PROMPT = 'show the model its tools in the prompt instead: Llama3ToolLLM(llm, tool_mode="prompt")'
+_IN_THE_PROMPT = 'show the model its tools in the prompt instead: Llama3ToolLLM(llm, tools_in="user")'
 _HINTS = (
     ("does not support tools", _IN_THE_PROMPT),
     (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
+from llama_index.core.base.llms.types import ThinkingBlock
+from llama_index.core.bridge.pydantic import Field, SerializeAsAny, WithJsonSchema, field_serializer, field_validator
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
 from llama_index.core.llms import (
     LLM,
@@ -14,39 +17,57 @@ from llama_index.core.llms import (
     ChatResponse,
     ChatResponseAsyncGen,
     ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
     LLMMetadata,
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.tools import BaseTool
+from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
-from llama3_tools import Formats, Limits, OnUnknownTool, PromptFormat
-from llama3_tools.chat.toolset import kept_toolset
-from llama3_tools.formats import require_formats
-from llama3_tools.limits import DEFAULT_LIMITS
-from llama3_tools.prompts.placement import ToolsIn
-from llama3_tools.text.escaping import escape_invisible
+from llama3_tools import Limits
+from llama3_tools.chat import ChatOption, ChatOptions, Request, ToolChat, chat_options, kept_chat
+from llama3_tools.text import escape_invisible
+from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explained
-from llama_index_llama3_tools.history import ToolRole
-from llama_index_llama3_tools.messages import conversation
-from llama_index_llama3_tools.native import native_calls
-from llama_index_llama3_tools.options import ToolLLMOptions, ToolMode
-from llama_index_llama3_tools.prompting import with_tool_prompt
-from llama_index_llama3_tools.streaming import astream_responses, stream_responses
-from llama_index_llama3_tools.tools import read_tools
-from llama_index_llama3_tools.turn import ToolTurn, read_tool_choice
+from llama_index_llama3_tools.messages import calls_of, checked_messages, conversation, to_dicts, to_messages
+from llama_index_llama3_tools.tools import renamed, tool_dicts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Llama3ToolLLM"]
 
 
-class Llama3ToolLLM(ToolLLMOptions):
+class _Option(ChatOption, total=False):
+    """The options by name, and what `predict` and the like look up on the LLM that they are called on."""
+
+    callback_manager: CallbackManager
+    system_prompt: str | None
+    messages_to_prompt: Any
+    completion_to_prompt: Any
+    output_parser: BaseOutputParser | None
+    pydantic_program_mode: PydanticProgramMode
+    query_wrapper_prompt: BasePromptTemplate | None
+
+
+_INHERITED = _Option.__annotations__.keys() - ChatOption.__annotations__.keys()
+_Response = TypeVar("_Response", ChatResponse, CompletionResponse)
+_ANY = ToolChat(None, max_retries=0).request([])
+"""Reads the calls of messages that come from elsewhere."""
+
+
+class Llama3ToolLLM(FunctionCallingLLM):
     """Makes any LLM of LlamaIndex one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
 
     The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
-    become `ToolCallBlock`s, each as soon as its last character is in; no piece of their JSON is in a delta. Calls that
-    the server finds itself are taken as they are. The history is sent as text, which no chat template breaks on; the
-    messages given are never changed. Without tools (`chat`, `complete`, …) the LLM answers as it always does.
+    become `ToolCallBlock`s, each as soon as its last character is in; no piece of their JSON is in a delta. The history
+    is sent as text; the messages given are never changed. Without tools (`chat`, `complete`, …) the LLM answers as it
+    always does. `docs/chat.md` says which calls run, and when the model is asked again.
 
     It keeps no state between requests: many agents may share it.
 
@@ -67,75 +88,46 @@ class Llama3ToolLLM(ToolLLMOptions):
 
     Args:
         llm: the LLM that answers; one for chats or one that completes text.
-        tool_mode: `"prompt"`: the tools go into the prompt, and nothing into the request's `tools`. `"native"`: they go
-            through the LLM's own tool calling, and what comes back as text is read all the same. `"auto"`: native where
-            the LLM's metadata says `is_function_calling_model`, else the prompt.
-        tools_in: the message that shows the tools: the first of the user, or the system message. Llama 3.1 does worse
-            with the latter.
-        tool_role: the role in which results are sent back: `"tool"`, or `"user"` for servers that know no such role.
-            LlamaIndex has no messages of the role `ipython`; the templates of Llama 3.1 write `tool` as that.
-        prompt_format: the form in which the model is asked to call, and shown the calls that it made.
-        on_unknown_tool: what a call of a tool that was not given is: a `"call"`, which the agent answers with "Tool …
-            not found", or `"text"`.
-        coerce_arguments: whether arguments are made to fit the schemas of their tools, without guessing; those of calls
-            that the server found, too. The message's `additional_kwargs["coerced_arguments"]` says what was changed
-            and what does not fit, and so is the model told with the tool's result.
-        formats: the forms of calls to read beside `prompt_format`, by name, or `"all"`; `None`: as `Extractor` has it;
-            `"none"`: no call is read.
-        lenient: whether calls under keys that no manual has are read, too. `additional_kwargs["coerced_arguments"]`
-            says which.
-        repair: whether malformed calls are repaired where they are closed. The same place says what
-            the model wrote.
-        split_reasoning: whether `<think>…</think>` is no text, but reasoning: a `ThinkingBlock` in the message, a
-            `thinking_delta` in streams; also in answers without tools. The model is not sent it again.
-        starts_reasoning: whether the model's output begins inside reasoning, as the prompt ends with `<think>`. Not so,
-            where the server has split reasoning off itself. Without it, a call that such a model only thinks of is run.
-        limits: how deep, how long and how many calls of an answer may be. What goes beyond is text.
-        max_parse_retries: how many times a model is shown what was wrong and asked again: one that failed to write any
-            call, or (with `coerce_arguments`) wrote one whose arguments do not fit. After that, the call is run.
-        **kwargs: the fields that all LLMs have; what is not given is taken from `llm`.
+        options: how conversations are held. `None`: `ChatOptions()`. With `tools_in="request"`, the tools go through
+            the LLM's own tool calling; what comes back as text is read all the same. LlamaIndex has no messages of the
+            role `ipython`.
+        **kwargs: single options, those of `ReadOptions` among them, which go before those in `options`; and the fields
+            that all LLMs have: what is not given is taken from `llm`.
 
     Raises:
-        TypeError: `llm` is no LLM of LlamaIndex, an option is none, or what is true or false is neither.
-        ValueError: an option has a value that it does not know, or a limit is too low (a `ValidationError` is one).
+        TypeError: `llm` is no LLM of LlamaIndex, there is no such option, or it has the wrong type.
+        ValueError: an option has a value that it cannot have.
     """
 
-    def __init__(  # noqa: PLR0913 (its options, each by name)
-        self,
-        llm: LLM,
-        *,
-        tool_mode: ToolMode = "auto",
-        tools_in: ToolsIn = "user",
-        tool_role: ToolRole = "tool",
-        prompt_format: PromptFormat = "json",
-        on_unknown_tool: OnUnknownTool = "call",
-        coerce_arguments: bool = True,
-        formats: Formats = None,
-        lenient: bool = False,
-        repair: bool = False,
-        split_reasoning: bool = False,
-        starts_reasoning: bool = False,
-        limits: Limits = DEFAULT_LIMITS,
-        max_parse_retries: int = 0,
-        **kwargs: Any,  # noqa: ANN401 (the fields of all LLMs)
-    ) -> None:
-        super().__init__(
-            llm=llm,
-            tool_mode=tool_mode,
-            tools_in=tools_in,
-            tool_role=tool_role,
-            prompt_format=prompt_format,
-            on_unknown_tool=on_unknown_tool,
-            coerce_arguments=coerce_arguments,
-            formats=require_formats(formats),
-            lenient=lenient,
-            repair=repair,
-            split_reasoning=split_reasoning,
-            starts_reasoning=starts_reasoning,
-            limits=limits,
-            max_parse_retries=max_parse_retries,
-            **kwargs,
-        )
+    llm: SerializeAsAny[LLM] = Field(description="The LLM that answers.")
+    options: Annotated[ChatOptions, WithJsonSchema({"type": "object"})] = Field(
+        description="How conversations are held, by name."
+    )
+
+    def __init__(self, llm: LLM, *, options: ChatOptions | None = None, **kwargs: Unpack[_Option]) -> None:
+        of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
+        changes = {name: value for name, value in kwargs.items() if name not in of_llm}
+        inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
+        super().__init__(llm=llm, options=_options(options, changes), **{**inherited, **of_llm})
+
+    @field_validator("llm", mode="before")
+    @classmethod
+    def _load(cls, llm: object) -> LLM:
+        """Take an LLM, or the dict of one that LlamaIndex can load."""
+        if isinstance(llm, dict):
+            from llama_index.core.llms.loading import load_llm  # noqa: PLC0415 (it imports every LLM that is installed)
+
+            return load_llm(llm)
+        if not isinstance(llm, LLM):
+            raise TypeError(f"{cls.__name__} wraps an LLM of LlamaIndex, got {type(llm).__name__}")
+        return llm
+
+    @field_serializer("options")
+    def _dump(self, options: ChatOptions) -> dict[str, Any]:
+        """Return the options by name, but for the function that makes ids."""
+        named = {one.name: getattr(options, one.name) for one in fields(options) if one.name != "read"}
+        of_reading = {one.name: getattr(options.read, one.name) for one in fields(options.read)}
+        return {**named, **{name: value for name, value in of_reading.items() if name != "id_factory"}}
 
     @classmethod
     def class_name(cls) -> str:
@@ -147,27 +139,69 @@ class Llama3ToolLLM(ToolLLMOptions):
         """The metadata of the LLM inside, which now calls functions."""
         return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
 
-    def chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
+        """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
+        plain = self._without_tools(messages)
+        with explained(self.llm):
+            return self._read(self.llm.chat(to_messages(plain.messages), **kwargs), plain)
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
+        """Let the LLM answer a conversation without tools; see `chat`."""
+        plain = self._without_tools(messages)
+        with explained(self.llm):
+            return self._read(await self.llm.achat(to_messages(plain.messages), **kwargs), plain)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
+        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
+        plain = self._without_tools(messages)
+        with explained(self.llm):
+            return self._passed_on(self.llm.stream_chat(to_messages(plain.messages), **kwargs), plain)
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
+        """Let the LLM stream its answer to a conversation without tools; see `chat`."""
+        plain = self._without_tools(messages)
+        with explained(self.llm):
+            return self._apassed_on(await self.llm.astream_chat(to_messages(plain.messages), **kwargs), plain)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM complete a text."""
+        with explained(self.llm):
+            return self._read(self.llm.complete(prompt, formatted=formatted, **kwargs), self._without_tools(()))
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM complete a text."""
+        with explained(self.llm):
+            response = await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
+            return self._read(response, self._without_tools(()))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
+        """Let the LLM stream the completion of a text."""
+        with explained(self.llm):
+            responses = self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
+            return self._passed_on(responses, self._without_tools(()))
+
+    async def astream_complete(
         self,
-        tools: Sequence[BaseTool],
-        user_msg: str | ChatMessage | None = None,
-        chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
-        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
-        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        prompt: str,
+        formatted: bool = False,  # noqa: FBT001, FBT002 (the same)
         **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> ChatResponse:
+    ) -> CompletionResponseAsyncGen:
+        """Let the LLM stream the completion of a text."""
+        with explained(self.llm):
+            responses = await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
+            return self._apassed_on(responses, self._without_tools(()))
+
+    def chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools.
 
         Args:
             tools: the tools.
-            user_msg: what the user says, after the history.
-            chat_history: the conversation so far; it is not changed.
-            verbose: for an LLM with native tool calls.
-            allow_parallel_tool_calls: whether an answer may hold more than one call; if not, the first one counts.
-            tool_required: whether the model is told to call a tool.
-            **kwargs: `tool_choice` (`"auto"`, `"required"` or `True`, `"none"`, a tool's name, or a dict of OpenAI's or
-                Anthropic's), and all that is for the LLM.
+            *args: `user_msg`, what the user says; `chat_history`, what was said before; and what comes after these in
+                LlamaIndex. No message is changed.
+            **kwargs: these by name; `allow_parallel_tool_calls`, whether an answer may have more than one call (if not,
+                the first one counts); `tool_required`, whether the model is told to call a tool; `tool_choice`
+                (`"auto"`, `"required"` or `True`, `"none"`, a tool's name, or a dict of OpenAI's or Anthropic's); and
+                all that is for the LLM.
 
         Raises:
             LLMRequestError: the LLM refuses tools or gives no answer, in a way about which there is something to say.
@@ -176,76 +210,47 @@ class Llama3ToolLLM(ToolLLMOptions):
             TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
                 nor a message.
         """
-        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
-        request = self._begin(tools, user_msg, chat_history, options)
-        ask = self._native_llm().chat_with_tools if request.is_native else self.llm.chat
+        turn, request = self._begin(tools, *args, **kwargs)
         with explained(self.llm):
-            response = request.turn.read(ask(**request.arguments))
-            while request.turn.retry():
-                response = request.turn.read(ask(**request.arguments))
-        return response
+            while True:
+                answer = Answer(request)
+                response = answer.whole(self._ask("chat", turn, request))
+                if (again := request.retry(answer.reply)) is None:
+                    return response
+                request = again
 
-    async def achat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
-        self,
-        tools: Sequence[BaseTool],
-        user_msg: str | ChatMessage | None = None,
-        chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
-        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
-        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> ChatResponse:
+    async def achat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Ask a model that may call tools; see `chat_with_tools`."""
-        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
-        request = self._begin(tools, user_msg, chat_history, options)
-        ask = self._native_llm().achat_with_tools if request.is_native else self.llm.achat
+        turn, request = self._begin(tools, *args, **kwargs)
         with explained(self.llm):
-            response = request.turn.read(await ask(**request.arguments))
-            while request.turn.retry():
-                response = request.turn.read(await ask(**request.arguments))
-        return response
+            while True:
+                answer = Answer(request)
+                response = answer.whole(await self._ask("achat", turn, request))
+                if (again := request.retry(answer.reply)) is None:
+                    return response
+                request = again
 
-    def stream_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
-        self,
-        tools: Sequence[BaseTool],
-        user_msg: str | ChatMessage | None = None,
-        chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
-        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
-        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> ChatResponseGen:
+    def stream_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
-        `delta` is text alone, and `message` holds each call as soon as it is complete. What a retry gives
-        (`max_parse_retries`) comes after the answer that failed; as long as there may be one, calls come at the end
-        of the answer, so that none is taken back.
+        `delta` is text alone, and `message` holds each call as soon as it is certain that it runs. If the model is
+        asked again, its new answer follows the first one.
         """
-        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
-        request = self._begin(tools, user_msg, chat_history, options)
-        ask = self._native_llm().stream_chat_with_tools if request.is_native else self.llm.stream_chat
-        return self._stream(request, ask)
+        return self._stream(*self._begin(tools, *args, **kwargs))
 
-    async def astream_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+    async def astream_chat_with_tools(
         self,
         tools: Sequence[BaseTool],
-        user_msg: str | ChatMessage | None = None,
-        chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
-        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
-        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        *args: Any,  # noqa: ANN401 (the same)
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> ChatResponseAsyncGen:
         """Ask a model that may call tools, and stream the answer; see `stream_chat_with_tools`."""
-        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
-        request = self._begin(tools, user_msg, chat_history, options)
-        ask = self._native_llm().astream_chat_with_tools if request.is_native else self.llm.astream_chat
-        return self._astream(request, ask)
+        return self._astream(*self._begin(tools, *args, **kwargs))
 
     def get_tool_calls_from_response(
         self,
         response: ChatResponse,
-        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the same)
+        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the framework's signature)
         **kwargs: Any,  # noqa: ANN401, ARG002 (the same)
     ) -> list[ToolSelection]:
         """Return the calls of a response as what LlamaIndex runs. Arguments that are no JSON object are no call.
@@ -258,35 +263,27 @@ class Llama3ToolLLM(ToolLLMOptions):
         Raises:
             ValueError: there is no call, and `error_on_no_tool_call`.
         """
-        selections = [
-            ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
-            for call in native_calls(response.message)
-            if call.name and isinstance(call.arguments, dict)
-        ]
-        if not selections and error_on_no_tool_call:
+        given = calls_of(response.message)
+        found = _ANY.read({"tool_calls": given}).tool_calls if given else ()
+        if not found and error_on_no_tool_call:
             written = escape_invisible(repr(response.message.content))
             raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
-        return selections
+        return [ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments) for call in found]
 
-    def predict_and_call(
-        self,
-        tools: Sequence[BaseTool],
-        *args: Any,  # noqa: ANN401 (the framework's arguments)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> AgentChatResponse:
+    def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
         return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
 
-    async def apredict_and_call(
-        self,
-        tools: Sequence[BaseTool],
-        *args: Any,  # noqa: ANN401 (the framework's arguments)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> AgentChatResponse:
+    async def apredict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the same)
         """Ask a model that may call tools, and run the call; see `predict_and_call`."""
         return await FunctionCallingLLM.apredict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
 
-    def _prepare_chat_with_tools(  # noqa: PLR0913, PLR0917 (the framework's signature)
+    def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
+        """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
+        turn, request = self._begin(tools, *args, **kwargs)
+        return {"messages": to_messages(request.messages), **turn}
+
+    def _begin(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,
         tools: Sequence[BaseTool],
         user_msg: str | ChatMessage | None = None,
@@ -294,117 +291,145 @@ class Llama3ToolLLM(ToolLLMOptions):
         verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
         allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
         tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        tool_choice: object = None,
         **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> dict[str, Any]:
-        """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
-        options = _Options(verbose, allow_parallel_tool_calls, tool_required, kwargs)
-        return self._begin(tools, user_msg, chat_history, options).arguments
-
-    def _begin(
-        self,
-        tools: Sequence[BaseTool],
-        user_msg: str | ChatMessage | None,
-        chat_history: list[ChatMessage] | None,
-        options: _Options,
-    ) -> _Request:
-        kwargs = dict(options.kwargs)
-        given_choice = kwargs.pop("tool_choice", None)
-        toolset = read_tools(tools, may_repeat=True)
-        choice = read_tool_choice(given_choice, toolset.declared, is_required=options.is_required)
-        if choice == "none":
-            toolset = kept_toolset(())
-        messages = conversation(chat_history, user_msg)
-        is_native = bool(toolset.declared) and self._is_native()
-        if is_native:
+    ) -> tuple[dict[str, Any], Request]:
+        """Return what the LLM is asked with beside the messages, and the request."""
+        chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
+        if tool_required and tool_choice in (None, False, "auto"):
+            tool_choice = "required"
+        messages = to_dicts(conversation(chat_history, user_msg))
+        request = chat.request(messages, tool_choice=tool_choice, parallel_tool_calls=allow_parallel_tool_calls)
+        if request.tools:
             kwargs |= {
-                "tools": tools,
-                "verbose": options.verbose,
-                "allow_parallel_tool_calls": options.is_parallel,
-                "tool_required": options.is_required,
+                "tools": renamed(tools, request),
+                "verbose": verbose,
+                "allow_parallel_tool_calls": request.choice.parallel,
+                "tool_required": tool_required,
             }
-            # What `True` is, no LLM knows; a dict may be of the server's own.
-            kwargs |= {"tool_choice": choice if given_choice is True else given_choice} if given_choice else {}
-        elif toolset.declared:
-            prompt = toolset.prompt(self.prompt_format, choice)
-            messages = with_tool_prompt(messages, prompt, tools_in=self.tools_in)
-        turn = ToolTurn(
-            self._flatten(messages),
-            tools=toolset,
-            on_unknown_tool=self.on_unknown_tool,
-            prompt_format=self.prompt_format,
-            only_first=not options.is_parallel,
-            is_required=choice not in {"auto", "none"},
-            coerce_arguments=self.coerce_arguments,
-            reading=self._reading(),
-            retries=self.max_parse_retries,
-        )
-        return _Request(turn, is_native, kwargs)
+            if request.tool_choice != "auto":
+                kwargs["tool_choice"] = request.tool_choice
+        return kwargs, request
 
-    def _is_native(self) -> bool:
-        if self.tool_mode != "auto":
-            return self.tool_mode == "native"
-        metadata = self.llm.metadata
-        return (
-            isinstance(self.llm, FunctionCallingLLM) and metadata.is_function_calling_model and metadata.is_chat_model
-        )
-
-    def _native_llm(self) -> FunctionCallingLLM:
+    def _ask(self, way: str, turn: dict[str, Any], request: Request) -> Any:  # noqa: ANN401 (what the LLM gives)
+        """Ask the LLM inside: in the way of that name, or through its own tool calling."""
+        messages = to_messages(request.messages)
+        if not request.tools:
+            return getattr(self.llm, way)(messages, **turn)
         if not isinstance(self.llm, FunctionCallingLLM):
             raise LLMRequestError(
-                f'tool_mode="native" needs an LLM with tool calls of its own, and {type(self.llm).__name__} is none: '
-                'take tool_mode="prompt"'
+                f'tools_in="request" needs an LLM with tool calls of its own, and {type(self.llm).__name__} is none: '
+                'take tools_in="user"'
             )
-        return self.llm
+        return getattr(self.llm, f"{way}_with_tools")(chat_history=messages, **turn)
 
-    def _knowing_only_given_tools(self) -> Llama3ToolLLM:
-        return self.model_copy(update={"on_unknown_tool": "text"})
-
-    def _stream(self, request: _Request, ask: Callable[..., ChatResponseGen]) -> Generator[ChatResponse, None, None]:
-        while True:
-            answer, response = request.turn.stream(), None
+    def _stream(self, turn: dict[str, Any], first: Request) -> Generator[ChatResponse, None, None]:
+        request: Request | None = first
+        answer = None
+        while request is not None:
+            answer = Answer(request, after=answer)
             with explained(self.llm, answer):
-                for response in stream_responses(ask(**request.arguments), answer):
-                    yield response
-            if response is None:
-                raise LLMRequestError(NO_RESPONSE)
-            if not request.turn.retry():
-                return
+                yield from stream_responses(self._ask("stream_chat", turn, request), answer)
+            answer.require_responses()
+            request = request.retry(answer.reply)
 
-    async def _astream(
-        self, request: _Request, ask: Callable[..., Awaitable[ChatResponseAsyncGen]]
-    ) -> AsyncGenerator[ChatResponse, None]:
-        while True:
-            answer, response = request.turn.stream(), None
+    async def _astream(self, turn: dict[str, Any], first: Request) -> AsyncGenerator[ChatResponse, None]:
+        request: Request | None = first
+        answer = None
+        while request is not None:
+            answer = Answer(request, after=answer)
             with explained(self.llm, answer):
-                async with aclosing(astream_responses(await ask(**request.arguments), answer)) as responses:
+                async with aclosing(
+                    astream_responses(await self._ask("astream_chat", turn, request), answer)
+                ) as responses:
                     async for response in responses:
                         yield response
-            if response is None:
-                raise LLMRequestError(NO_RESPONSE)
-            if not request.turn.retry():
-                return
+            answer.require_responses()
+            request = request.retry(answer.reply)
+
+    def _knowing_only_given_tools(self) -> Llama3ToolLLM:
+        read = replace(self.options.read, on_unknown_tool="text")
+        return self.model_copy(update={"options": replace(self.options, read=read)})
+
+    def _without_tools(self, messages: object) -> Request:
+        return kept_chat((), self.options).request(to_dicts(checked_messages(messages)))
+
+    def _read(self, response: _Response, plain: Request) -> _Response:
+        """Return an answer without tools, with reasoning apart."""
+        if not self.options.read.split_reasoning:
+            return response
+        return _like(response, Answer(plain).whole(response))
+
+    def _passed_on(self, responses: Iterable[_Response], plain: Request) -> Generator[_Response, None, None]:
+        answer = _PlainStream[_Response](plain)
+        with explained(self.llm, answer):
+            yield from stream_responses(responses, answer)
+        answer.require_responses()
+
+    async def _apassed_on(self, responses: AsyncIterable[_Response], plain: Request) -> AsyncGenerator[_Response, None]:
+        answer = _PlainStream[_Response](plain)
+        with explained(self.llm, answer):
+            async with aclosing(astream_responses(responses, answer)) as shown:
+                async for response in shown:
+                    yield response
+        answer.require_responses()
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """What the framework asks for beside tools and messages."""
+class _PlainStream(Generic[_Response]):
+    """A streamed answer without tools: as it comes, or with reasoning apart."""
 
-    verbose: bool
-    is_parallel: bool
-    is_required: bool
-    kwargs: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A turn, and how the LLM inside is asked."""
-
-    turn: ToolTurn
-    is_native: bool
-    kwargs: dict[str, Any]
+    def __init__(self, plain: Request) -> None:
+        self._apart = Answer(plain) if plain.chat.options.read.split_reasoning else None
+        self._text = NewText()
+        self._last: _Response | None = None
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        # A list of its own for each request: OpenAI's LLM, for one, appends to what it is given.
-        messages = "chat_history" if self.is_native else "messages"
-        return {messages: list(self.turn.messages), **self.kwargs}
+    def output(self) -> str:
+        """What the model has written so far."""
+        return self._text.output
+
+    def require_responses(self) -> None:
+        """Raise if there were none."""
+        if self._last is None:
+            raise LLMRequestError(NO_RESPONSE)
+
+    def feed(self, response: _Response, /) -> _Response:
+        self._last = response
+        self._text.of(as_chat_response(response))
+        return response if self._apart is None else _like(response, self._apart.feed(response))
+
+    def end(self) -> list[_Response]:
+        return self._ending(self._apart.end() if self._apart else [])
+
+    def abort(self) -> list[_Response]:
+        return self._ending(self._apart.abort() if self._apart else [])
+
+    def _ending(self, responses: Iterable[ChatResponse]) -> list[_Response]:
+        return [] if self._last is None else [_like(self._last, response) for response in responses]
+
+
+def _like(response: _Response, chat: ChatResponse) -> _Response:
+    """Return a chat response as the kind of response that it was made of; a completion has no blocks for reasoning."""
+    if not isinstance(response, CompletionResponse):
+        return chat
+    given = {key: value for key, value in response.additional_kwargs.items() if key != "thinking_delta"}
+    reasoning = "\n\n".join(block.content or "" for block in chat.message.blocks if isinstance(block, ThinkingBlock))
+    kwargs = {**given, **chat.additional_kwargs, **({"thinking": reasoning} if reasoning else {})}
+    changes = {"text": chat.message.content or "", "delta": chat.delta, "logprobs": chat.logprobs}
+    return response.model_copy(update={**changes, "additional_kwargs": kwargs})
+
+
+def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any]) -> ChatOptions:
+    """Return the options, which may be a dict of what was serialised.
+
+    Raises:
+        TypeError: there is no such option, or it has the wrong type.
+        ValueError: an option has a value that it cannot have.
+    """
+    if isinstance(options, Mapping):
+        limits = {"limits": Limits(*options["limits"])} if "limits" in options else {}
+        return _options(None, {**options, **limits, **changes})
+    chosen = chat_options("Llama3ToolLLM", options, changes)
+    if chosen.tool_role == "ipython":
+        raise ValueError('LlamaIndex has no messages of the role "ipython": take tool_role="user", or "tool"')
+    return chosen

@@ -1,96 +1,21 @@
-"""Messages with tool calls, the way LlamaIndex's own function calling LLMs build them."""
+"""Messages of LlamaIndex as the chat layer has them, and back; and what an answer becomes in LlamaIndex."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias, final
+from typing import Any
 
 from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
-from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
-from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from llama3_tools import Extraction, OpenAIToolCall, ToolCall
-from llama3_tools.arguments.call_report import COERCED_ARGUMENTS, CoercedArguments, coerced_arguments
 from llama3_tools.errors import a_type
 
-__all__ = [
-    "AnyResponse",
-    "CallParts",
-    "as_chat_response",
-    "assistant_message",
-    "checked_messages",
-    "conversation",
-    "has_native_calls",
-    "promote_message",
-    "tool_call_block",
-    "tool_selection",
-]
+__all__ = ["answer_message", "calls_of", "checked_messages", "conversation", "has_calls", "to_dicts", "to_messages"]
 
-AnyResponse: TypeAlias = ChatResponse | CompletionResponse
-"""What an LLM of LlamaIndex answers with."""
-
-
-def tool_selection(call: ToolCall) -> ToolSelection:
-    """Return a call as what LlamaIndex runs."""
-    return ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
-
-
-def tool_call_block(call: ToolCall) -> ToolCallBlock:
-    """Return a call as a block of a message."""
-    return ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments)
-
-
-@final
-class CallParts:
-    """Calls as the parts of a message, each made once: the messages of a stream repeat the same parts."""
-
-    def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
-        """Take the first calls."""
-        self.blocks: list[ToolCallBlock] = []
-        self.in_openai: list[OpenAIToolCall] = []
-        """The calls in OpenAI's format."""
-        self.told: list[CoercedArguments] = []
-        """What became of their arguments."""
-        for call in calls:
-            self.add(call)
-
-    def add(self, call: ToolCall) -> None:
-        """Take the next call."""
-        self.blocks.append(tool_call_block(call))
-        self.in_openai.append(call.to_openai())
-        self.told += coerced_arguments([call])
-
-
-def assistant_message(
-    text: str | None,
-    calls: Iterable[ToolCall] | CallParts,
-    *,
-    reasoning: str | None = None,
-    like: ChatMessage | None = None,
-) -> ChatMessage:
-    """Build a message of reasoning, text and calls: a `ThinkingBlock`, a `TextBlock`, then a `ToolCallBlock` a call.
-
-    Args:
-        text: the text; a message without calls always has a `TextBlock`, so that its content is never `None`.
-        calls: the calls, also put into `additional_kwargs["tool_calls"]` in OpenAI's format. What was changed in their
-            arguments, or does not fit, goes into `additional_kwargs["coerced_arguments"]`.
-        reasoning: the reasoning that was split off the text.
-        like: the message that they were found in. Its role, its additional arguments and its other blocks are kept,
-            reasoning and calls of the server, too; the text takes the place of its first text.
-    """
-    parts = calls if isinstance(calls, CallParts) else CallParts(calls)
-    original = like or ChatMessage(role=MessageRole.ASSISTANT)
-    written: list[ContentBlock] = [ThinkingBlock(content=reasoning)] if reasoning else []
-    if text or not (parts.blocks or has_native_calls(original)):
-        written.append(TextBlock(text=text or ""))
-    blocks = _with_written(original.blocks, written) + parts.blocks
-    additional_kwargs = dict(original.additional_kwargs)
-    if parts.blocks:
-        additional_kwargs["tool_calls"] = list(parts.in_openai)
-    if parts.told:
-        additional_kwargs[COERCED_ARGUMENTS] = list(parts.told)
-    # A copy, for the constructor would turn images in the additional arguments into blocks a second time.
-    return original.model_copy(update={"blocks": blocks, "additional_kwargs": additional_kwargs})
+_RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
+_ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
+"""The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
 
 
 def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]:
@@ -125,56 +50,117 @@ def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
     messages = [] if chat_history is None else checked_messages(chat_history, "chat_history")
     if isinstance(user_msg, str):
         user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
-    if isinstance(user_msg, ChatMessage):
-        return [*messages, user_msg]
-    if user_msg is not None:
+    if user_msg is not None and not isinstance(user_msg, ChatMessage):
         raise TypeError(
             f"user_msg must be a str or a ChatMessage, got {type(user_msg).__name__}: "
             "what was said before goes into chat_history, a list of ChatMessage"
         )
-    return messages
+    return messages if user_msg is None else [*messages, user_msg]
 
 
-def has_native_calls(message: ChatMessage) -> bool:
-    """Return whether the server found calls itself, in blocks or (older integrations) in the additional arguments."""
+def to_dicts(messages: Iterable[ChatMessage]) -> list[dict[str, Any]]:
+    """Return messages as the chat layer takes them. A block other than text stands among the parts as it is.
+
+    >>> to_dicts([ChatMessage(role="tool", content="12:30", additional_kwargs={"tool_call_id": "1"})])
+    [{'tool_call_id': '1', 'role': 'tool', 'content': '12:30'}]
+    """
+    return [_to_dict(message) for message in messages]
+
+
+def _to_dict(message: ChatMessage) -> dict[str, Any]:
+    parts = [_part(block) for block in message.blocks if not _is_apart(block)]
+    is_one_text = message.role in _ONE_TEXT and all(isinstance(part, str) for part in parts)
+    content = message.content if is_one_text else parts
+    calls = {"tool_calls": calls_of(message)} if has_calls(message) else {}
+    return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls}
+
+
+def _part(block: ContentBlock) -> object:
+    return block.text if isinstance(block, TextBlock) else block
+
+
+def _is_apart(block: ContentBlock) -> bool:
+    """Return whether a block is no content: a call, or a thought that no server has signed and wants back."""
+    return isinstance(block, ToolCallBlock) or (isinstance(block, ThinkingBlock) and not block.additional_information)
+
+
+def has_calls(message: ChatMessage) -> bool:
+    """Return whether a message has calls."""
     in_blocks = any(isinstance(block, ToolCallBlock) for block in message.blocks)
     return in_blocks or bool(message.additional_kwargs.get("tool_calls"))
 
 
-def promote_message(message: ChatMessage, extraction: Extraction) -> ChatMessage:
-    """Replace a message's text by what was extracted from it; where that is all of it, the message stays as it is."""
-    if not extraction.tool_calls and extraction.content == (message.content or ""):
-        return message
-    return assistant_message(extraction.content, extraction.tool_calls, reasoning=extraction.reasoning, like=message)
+def calls_of(message: ChatMessage) -> list[dict[str, Any]]:
+    """Return the calls of a message in OpenAI's form: its blocks, or (other integrations) its additional arguments."""
+    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    if not blocks:
+        given = message.additional_kwargs.get("tool_calls")
+        return [_call(call) for call in given] if isinstance(given, (list, tuple)) else []
+    return [
+        # No arguments are `{}` here also if they have not come yet.
+        {"id": block.tool_call_id, "function": {"name": block.tool_name, "arguments": block.tool_kwargs or ""}}
+        for block in blocks
+    ]
 
 
-def as_chat_response(response: AnyResponse) -> ChatResponse:
-    """Return a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
+def _call(call: object) -> Any:  # noqa: ANN401 (as it was given)
+    """Return a call as a dict: some integrations have an object of OpenAI's client."""
+    return call.model_dump() if isinstance(call, BaseModel) else call
 
-    Raises:
-        TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
+
+def to_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
+    """Return messages of the chat layer as LlamaIndex's; see `to_dicts`."""
+    return [_to_message(message) for message in messages]
+
+
+def _to_message(message: Mapping[str, Any]) -> ChatMessage:
+    content = message["content"]
+    parts = content if isinstance(content, list) else [] if content is None else [content]
+    kwargs = {key: value for key, value in message.items() if key not in ("role", "content")}
+    # No constructor: it makes blocks of images in the additional arguments, which have some by then.
+    blocks = [_block(part) for part in parts]
+    return ChatMessage.model_construct(role=MessageRole(message["role"]), blocks=blocks, additional_kwargs=kwargs)
+
+
+def _block(part: object) -> Any:  # noqa: ANN401 (of a message's blocks)
+    if isinstance(part, str):
+        return TextBlock(text=part)
+    return TextBlock(text=part["text"]) if isinstance(part, Mapping) else part
+
+
+def answer_message(
+    like: ChatMessage,
+    text: str,
+    reasoning: str,
+    calls: list[ToolCallBlock],
+    additional_kwargs: Mapping[str, Any],
+) -> ChatMessage:
+    """Return an answer as LlamaIndex has it: a `ThinkingBlock`, a `TextBlock`, then a `ToolCallBlock` for each call.
+
+    Args:
+        like: the message of the LLM. Its other blocks and additional arguments stay; the text takes the place of its
+            first text.
+        text: the text. A message without calls always has a `TextBlock`, so that its content is never `None`.
+        reasoning: what was split off the text.
+        calls: the calls that run; those of `like` go.
+        additional_kwargs: what goes before the message's own.
     """
-    if isinstance(response, ChatResponse):
-        return response
-    if not isinstance(response, CompletionResponse):
-        raise TypeError(
-            f"expected a ChatResponse or a CompletionResponse, as an LLM of LlamaIndex gives it, "
-            f"got {type(response).__name__}"
-        )
-    message = ChatMessage(
-        role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
-    )
-    return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
-
-
-def _with_written(blocks: Iterable[ContentBlock], written: list[ContentBlock]) -> list[ContentBlock]:
-    """Put what is left of the text where its first part stood (at the end where there was none), and drop the rest."""
+    written: list[ContentBlock] = [ThinkingBlock(content=reasoning)] if reasoning else []
+    if text or not calls:
+        written.append(TextBlock(text=text))
     kept: list[ContentBlock] = []
     place: int | None = None
-    for block in blocks:
-        if not isinstance(block, TextBlock):
+    for block in like.blocks:
+        if isinstance(block, TextBlock):
+            place = len(kept) if place is None else place
+        elif not isinstance(block, ToolCallBlock):
             kept.append(block)
-        elif place is None:
-            place = len(kept)
     place = len(kept) if place is None else place
-    return [*kept[:place], *written, *kept[place:]]
+    kwargs = {key: value for key, value in like.additional_kwargs.items() if key != "tool_calls"}
+    # A copy, as the constructor would make blocks of images in the additional arguments a second time.
+    return like.model_copy(
+        update={
+            "blocks": [*kept[:place], *written, *kept[place:], *calls],
+            "additional_kwargs": {**kwargs, **additional_kwargs},
+        }
+    )

@@ -6,8 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING
 
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
@@ -26,28 +25,30 @@ from llama3_tools import (
     ArgumentProblem,
     Event,
     Extractor,
-    Formats,
-    Limits,
-    OnUnknownTool,
+    ProblemReason,
+    ReadOptions,
     ReasoningDelta,
-    RejectionReason,
+    Rejection,
     TextDelta,
+    Tool,
     ToolCall,
     ToolCallReady,
+    declare_tools,
+    new_call_id,
     render_tool_call,
 )
-from llama3_tools.chat.toolset import kept_toolset
-from llama3_tools.errors import require_bool, require_parameters, require_str
-from llama3_tools.limits import DEFAULT_LIMITS, excess
-from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.tools.declared import not_declared
-from llama_index_llama3_tools.arguments import ToolSchemas, mendable, with_misfits
+from llama3_tools.chat import ChatOptions, RefusedCall, kept_chat, read_options
+from llama3_tools.errors import require_str
+from llama3_tools.prompts import with_misfits
+from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.output import FailedToolCall, Showable, failed_tool_calls
-from llama_index_llama3_tools.react_form import Action, is_first_call, read_step
-from llama_index_llama3_tools.react_words import mask_quoted
-from llama_index_llama3_tools.reading import Reading
-from llama_index_llama3_tools.tools import LlamaIndexToolLike, read_tools
+from llama_index_llama3_tools.output import Showable
+from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from llama3_tools import ReadOption
 
 __all__ = ["Llama3CallReasoningStep", "Llama3ReActChatFormatter", "Llama3ReActOutputParser"]
 
@@ -63,7 +64,13 @@ Thought: I can answer now.
 Answer: your answer
 {context}"""
 
-_BEFORE_LIST = re.compile(r"(?<=Action:)[ \t](?=\[)")
+_ACTION = re.compile(r"^[ \t]*Action:[ \t]*(?P<name>[^\n() ]*)", re.MULTILINE)
+_INPUT = re.compile(r"^[ \t]*Action Input:", re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*Observation:", re.MULTILINE)
+_WORD = re.compile(r"^[ \t]*(?:Thought|Action|Answer|Observation):", re.MULTILINE)
+_OBJECT = re.compile(r"[^\[{]*(?=\{)")
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}]""", re.DOTALL)
+_IMPLICIT = "(Implicit) I can answer without any more tools!"  # as LlamaIndex has it
 
 
 class Llama3CallReasoningStep(Showable, ActionReasoningStep):
@@ -82,7 +89,7 @@ class Llama3CallReasoningStep(Showable, ActionReasoningStep):
     deviations: tuple[str, ...] = ()
     """How the call differs from the documented forms, with `lenient`."""
     repaired_from: str | None = None
-    """The malformed text that the call was repaired from, with `repair`."""
+    """The malformed text that the call was repaired from."""
 
     def get_content(self) -> str:
         """Write the step as text."""
@@ -92,12 +99,9 @@ class Llama3CallReasoningStep(Showable, ActionReasoningStep):
 class Llama3ReActOutputParser(ReActOutputParser):
     r"""Reads ReAct steps in which Llama 3 calls tools in its own way, and those in LlamaIndex's form too.
 
-    For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call of a text is the step's
-    action, for each step has one; text before it is the thought. Text without a call, or with an action before it, is
-    what LlamaIndex's own parser makes of it, but that the first action counts and nothing is made up: its input is one
-    object of strict JSON, or a dict of Python's literals. An action in quotation is none, be it in a listing or a
-    comment (rule 9); a fence that wraps the step is no quotation. What the model only thinks, in `<think>…</think>`, is
-    never a call nor an answer.
+    For `ReActAgent(output_parser=…)`, beside a `Llama3ReActChatFormatter`. The first call or action of a text is the
+    step, for each step has one; text before it is the thought. What stands after it, the model made up. What it only
+    thinks, in `<think>…</think>`, is never a call nor an answer.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')
@@ -105,77 +109,44 @@ class Llama3ReActOutputParser(ReActOutputParser):
     ('I need the time.', 'now', {})
     >>> parser.parse("Thought: I need the time.\n<|python_tag|>now()").action
     'now'
+    >>> parser.parse("Thought: I need the time.\nAction: now\nAction Input: {'zone': 'UTC'}").action_input
+    {'zone': 'UTC'}
     >>> parser.parse("Thought: I know that. Answer: It is noon.").response
-    'It is noon.'
-    >>> parser.parse("<think>Answer: One?</think>Thought: I know that. Answer: It is noon.").response
     'It is noon.'
 
     Args:
-        tools: the tools that may be called: those of the agent. Without them any name is a call, also in a pythonic
-            list; a pythonic call without brackets, which prose could be, is none then.
-        on_unknown_tool: what a call of another tool is, in either form: a `"call"`, which the agent answers, or
-            `"text"`, and no step.
-        coerce_arguments: whether arguments are made to fit the schemas of `tools`, without guessing, in either form of
-            call. A step's `changes` and `problems` tell of it. Without `tools` there is nothing to go by.
-        formats: the forms of calls to read, by name, `"all"` or `"none"`; `None`: all that is said above. Steps in
-            LlamaIndex's form are read in any case.
-        lenient: whether calls under keys that no manual has are read, too. A step's `deviations` tell which.
-        repair: whether malformed calls of `tools` are repaired where they are closed. A step's
-            `repaired_from` is what the model wrote.
-        split_reasoning: whether `<think>…</think>` is no part of the step, rather than the beginning of its thought.
-            (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and keeps it.)
-        starts_reasoning: whether the output begins inside reasoning, as the prompt ends with `<think>`. Without it,
-            a call that such a model only thinks of is run. Not for a `Llama3ToolLLM(split_reasoning=True)`: it leaves
-            none.
-        limits: how deep and how long a call may be. What goes beyond is none.
+        tools: the tools that may be called: those of the agent. Without them, any name may be called, but no pythonic
+            call is read, nor are arguments made to fit.
+        options: how outputs are read. `None`: as an agent's answers are,
+            `ReadOptions(on_unknown_tool="call", coerce_arguments=True)`. Without `split_reasoning`, what is thought
+            begins the step's thought. (`Llama3ToolLLM(split_reasoning=True)` takes it out of the answer before, and
+            keeps it: leave `starts_reasoning` to it, then.) An input in LlamaIndex's form is repaired in any case.
+        **changes: single options, by name, which go before those in `options`.
 
     Raises:
-        TypeError: `tools` is no list of tools, there is no such option, `limits` are no `Limits`, or what is true or
-            false is neither.
+        TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
         ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
-        ValueError: an option has a value that it does not know, a limit is too low, or `repair` has no `tools`.
+        ValueError: an option has a value that it cannot have, or `repair` has no `tools`.
     """
 
-    def __init__(  # noqa: PLR0913 (options, each by its name)
+    def __init__(
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
-        on_unknown_tool: OnUnknownTool = "call",
-        coerce_arguments: bool = True,
-        formats: Formats = None,
-        lenient: bool = False,
-        repair: bool = False,
-        split_reasoning: bool = False,
-        starts_reasoning: bool = False,
-        limits: Limits = DEFAULT_LIMITS,
-        **unknown: NoReturn,
+        options: ReadOptions | None = None,
+        **changes: Unpack[ReadOption],
     ) -> None:
-        require_parameters(Llama3ReActOutputParser, unknown)
-        require_bool(coerce_arguments=coerce_arguments, split_reasoning=split_reasoning)
-        toolset = None if tools is None else read_tools(tools)
-        # A step without an answer is meant as a call: where no tools are known, a list of calls is read by its form.
-        is_any = toolset is None and formats is None
-        meant = formats_asked_for("pythonic", tools=()) if is_any else formats
-        # What is thought is no part of what is read, and kept beside it where it is not split off.
-        reading = Reading(
-            meant, lenient, repair, split_reasoning=True, starts_reasoning=starts_reasoning, limits=limits
+        given = ChatOptions().read if options is None else options
+        read = read_options(type(self).__name__, given, changes, ("tools", "options"))
+        self._tools = None if tools is None else declare_tools(tool_dicts(tools))
+        self._options = replace(
+            read, split_reasoning=True, coerce_arguments=read.coerce_arguments and bool(self._tools)
         )
-        make = partial(Extractor, tools=None if toolset is None else toolset.declared.values())
-        self._extractor = reading.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
-        # A list of calls that is none may be prose then: `[Smith (2020)]`.
-        self._failing = self._extractor
-        if is_any:
-            failing = replace(reading, formats=None)
-            self._failing = failing.reader(make, on_unknown_tool=on_unknown_tool, coerce_arguments=False).extractor
-        self._without_calls = reading.reader_of_reasoning().extractor
-        self._keeps_reasoning = not split_reasoning
-        self._starts_reasoning = starts_reasoning
-        self._schemas = ToolSchemas(
-            toolset if toolset and coerce_arguments else kept_toolset(()), depth=limits.max_depth
+        self._extractor = Extractor(None if self._tools is None else self._tools.values(), options=self._options)
+        self._without_calls = Extractor(
+            options=replace(self._options, formats=("none",), coerce_arguments=False, repair=False)
         )
-        self._names = toolset.declared if toolset is not None and on_unknown_tool == "text" else None
-        self._repairable = toolset.declared if toolset is not None and repair else ()
-        self._limits = limits
+        self._keeps_reasoning = not read.split_reasoning
 
     def parse(self, output: str, is_streaming: bool = False) -> BaseReasoningStep:  # noqa: FBT001, FBT002 (the framework's signature)
         """Read a step.
@@ -191,90 +162,143 @@ class Llama3ReActOutputParser(ReActOutputParser):
             ValueError: the text is no step.
         """
         require_str(output, "parse takes the model's text, a str")
-        masked = mask_quoted(self._extractor, output)
-        events = self._read(masked.text)
-        text, reasoning = _before_call(events)
-        # Arguments are as the model wrote them, with the words in them that are masked.
-        call = _first_call(events if masked.text == output else self._read(output))
-        if call and is_first_call(text, call.name):
-            return self._step(
-                masked.shown(_thought(text)),
-                masked.shown(reasoning),
-                call.name,
-                call.arguments,
-                deviations=call.deviations,
-                repaired_from=call.repaired_from,
-            )
-        read = self._without_calls.extract(masked.text)
-        answer, reasoning = read.content or "", masked.shown(read.reasoning or "")
-        if output and not answer:
-            raise ValueError(self._nothing_behind_reasoning(output))
-        if "Answer:" not in answer and "Action:" not in answer:
-            errors = failed_tool_calls(output, self._failing.extract(output))
-            if errors:
-                raise MalformedToolCallError(output, errors)
-        offset = max(masked.text.rfind(answer), 0)
-        step = read_step(
-            answer, is_streaming=is_streaming, offset=offset, repairable=self._repairable, shown=masked.shown
-        )
-        if not isinstance(step, ResponseReasoningStep):
-            if failed := self._failed(step, masked.shown(answer)):
-                raise MalformedToolCallError(output, [failed])
-            assert isinstance(step, Action)  # noqa: S101  # what has not failed
-            return self._step(step.thought, reasoning, step.name, step.arguments, repaired_from=step.repaired_from)
-        step.thought = self._with_reasoning(step.thought, reasoning)
-        return step
-
-    def _read(self, text: str) -> list[Event]:
-        """Read all that a text holds.
-
-        A list of tools that nobody declared is one of calls at the start of a line alone, as that of an action is meant
-        to be.
-        """
         stream = self._extractor.stream()
-        return [*stream.feed(_BEFORE_LIST.sub("\n", text)), *stream.flush()]
+        text, thoughts, call = _up_to_the_first_call([*stream.feed(output), *stream.flush()])
+        if call and _is_step(text, call.name):
+            return self._step(_thought(text), thoughts, call, call.repaired_from)
+        read = self._without_calls.extract(output)
+        text, thoughts = read.content or "", read.reasoning or ""
+        thought, answer, response = text.partition("Answer:")
+        action = _ACTION.search(thought)
+        if action:
+            return self._step(_thought(text[: action.start()]), thoughts, *self._of_action(output, text, action))
+        if not answer and (attempts := stream.extraction.attempts):
+            raise MalformedToolCallError(output, [_refused(output[slice(*one.span)], one) for one in attempts])
+        if output and not text:
+            raise ValueError(self._nothing_after_reasoning(output))
+        if not answer and ("Thought:" in text or "Action" in text):
+            raise ValueError(f"Could not parse output: {escape_invisible(text)}")
+        thought, response = (_thought(thought), response.strip()) if answer else ("", text)
+        thought = self._with_reasoning(thought or _IMPLICIT, thoughts)
+        return ResponseReasoningStep(thought=thought, response=response, is_streaming=is_streaming)
 
-    def _with_reasoning(self, thought: str, reasoning: str) -> str:
-        return f"<think>{reasoning}</think>\n{thought}" if reasoning and self._keeps_reasoning else thought
+    def _of_action(self, output: str, text: str, action: re.Match[str]) -> tuple[ToolCall, str | None]:
+        """Read the action in LlamaIndex's form, by the rules for calls, and what it was repaired from.
 
-    def _nothing_behind_reasoning(self, output: str) -> str:
+        Its input begins after its own `Action Input:`, and before any other word.
+
+        Raises:
+            MalformedToolCallError: the input is no object.
+            ValueError: there is none.
+        """
+        name, after = action["name"], _WORD.search(text, action.end())
+        end = after.start() if after else len(text)
+        label = _INPUT.search(text, action.end(), end)
+        found = _OBJECT.match(text, label.end(), end) if label else None
+        if not name or not found or _INPUT.search(text, 0, action.start()):
+            raise ValueError(
+                f"Could not extract tool use from input text, as no object stands after the first action's "
+                f"'Action Input:': {escape_invisible(text)}"
+            )
+        begin = found.end()
+        written = text[begin : _end_of_object(text, begin, end)]
+        # The offsets in what is read are those in the output.
+        opening = f"<function={name}>".rjust(begin + max(output.rfind(text), 0))
+        extraction = self._reader_of(name).extract(f"{opening}{written}</function>")
+        if not extraction.tool_calls:
+            shown = text[action.start() : end].rstrip()
+            raise MalformedToolCallError(output, [_refused(shown, attempt) for attempt in extraction.rejections])
+        call = extraction.tool_calls[0]
+        return call, None if call.repaired_from is None else written
+
+    def _reader_of(self, name: str) -> Extractor:
+        """Return what reads the input of an action of a tool."""
+        options = replace(self._options, formats=("function",), repair=True, starts_reasoning=False)
+        if self._tools is None or (name not in self._tools and options.on_unknown_tool == "call"):
+            return Extractor([Tool(name)], options=options)
+        return Extractor(self._tools.values(), options=options)
+
+    def _step(self, thought: str, thoughts: str, call: ToolCall, repaired_from: str | None) -> Llama3CallReasoningStep:
+        return Llama3CallReasoningStep(
+            thought=self._with_reasoning(thought or "I need a tool.", thoughts),
+            action=call.name,
+            action_input=call.arguments,
+            changes=call.changes,
+            problems=call.problems,
+            deviations=call.deviations,
+            repaired_from=repaired_from,
+        )
+
+    def _with_reasoning(self, thought: str, thoughts: str) -> str:
+        return f"<think>{thoughts}</think>\n{thought}" if thoughts and self._keeps_reasoning else thought
+
+    def _nothing_after_reasoning(self, output: str) -> str:
         nothing = "there is no step after the reasoning"
-        if not self._starts_reasoning or "</think>" in output:
+        if not self._options.starts_reasoning or "</think>" in output:
             return nothing
         return (
             f"{nothing}, which `</think>` never ends (if the reasoning was split off already, as "
             "Llama3ToolLLM(split_reasoning=True) does it, leave out the parser's starts_reasoning)"
         )
 
-    def _failed(self, step: Action | FailedToolCall, answer: str) -> FailedToolCall | None:
-        """Say why a step in LlamaIndex's form is none, if so."""
-        if self._names is not None and step.name not in self._names:
-            return FailedToolCall(step.name, answer, RejectionReason.UNKNOWN_TOOL, not_declared(step.name, self._names))
-        if isinstance(step, FailedToolCall):
-            return step
-        beyond = excess(step.arguments, self._limits)
-        return FailedToolCall(step.name, answer, *beyond) if beyond else None
 
-    def _step(  # noqa: PLR0913 (what a step has)
-        self,
-        thought: str,
-        reasoning: str,
-        tool: str,
-        arguments: dict[str, Any],
-        *,
-        deviations: tuple[str, ...] = (),
-        repaired_from: str | None = None,
-    ) -> Llama3CallReasoningStep:
-        coercion = self._schemas.coerce(tool, arguments)
-        return Llama3CallReasoningStep(
-            thought=self._with_reasoning(thought, reasoning),
-            action=tool,
-            action_input=coercion.arguments,
-            changes=coercion.changes,
-            problems=coercion.problems,
-            deviations=deviations,
-            repaired_from=repaired_from,
-        )
+def _up_to_the_first_call(events: Iterable[Event]) -> tuple[str, str, ToolCall | None]:
+    """Return the text and the reasoning before the first call, and that call."""
+    text = thoughts = ""
+    for event in events:
+        if isinstance(event, ToolCallReady):
+            return text, thoughts, event.tool_call
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, ReasoningDelta):
+            thoughts += event.text
+    return text, thoughts, None
+
+
+def _is_step(before: str, name: str) -> bool:
+    r"""Return whether a call is the step: no answer stands before it, and no action but its own.
+
+    Some models write the whole call after `Action Input:`. It is the step if that is the first input, and belongs to
+    the first action, of the same name. After an action and an observation, the model makes up what it reads.
+
+    >>> _is_step("Thought: So.\nAction: now\nAction Input:", "now")
+    True
+    >>> _is_step("Thought: So.\nAction: f\nAction Input: {}\nAction: now\nAction Input:", "now")
+    False
+
+    Args:
+        before: the text before the call.
+        name: the tool that it calls.
+    """
+    first, label = _ACTION.search(before), _INPUT.search(before)
+    if "Answer:" in before or (first and _OBSERVATION.search(before, first.end())):
+        return False
+    if label is None:
+        return True
+    between = before[label.end() :]
+    return first is not None and first["name"] == name and not _WORD.search(between) and not _OBJECT.match(between)
+
+
+def _thought(before: str) -> str:
+    """Return what stands before a step as its thought, without the words of ReAct around it."""
+    action = _ACTION.search(before)
+    thought = (before[: action.start()] if action else before).strip()
+    return thought.removeprefix("Thought:").strip()
+
+
+def _end_of_object(text: str, begin: int, end: int) -> int:
+    """Return where the object ends that begins at an index, in JSON or in Python: what comes after does not matter."""
+    depth = 0
+    for token in _TOKEN.finditer(text, begin, end):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if not depth:
+            return token.end()
+    return end
+
+
+def _refused(text: str, attempt: Rejection) -> RefusedCall:
+    name, reason, detail = attempt.name or "", str(attempt.reason), attempt.detail
+    return RefusedCall(new_call_id(), name, reason, detail, text, attempt.span, detail)
 
 
 class Llama3ReActChatFormatter(ReActChatFormatter):
@@ -326,10 +350,10 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
             chat_history: the conversation.
             current_reasoning: the steps since the last question.
         """
-        toolset = read_tools(tools, may_repeat=True)
+        chat = kept_chat(tool_dicts(tools, may_repeat=True))
         header = self.system_header.format(
-            tool_desc=toolset.prompt() if toolset.declared else "There are no functions.",
-            tool_names=", ".join(toolset.declared) or "none",
+            tool_desc=chat.prompt() or "There are no functions.",
+            tool_names=", ".join(chat.tools) or "none",
             context=f"\n{self.context}" if self.context else "",
         )
         # LlamaIndex's own way with the steps, and a header of ours.
@@ -361,22 +385,8 @@ def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]
     told = list(steps)
     for place, (step, after) in enumerate(itertools.pairwise(steps), start=1):
         if isinstance(step, Llama3CallReasoningStep) and isinstance(after, ObservationReasoningStep):
-            misfits = mendable(step.problems)
+            # A parameter that nobody declared is the tool's to take or to refuse.
+            problems = [one for one in step.problems if one.reason is not ProblemReason.UNKNOWN_PARAMETER]
+            misfits = [one.message for one in problems]
             told[place] = after.model_copy(update={"observation": with_misfits(after.observation, misfits)})
     return told
-
-
-def _first_call(events: Iterable[Event]) -> ToolCall | None:
-    return next((event.tool_call for event in events if isinstance(event, ToolCallReady)), None)
-
-
-def _before_call(events: Iterable[Event]) -> tuple[str, str]:
-    """Return the text and the reasoning before the first call; what comes after that, the model made up."""
-    before = list(itertools.takewhile(lambda event: not isinstance(event, ToolCallReady), events))
-    text = "".join(event.text for event in before if isinstance(event, TextDelta))
-    return text, "".join(event.text for event in before if isinstance(event, ReasoningDelta))
-
-
-def _thought(before: str) -> str:
-    thought = before.rpartition("Thought:")[2].partition("Action:")[0].strip()
-    return thought or "I need a tool."

@@ -1,33 +1,37 @@
-"""LlamaIndex's tools as the extractor declares them."""
+"""LlamaIndex's tools as the chat layer declares them, and under the names that an API allows."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
+from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata, ToolOutput
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
-from llama3_tools.chat.toolset import Toolset, kept_toolset
+from llama3_tools.chat import Request
 from llama3_tools.errors import a_type
-from llama3_tools.tools.schema_check import SCHEMA_KEYS
 
-__all__ = ["LlamaIndexToolLike", "read_tools"]
+__all__ = ["LlamaIndexToolLike", "renamed", "tool_dicts"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
 `llama3_tools.Tool`."""
 
 
-def read_tools(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False) -> Toolset:
-    """Read LlamaIndex's tools.
+_OF_FUNCTIONS = {"function", "parameters", "input_schema", "inputSchema"}
+"""Keys of a tool dict that a prompt can show."""
+
+
+def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False) -> list[Mapping[str, Any]]:
+    """Return LlamaIndex's tools as tool dicts.
 
     >>> def add(a: int, b: int) -> int:
     ...     "Add two numbers."
     ...     return a + b
-    >>> read_tools([FunctionTool.from_defaults(add)]).declared["add"].parameters["required"]
+    >>> tool_dicts([FunctionTool.from_defaults(add)])[0]["parameters"]["required"]
     ['a', 'b']
 
     Args:
@@ -36,7 +40,7 @@ def read_tools(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
 
     Raises:
         TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, the name of another one, or parameters that are no JSON Schema.
+        ToolDefinitionError: a declaration has no name, or parameters that are no JSON Schema.
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise TypeError(f"tools must be a list of tools, got one {type(tools).__name__}: put it in a list")
@@ -44,7 +48,30 @@ def read_tools(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
     for index, tool in enumerate(tools):
         if not may_repeat or not any(_declared(tool) is _declared(other) for other in different.values()):
             different[f"tools[{index}]"] = tool
-    return kept_toolset([_tool(tool, where) for where, tool in different.items()])
+    return [_tool(tool, where) for where, tool in different.items()]
+
+
+def renamed(tools: Iterable[BaseTool], request: Request) -> list[BaseTool]:
+    """Return the tools that a request shows, by the names that it has for them."""
+    by_name = {tool.metadata.get_name(): tool for tool in tools}
+    names = zip(request.chat.tools, (tool["function"]["name"] for tool in request.tools), strict=True)
+    return [by_name[own] if own == name else _Renamed(by_name[own], name) for own, name in names]
+
+
+class _Renamed(BaseTool):
+    """A tool under a name that an API allows."""
+
+    def __init__(self, tool: BaseTool, name: str) -> None:
+        self._tool = tool
+        self._metadata = copy.copy(tool.metadata)
+        self._metadata.name = name
+
+    @property
+    def metadata(self) -> ToolMetadata:
+        return self._metadata
+
+    def __call__(self, input: Any) -> ToolOutput:  # noqa: A002, ANN401 (the framework's signature)
+        return self._tool(input)
 
 
 def _declared(tool: LlamaIndexToolLike) -> object:
@@ -73,7 +100,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
 
 
 def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    if tool.keys() & {"function", *SCHEMA_KEYS} or tool.get("type") in (None, "function", "object"):
+    if tool.keys() & _OF_FUNCTIONS or tool.get("type") in (None, "function", "object"):
         return tool
     raise ToolDefinitionError(
         f"{where} is a tool that only its server knows, {dict(tool)!r:.80}: only functions can be shown in the prompt"

@@ -127,7 +127,6 @@ EXPORTS = {
         "render_llama3_tools",
     },
     "llama_index_llama3_tools": {
-        "FailedToolCall",
         "LLMRequestError",
         "Llama3JsonToolOutputParser",
         "Llama3ReActChatFormatter",

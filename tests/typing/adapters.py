@@ -36,9 +36,9 @@ from langchain_llama3_tools import (
     ToolRole,
     ToolsIn,
 )
-from llama3_tools import Extraction, FormatName, Formats, Limits, OnUnknownTool, PromptFormat, RejectionReason, Tool
+from llama3_tools import FormatName, Formats, Limits, OnUnknownTool, PromptFormat, Tool
+from llama3_tools.chat import ChatOptions, RefusedCall, Report
 from llama_index_llama3_tools import (
-    FailedToolCall,
     Llama3ToolOutput,
     LlamaIndexToolLike,
     LLMRequestError,
@@ -71,7 +71,7 @@ def a_langchain_stream(parser: langchain_llama3_tools.Llama3JsonToolOutputParser
 
 
 def a_llama_index_pipeline(llm: LLM, messages: list[ChatMessage]) -> Llama3ToolOutput:
-    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser(tools=[get_weather], on_malformed="raise")
+    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser(tools=[get_weather], on_invalid="raise")
     base: LlamaIndexParser = parser
     llm.output_parser = base
     for response in parser.stream(llm.stream_chat(messages)):
@@ -83,9 +83,9 @@ def a_llama_index_pipeline(llm: LLM, messages: list[ChatMessage]) -> Llama3ToolO
 def the_parts_of_a_llama_index_output(output: Llama3ToolOutput) -> None:
     assert_type(output.text, str)
     assert_type(output.tool_calls, list[ToolSelection])
-    assert_type(output.errors, list[FailedToolCall])
+    assert_type(output.errors, list[RefusedCall])
     assert_type(output.reasoning, str | None)
-    assert_type(output.extraction, Extraction)
+    assert_type(output.report, Report)
     assert_type(output.to_chat_message(), ChatMessage)
 
 
@@ -174,7 +174,7 @@ def a_langgraph_of_ones_own(messages: list[BaseMessage]) -> list[BaseMessage]:
 
 def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: ChatMessage) -> list[ToolSelection]:
     model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, tool_mode="prompt", tools_in="system", tool_role="user", coerce_arguments=False, max_parse_retries=1
+        llm, tools_in="system", tool_role="user", coerce_arguments=False, max_retries=1, system_prompt="Be brief."
     )
     base: FunctionCallingLLM = model
     for response in base.stream_chat_with_tools(tools, message):
@@ -208,18 +208,17 @@ def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> 
     model = llama_index_llama3_tools.Llama3ToolLLM(
         llm, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
     )
-    assert_type(model.formats, tuple[FormatName, ...] | None)
-    assert_type(model.limits, Limits)
+    assert_type(model.options, ChatOptions)
 
 
 def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:
-    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_malformed="raise", coerce_arguments=True)
+    parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_invalid="raise", coerce_arguments=True)
     try:
         return str(parser.promote(llm.chat([message])))
     except MalformedToolCallError as error:
         assert_type(error.output, str)
-        assert_type(error.errors, tuple[FailedToolCall, ...])
-        assert_type(error.errors[0].reason, RejectionReason)
+        assert_type(error.errors, tuple[RefusedCall, ...])
+        assert_type(error.errors[0].reason, str)
         return f"{error.errors[0].name}: {error.errors[0].detail}"
     except LLMRequestError as error:
         return str(error)
@@ -250,6 +249,6 @@ def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None
     langchain_llama3_tools.Llama3ToolModel(chat_model, tools_in="assistant")  # type: ignore[arg-type]
     langchain_llama3_tools.Llama3ToolMiddleware(max_repairs="once")  # type: ignore[arg-type]
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
-    llama_index_llama3_tools.Llama3ToolLLM(llm, tool_mode="never")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3ToolLLM(llm, tools_in="never")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3JsonToolOutputParser(formats=["xml"])  # type: ignore[list-item]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from llama_index.core.agent.workflow import (
+    AgentOutput,
     AgentStream,
     AgentWorkflow,
     CodeActAgent,
@@ -28,14 +29,14 @@ from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import api
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
 from integrations.llamaindex.scripted import ScriptedLLM
-from llama3_tools import PromptFormat, render_tool_call
+from llama3_tools import PromptFormat, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3ToolLLM
-from llama_index_llama3_tools.tools import read_tools
+from llama_index_llama3_tools.tools import tool_dicts
 
 if TYPE_CHECKING:
     from llama_index.core.workflow import Event
 
-PROMPT = read_tools(TOOLS).prompt()
+PROMPT = render_tool_prompt(tool_dicts(TOOLS))
 
 
 # With pydantic 2.14 LlamaIndex cannot serialise its own memory, and says so each time it takes stock of a context.
@@ -50,7 +51,8 @@ class City(BaseModel):
 
 
 def agent_of(llm: Any, **options: Any) -> FunctionAgent:  # noqa: ANN401 (the agent's options)
-    return FunctionAgent(**{"tools": TOOLS, "llm": Llama3ToolLLM(llm), **options})
+    llm = llm if isinstance(llm, Llama3ToolLLM) else Llama3ToolLLM(llm)
+    return FunctionAgent(**{"tools": TOOLS, "llm": llm, **options})
 
 
 async def run(agent: Any, message: str = "Weather in Paris?", **options: Any) -> tuple[str, list[Event]]:  # noqa: ANN401 (any agent)
@@ -87,10 +89,10 @@ class TestFunctionAgent:
         assert served.messages(1) == [
             ("user", f"{PROMPT}\n\nWeather in Paris?"),
             ("assistant", f"Let me check. {WEATHER}"),
-            ("tool", "Result of get_weather: Sun in Paris"),
+            ("user", "Result of get_weather: Sun in Paris"),
         ]
-        assert second["messages"][2]["tool_call_id"].startswith("call_")
         assert "tool_calls" not in second["messages"][1]
+        assert "tool_call_id" not in second["messages"][2]
 
     async def test_a_call_appears_before_the_answer_ends_and_no_json_does(self) -> None:
         with endpoint(f"Wait. {WEATHER} One moment, please.", "Sunny.") as served:
@@ -113,8 +115,7 @@ class TestFunctionAgent:
         assert results(events) == ["12:30 CET", "Rain in Paris"]
         assert served.messages(1)[1:] == [
             ("assistant", f"{WEATHER}; {TIME}"),
-            ("tool", "Result of get_weather: Rain in Paris"),
-            ("tool", "Result of get_time: 12:30 CET"),
+            ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
     @pytest.mark.parametrize("streaming", [True, False])
@@ -142,19 +143,44 @@ class TestFunctionAgent:
             )
         assert answer == "Sunny."
         assert results(events)[0] == "Tool forecast not found. Please select a tool that is available."
-        assert served.messages(1)[2] == ("tool", f"Result of forecast: {results(events)[0]}")
+        assert served.messages(1)[2] == ("user", f"Result of forecast: {results(events)[0]}")
 
     async def test_the_error_of_a_tool_goes_back_to_the_model(self) -> None:
         with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
             answer, _ = await run(agent_of(served.llm(), tools=[fail]))
         assert answer == "Sorry."
-        assert served.messages(1)[2] == ("tool", "Result of fail: out of paper")
+        assert served.messages(1)[2] == ("user", "Result of fail: out of paper")
 
     async def test_arguments_that_the_tool_does_not_know_go_back_to_the_model(self) -> None:
         with endpoint('{"name": "get_weather", "parameters": {"town": "Paris"}}', WEATHER, "Sunny.") as served:
-            answer, events = await run(agent_of(served.llm()))
+            answer, events = await run(agent_of(Llama3ToolLLM(served.llm(), max_retries=0)))
         assert answer == "Sunny."
         assert "unexpected keyword argument" in results(events)[0]
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_a_bad_call_beside_a_good_one_is_told_with_its_result(self, streaming: bool) -> None:
+        with endpoint(f"{WEATHER} {TIME[:-3]}}}", "Sunny.") as served:
+            answer, events = await run(agent_of(served.llm(), streaming=streaming))
+        assert (answer, results(events)) == ("Sunny.", ["Sun in Paris"])
+        result, _, told = served.messages(1)[-1][1].partition("\n\n")
+        assert result == "Result of get_weather: Sun in Paris"
+        assert told.startswith("Error of get_time: The call is cut off, and was not run: ")
+
+    @pytest.mark.parametrize("streaming", [True, False])
+    async def test_a_bad_call_that_was_written_again_is_not_told_again(self, streaming: bool) -> None:
+        with endpoint(TIME[:-3], f"Well. {WEATHER}", "Sunny.") as served:
+            answer, events = await run(agent_of(served.llm(), streaming=streaming))
+        assert (answer, results(events)) == ("Sunny.", ["Sun in Paris"])
+        assert served.messages(2)[-1] == ("user", "Result of get_weather: Sun in Paris")
+
+    async def test_a_repeated_call_runs_once_and_is_reported(self) -> None:
+        with endpoint(f"{WEATHER} I mean: {WEATHER}", "Sunny.") as served:
+            handler = agent_of(served.llm()).run("Weather?")
+            events = [event async for event in handler.stream_events()]
+        [asked, _] = [event.response for event in events if isinstance(event, AgentOutput)]
+        assert results(events) == ["Sun in Paris"]
+        [repeated] = asked.additional_kwargs["repeated_tool_calls"]
+        assert repeated["function"]["name"] == "get_weather"
 
     async def test_a_tool_may_answer_itself(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, return_direct=True)
@@ -166,7 +192,7 @@ class TestFunctionAgent:
         assert (answer, again) == ("Sun in Paris", "Hello.")
         assert served.messages(1)[1:] == [
             ("assistant", WEATHER),
-            ("tool", "Result of get_weather: Sun in Paris"),
+            ("user", "Result of get_weather: Sun in Paris"),
             ("assistant", "Sun in Paris"),
             ("user", "Hi"),
         ]
@@ -187,9 +213,9 @@ class TestFunctionAgent:
         assert (answer, deltas(events)) == (text, text)
 
     async def test_a_call_that_is_cut_off_is_never_run(self) -> None:
-        with endpoint(WEATHER[:-2]) as served:
+        with endpoint(WEATHER[:-2], WEATHER[:-2]) as served:
             answer, events = await run(agent_of(served.llm()))
-        assert (answer, called(events)) == (WEATHER[:-2], [])
+        assert (answer, called(events)) == (f"{WEATHER[:-2]}\n\n{WEATHER[:-2]}", [])
 
     async def test_a_context_is_saved_and_restored(self) -> None:
         with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:
@@ -202,7 +228,7 @@ class TestFunctionAgent:
             memory = ChatMemoryBuffer.from_defaults(chat_history=list(map(ChatMessage.model_validate_json, messages)))
             answer, _ = await run(agent, "What did I ask?", ctx=restored, memory=memory)
         assert answer == "You asked of Paris."
-        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "tool", "assistant", "user"]
+        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "user", "assistant", "user"]
         assert served.messages(2)[0][1].startswith(PROMPT)
         assert PROMPT not in served.messages(2)[-1][1]
 
@@ -215,7 +241,7 @@ class TestFunctionAgent:
             restored = Context.from_dict(agent, json.loads(saved), serializer=JsonPickleSerializer())
             answer, _ = await run(agent, "What did I ask?", ctx=restored)
         assert answer == "You asked of Paris."
-        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "tool", "assistant", "user"]
+        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "user", "assistant", "user"]
 
     async def test_the_caller_s_history_and_memory_are_left_alone(self) -> None:
         history = [ChatMessage(content="Hi"), ChatMessage(role="assistant", content="Hello.")]

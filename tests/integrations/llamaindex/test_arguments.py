@@ -38,7 +38,6 @@ from llama_index_llama3_tools import (
     Llama3ReActOutputParser,
     Llama3ToolLLM,
 )
-from llama_index_llama3_tools.history import flatten_messages
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
@@ -57,7 +56,7 @@ class TestTheWrapper:
         assert Trip.model_validate(planner.given[0]).stops[1].city == "90210", "an id of digits stays a string"
         assert served.messages(1)[-2:] == [
             ("assistant", write(FITTING)),
-            ("tool", "Result of plan: Planned for 10 days"),
+            ("user", "Result of plan: Planned for 10 days"),
         ]
         assert "coerced_arguments" not in json.dumps(served.bodies)
 
@@ -67,7 +66,7 @@ class TestTheWrapper:
         written = {"stops": "[]", "days": "soon", "mood": 1}
         answer = served_native(written, streaming="streamed" in way) if is_native else write(written)
         with endpoint(answer) as served:
-            *_, last = await asked(llm_of(served, is_native=is_native), way, Planner().tool)
+            *_, last = await asked(llm_of(served, is_native=is_native, max_retries=0), way, Planner().tool)
         [entry] = told(last.message)
         [block] = [block for block in last.message.blocks if isinstance(block, ToolCallBlock)]
         assert block.tool_kwargs == {"stops": [], "days": "soon", "mood": 1}
@@ -88,7 +87,7 @@ class TestTheWrapper:
     async def test_it_can_be_turned_off(self, way: str, is_native: bool) -> None:
         answer = served_native(WRITTEN, streaming="streamed" in way) if is_native else write(WRITTEN)
         with endpoint(answer) as served:
-            llm = llm_of(served, is_native=is_native, coerce_arguments=False, max_parse_retries=1)
+            llm = llm_of(served, is_native=is_native, coerce_arguments=False)
             *_, last = await asked(llm, way, Planner().tool)
         assert (kwargs(last.message), told(last.message)) == ([WRITTEN], None)
 
@@ -96,13 +95,6 @@ class TestTheWrapper:
         with endpoint(write(FITTING)) as served:
             message = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
         assert (kwargs(message), told(message)) == ([FITTING], None)
-
-    def test_it_is_not_sent_back_to_the_server(self) -> None:
-        with endpoint(write(WRITTEN)) as served:
-            message = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
-        [flat] = flatten_messages([message])
-        assert told(message)
-        assert flat.additional_kwargs == {}
 
     def test_those_of_an_unknown_tool_stay_as_they_are(self) -> None:
         with endpoint(write(WRITTEN, name="other"), native(("1", "other", '{"days": "3"}'))) as served:
@@ -132,14 +124,14 @@ class TestTheWrapper:
     ) -> None:
         planner = Planner()
         with endpoint(write({**SOON, "mood": "good"}), write({"stops": STOPS, "days": 3}), "Done.") as served:
-            agent = FunctionAgent(tools=[planner.tool], llm=llm_of(served), streaming=streaming)
+            agent = FunctionAgent(tools=[planner.tool], llm=llm_of(served, max_retries=0), streaming=streaming)
             assert str(await agent.run("Plan!")) == "Done."
         assert [arguments["days"] for arguments in planner.given] == ["soon", 3]
         role, result = served.messages(1)[-1]
-        assert role == "tool"
+        assert role == "user"
         assert result.startswith("Result of plan: unsupported operand type(s)")
         assert result.endswith(f"\n(The arguments did not fit. {SOON_MESSAGE})")
-        assert served.messages(2)[-1] == ("tool", "Result of plan: Planned for 10 days")
+        assert served.messages(2)[-1] == ("user", "Result of plan: Planned for 10 days")
 
 
 class TestTheParser:
@@ -159,7 +151,7 @@ class TestTheParser:
             [response async for response in parser.astream(await llm.astream_complete("?"))][-1].message,
         ]
         assert output.tool_calls[0].tool_kwargs == FITTING
-        assert [change.path for change in output.extraction.tool_calls[0].changes] == [
+        assert [change.path for change in output.report.calls[0].changes] == [
             "$.stops",
             "$.tags",
             "$.budget",

@@ -34,7 +34,7 @@ def last(responses: Iterable[ChatResponse]) -> ChatResponse:
 async def test_of_the_llm_over_a_server(reason: str, is_called: bool):
     turn = Turn(pieces=cut_at(OPEN, 4, 30), finish_reason=reason)
     with endpoint(turn, turn, turn, turn) as served:
-        llm = Llama3ToolLLM(served.llm())
+        llm = Llama3ToolLLM(served.llm(), max_retries=0)
         check(llm.chat_with_tools(TOOLS, user_msg="Hi"), is_called=is_called)
         check(await llm.achat_with_tools(TOOLS, user_msg="Hi"), is_called=is_called)
         check(last(llm.stream_chat_with_tools(TOOLS, user_msg="Hi")), is_called=is_called)
@@ -45,10 +45,10 @@ async def test_of_the_llm_over_a_server(reason: str, is_called: bool):
 def test_the_model_is_asked_once_more_for_a_call_that_was_cut_off():
     turn = Turn(pieces=(OPEN,), finish_reason="length")
     with endpoint(turn, f"{OPEN}</function>") as served:
-        llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
+        llm = Llama3ToolLLM(served.llm())
         response = llm.chat_with_tools(TOOLS, user_msg="Hi")
         assert [block.tool_name for block in response.message.blocks if isinstance(block, ToolCallBlock)]
-        assert "truncated" in served.messages(1)[-1][1]
+        assert "The call is cut off" in served.messages(1)[-1][1]
 
 
 @ENDS
@@ -70,6 +70,6 @@ def test_of_responses(is_ollama: bool, is_completion: bool, reason: str, is_call
 
 def test_it_is_an_error_where_that_is_asked_for():
     raw = {"choices": [{"finish_reason": "length"}]}
-    parser = Llama3JsonToolOutputParser(on_malformed="raise")
+    parser = Llama3JsonToolOutputParser(on_invalid="raise")
     with pytest.raises(MalformedToolCallError, match="truncated"):
         parser.promote(ChatResponse(message=ChatMessage(role="assistant", content=OPEN), raw=raw))

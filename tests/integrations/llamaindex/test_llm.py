@@ -47,7 +47,7 @@ def test_predict_without_a_parser_gives_the_json() -> None:
 
 def test_predict_raises_on_a_malformed_call_where_that_is_asked_for() -> None:
     llm = ScriptedLLM(chunks=[CALL[:-3]])
-    llm.output_parser = Llama3JsonToolOutputParser(on_malformed="raise")
+    llm.output_parser = Llama3JsonToolOutputParser(on_invalid="raise")
     with pytest.raises(MalformedToolCallError):
         llm.predict(QUESTION, city="Paris")
 

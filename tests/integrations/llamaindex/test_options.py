@@ -1,4 +1,4 @@
-"""The extractor's options as LlamaIndex takes them: which forms are read, how leniently, and what is told of it."""
+"""The options of reading as LlamaIndex takes them: which forms are read, how leniently, and what is told of it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TestWhatIsReadOtherwise:
         tool = FunctionTool.from_defaults(lambda city: city, name="get_weather", description="Tell the weather.")
         with endpoint(text, text) as served:
             [*_, last] = await asked(Llama3ToolLLM(served.llm(), **{option: True}), way, tool)
-            [*_, plain] = await asked(Llama3ToolLLM(served.llm()), way, tool)
+            [*_, plain] = await asked(Llama3ToolLLM(served.llm(), max_retries=0), way, tool)
         assert (kwargs(last.message), entry(last.message)) == ([PARIS], expected)
         assert (plain.message.content, told(plain.message)) == (text, None)
 
@@ -116,17 +116,22 @@ class TestFormats:
         [
             (None, [1, 1, 1]),
             ("all", [1, 1, 1]),
-            (["tool_call"], [0, 1, 0]),
-            (["function"], [0, 0, 1]),
+            (["tool_call"], [1, 1, 0]),
+            (["function"], [1, 1, 1]),
             ("none", [0, 0, 0]),
         ],
     )
-    def test_a_parser_reads_those_alone(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
+    def test_a_parser_reads_them_beside_json(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
         outputs = (WEATHER, self.TAGGED, self.FUNCTION)
         parser = Llama3JsonToolOutputParser(TOOLS, formats=formats)
         assert [len(parser.parse(output).tool_calls) for output in outputs] == found
+
+    @pytest.mark.parametrize(
+        ("formats", "found"), [(["tool_call"], [False, True, False]), ("none", [False, False, False])]
+    )
+    def test_a_react_parser_reads_those_alone(self, formats: Any, found: list[bool]) -> None:  # noqa: ANN401 (as they come)
         read = Llama3ReActOutputParser(TOOLS, formats=formats)
-        assert [hasattr(read.parse(output), "action") for output in outputs] == [bool(number) for number in found]
+        assert [hasattr(read.parse(output), "action") for output in (WEATHER, self.TAGGED, self.FUNCTION)] == found
 
     @pytest.mark.parametrize(
         ("options", "found"),
@@ -197,9 +202,7 @@ class TestLimits:
         )
         with endpoint(streamed_calls if "streamed" in way else native(*calls)) as served:
             limits = Limits(max_depth=2, max_call_length=256, max_calls=2)
-            llm = Llama3ToolLLM(
-                served.llm(is_function_calling_model=True), limits=limits, coerce_arguments=coerce_arguments
-            )
+            llm = Llama3ToolLLM(served.llm(), tools_in="request", limits=limits, coerce_arguments=coerce_arguments)
             responses = await asked(llm, way, TOOLS[0])
         message = responses[-1].message
         assert (kwargs(message), message.content) == (
@@ -220,7 +223,7 @@ class TestLimits:
         written = """{"labels": "['sun']"}"""
         if kind == "the server's call":
             with endpoint(native(("1", "tag", written))) as served:
-                llm = Llama3ToolLLM(served.llm(is_function_calling_model=True), limits=limits)
+                llm = Llama3ToolLLM(served.llm(), tools_in="request", limits=limits, max_retries=0)
                 assert kwargs(llm.chat_with_tools([tool], "Tag!").message) == [expected]
         else:
             step: Any = Llama3ReActOutputParser([tool], limits=limits).parse(
@@ -277,7 +280,6 @@ class TestChecks:
             "starts_reasoning": True,
             "limits": Limits(max_calls=2),
         }
-        llm = Llama3ToolLLM(MockLLM(), **options)
-        loaded = Llama3ToolLLM.from_json(llm.to_json())
-        for name, value in {**options, "formats": ("tool_call",)}.items():
-            assert getattr(llm, name) == getattr(loaded, name) == value
+        llm = Llama3ToolLLM(MockLLM(), prompt_format="function", max_retries=2, **options)
+        assert Llama3ToolLLM.from_json(llm.to_json()).options == llm.options
+        assert llm.options.read.limits == Limits(max_calls=2)

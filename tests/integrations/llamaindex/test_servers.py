@@ -10,15 +10,15 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool
 
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import FUNCTION_AGENTS, WAYS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM, LLMRequestError
-from llama_index_llama3_tools.native import NativeCalls
 
 PARIS = {"city": "Paris"}
 
@@ -51,7 +51,7 @@ def piece(index: int, arguments: str, call_id: str | None = None, name: str | No
 
 
 def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (the wrapper's options)
-    return Llama3ToolLLM(served.llm(is_function_calling_model=True), **options)
+    return Llama3ToolLLM(served.llm(is_function_calling_model=True), **{"tools_in": "request", **options})
 
 
 def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
@@ -60,24 +60,16 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
 
 
 class TestNativeCalls:
-    @pytest.mark.parametrize(
-        ("mode", "knows_tools", "sends_tools"),
-        [
-            ("auto", True, True),
-            ("auto", False, False),
-            ("native", True, True),
-            ("native", False, True),
-            ("prompt", True, False),
-        ],
-    )
-    def test_tools_go_through_the_server_where_that_is_wanted(
+    @pytest.mark.parametrize("knows_tools", [True, False])
+    @pytest.mark.parametrize(("tools_in", "sends_tools"), [("user", False), ("system", False), ("request", True)])
+    def test_tools_go_through_the_server_if_that_is_wanted(
         self,
-        mode: Any,  # noqa: ANN401 (a mode)
+        tools_in: Any,  # noqa: ANN401 (a place)
         knows_tools: bool,
         sends_tools: bool,
     ) -> None:
         with endpoint("Hello.") as served:
-            llm = Llama3ToolLLM(served.llm(is_function_calling_model=knows_tools), tool_mode=mode)
+            llm = Llama3ToolLLM(served.llm(is_function_calling_model=knows_tools), tools_in=tools_in, max_retries=0)
             llm.chat_with_tools(TOOLS, "Weather?", tool_choice="get_weather", allow_parallel_tool_calls=True)
         [body] = served.bodies
         assert ("tools" in body) is sends_tools
@@ -89,16 +81,29 @@ class TestNativeCalls:
     def test_that_a_call_is_required_goes_through_the_server(self) -> None:
         with endpoint("Hello.", "Hello.", "Hello.") as served:
             for is_required in (True, False):
-                native_llm(served).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
-            native_llm(served).chat_with_tools(TOOLS, "Weather?", tool_choice=True)
+                native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
+            native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_choice=True)
         assert [body["tool_choice"] for body in served.bodies] == ["required", "auto", "required"]
 
-    async def test_its_calls_win(self) -> None:
-        with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Not {TIME}")) as served:
-            message = (await native_llm(served).achat_with_tools(TOOLS, "Weather?")).message
-        assert (message.content, calls(message)) == (f"Not {TIME}", [("call_0", "get_weather", PARIS)])
+    async def test_its_calls_run_after_those_of_the_text(self) -> None:
+        with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Also {TIME}")) as served:
+            response = await native_llm(served).achat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+        message = response.message
+        assert message.content == "Also"
+        assert [call[1:] for call in calls(message)] == [("get_time", {"zone": "CET"}), ("get_weather", PARIS)]
         function = {"name": "get_weather", "arguments": json.dumps(PARIS)}
-        assert message.additional_kwargs["tool_calls"] == [{"id": "call_0", "type": "function", "function": function}]
+        last = message.additional_kwargs["tool_calls"][-1]
+        assert last == {"id": "call_0", "type": "function", "function": function}
+
+    def test_names_that_an_api_does_not_allow_are_mapped(self) -> None:
+        tool = FunctionTool.from_defaults(get_weather, name="weather.get")
+        with endpoint(native(("0", "weather_get", json.dumps(PARIS)))) as served:
+            llm = native_llm(served)
+            response = llm.chat_with_tools([tool], "Weather?", tool_choice="weather.get")
+            [call] = llm.get_tool_calls_from_response(response)
+        [body] = served.bodies
+        assert (body["tools"][0]["function"]["name"], call.tool_name) == ("weather_get", "weather.get")
+        assert body["tool_choice"]["function"]["name"] == "weather_get"
 
     def test_without_its_own_the_text_s_calls_count(self) -> None:
         with endpoint(f"Hm. {WEATHER}", f"Hm. {WEATHER}") as served:
@@ -141,12 +146,8 @@ class TestNativeCalls:
         ids = [selection.tool_id for selection in llm.get_tool_calls_from_response(last)]
         assert len(set(ids)) == len(ids) == 2
         assert all(call_id.startswith("call_") for call_id in ids)
-        assert calls(before.message) == calls(last.message)
+        assert calls(before.message) == []
         assert calls(whole.message)[0][0] == llm.get_tool_calls_from_response(whole)[0].tool_id
-
-    def test_a_message_without_a_call_stays_as_it_is(self) -> None:
-        message = ChatMessage(role="assistant", content="Hm.")
-        assert NativeCalls(only_first=False, names=None).settle(message, is_last=True) is message
 
     @pytest.mark.parametrize("arguments", ["", "{}"])
     def test_no_arguments_are_none(self, arguments: str) -> None:
@@ -161,7 +162,7 @@ class TestNativeCalls:
         written = f'{{"name": "get_weather", "parameters": {arguments}}}'
         streamed = native_stream({"content": "Hm."}, piece(0, arguments, "1", "get_weather"))
         with endpoint(native(("1", "get_weather", arguments), text="Hm."), streamed, streamed) as served:
-            llm = native_llm(served)
+            llm = native_llm(served, max_retries=0)
             whole = llm.chat_with_tools(TOOLS, "Weather?").message
             responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
             answer = str(await FunctionAgent(tools=TOOLS, llm=llm).run("Weather?"))
@@ -173,13 +174,13 @@ class TestNativeCalls:
     async def test_and_the_model_may_be_asked_again(self) -> None:
         broken = native(("1", "get_weather", '{"city": "Par'))
         with endpoint(broken, native(("2", "get_weather", json.dumps(PARIS)))) as served:
-            response = await native_llm(served, max_parse_retries=1).achat_with_tools(TOOLS, "Weather?")
+            response = await native_llm(served, max_retries=1).achat_with_tools(TOOLS, "Weather?")
         assert calls(response.message) == [("2", "get_weather", PARIS)]
         assert "tool_calls" not in json.dumps(served.bodies[1]["messages"])
 
     def test_a_call_of_another_tool_where_nobody_would_answer_it(self) -> None:
         with endpoint(native(("1", "forecast", "{}"))) as served:
-            llm = native_llm(served)
+            llm = native_llm(served, max_retries=0)
             with pytest.raises(ValueError, match=r"the model wrote none: '.*forecast"):
                 llm.predict_and_call(TOOLS, "Weather?")
 
@@ -195,8 +196,7 @@ class TestNativeCalls:
         assert served.messages(1) == [
             ("user", "Weather?"),
             ("assistant", f"{WEATHER}; {TIME}"),
-            ("tool", "Result of get_weather: Sun in Paris"),
-            ("tool", "Result of get_time: 12:30 CET"),
+            ("user", "Result of get_weather: Sun in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
     @pytest.mark.parametrize("streaming", [True, False])
@@ -217,7 +217,8 @@ class TestNativeCalls:
             return answers(request)
 
         with LoopbackServer(respond) as server:
-            agent = FunctionAgent(tools=TOOLS, llm=native_llm(Endpoint(server)), streaming=streaming)
+            llm = native_llm(Endpoint(server), max_retries=0)
+            agent = FunctionAgent(tools=TOOLS, llm=llm, streaming=streaming)
             memory = ChatMemoryBuffer.from_defaults()
             cut_off = str(await agent.run("Weather?", memory=memory))
             answer = str(await agent.run("Once more.", memory=memory))
@@ -228,7 +229,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("text", "fix"),
         [
-            ("registry.ollama.ai/library/llama3:latest does not support tools", 'tool_mode="prompt"'),
+            ("registry.ollama.ai/library/llama3:latest does not support tools", ""),
             (
                 '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
                 "start vLLM with --enable-auto-tool-choice",
@@ -274,14 +275,14 @@ class TestRefusals:
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     async def test_native_calls_of_an_llm_that_completes_text(self, way: str) -> None:
         with endpoint() as served:
-            llm = Llama3ToolLLM(served.llm(is_chat_model=False), tool_mode="native")
+            llm = Llama3ToolLLM(served.llm(is_chat_model=False), tools_in="request")
             with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
                 await WAYS[way](llm)
         assert served.bodies == []
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
-        with pytest.raises(LLMRequestError, match='ScriptedLLM is none: take tool_mode="prompt"'):
-            Llama3ToolLLM(ScriptedLLM(chunks=[]), tool_mode="native").chat_with_tools(TOOLS, "Weather?")
+        with pytest.raises(LLMRequestError, match="ScriptedLLM is none: take "):
+            Llama3ToolLLM(ScriptedLLM(chunks=[]), tools_in="request").chat_with_tools(TOOLS, "Weather?")
 
 
 async def test_closing_a_stream_closes_the_one_behind_it() -> None:

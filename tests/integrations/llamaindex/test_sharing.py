@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import pytest
+from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms import (
     ChatMessage,
     ChatResponse,
@@ -21,8 +22,7 @@ from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
-from llama_index_llama3_tools.native import NativeCall, native_calls
-from llama_index_llama3_tools.reasoning import reasoning_of
+from llama_index_llama3_tools.messages import calls_of
 from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 
 OPTIONS: dict[str, Any] = {"coerce_arguments": True, "formats": "all", "lenient": True, "split_reasoning": True}
@@ -85,13 +85,14 @@ class Read(NamedTuple):
     told: str = ""
 
 
-def named(calls: Sequence[NativeCall]) -> list[tuple[str, dict[str, Any] | str]]:
-    return [(call.name, call.arguments) for call in calls]
+def named(message: ChatMessage) -> list[tuple[str, dict[str, Any] | str]]:
+    return [(call["function"]["name"], call["function"]["arguments"] or {}) for call in calls_of(message)]
 
 
 def of_response(response: ChatResponse) -> Read:
     message = response.message
-    return Read(message.content or "", reasoning_of(message), named(native_calls(message)))
+    thoughts = "".join(block.content or "" for block in message.blocks if isinstance(block, ThinkingBlock))
+    return Read(message.content or "", thoughts, named(message))
 
 
 def of_stream(responses: Sequence[ChatResponse]) -> Read:
@@ -181,8 +182,12 @@ def test_a_copy_of_a_parser_reads_the_same(copied: Callable[[Any], Any]):
 
 def test_tools_that_change_between_two_requests_are_those_of_the_next():
     metadata = ToolMetadata("Add.", name="f", fn_schema=TOOLS[0].metadata.fn_schema)
-    one, tools, output = llm(), [FunctionTool(f, metadata=metadata)], '{"name": "f", "parameters": {"q": "1", "a": []}}'
-    calls = named(native_calls(one.chat_with_tools(tools, output).message))
+    one, tools, output = (
+        Llama3ToolLLM(EchoLLM(messages_to_prompt=last_said), tools_in="system", max_retries=0),
+        [FunctionTool(f, metadata=metadata)],
+        '{"name": "f", "parameters": {"q": "1", "a": []}}',
+    )
+    calls = named(one.chat_with_tools(tools, output).message)
     metadata.fn_schema = TOOLS[1].metadata.fn_schema
-    unchanged = named(native_calls(one.chat_with_tools(tools, output).message))
+    unchanged = named(one.chat_with_tools(tools, output).message)
     assert (calls, unchanged) == ([("f", {"q": 1, "a": []})], [("f", {"q": "1", "a": []})])

@@ -11,10 +11,10 @@ from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBloc
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, MockLLM, TextBlock
 
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
-from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
-from llama_index_llama3_tools.streaming import NewText
+from llama_index_llama3_tools.answers import NewText
 
+PARIS = {"city": "Paris"}
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
 CITIES = {"type": "object", "properties": {"city": {"type": "array", "items": {"type": "string"}}}}
@@ -81,20 +81,19 @@ def test_every_chunking_gives_what_parse_gives(output: str) -> None:
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
 
 
-def test_a_call_is_made_once_and_repeated() -> None:
+def test_a_call_is_made_once_and_repeated_and_the_end_reports() -> None:
     llm, tools = ScriptedLLM(chunks=list(f"{CALL}; {CALL} End.")), [{**json.loads(CALL), "parameters": CITIES}]
     parser = Llama3JsonToolOutputParser(tools, coerce_arguments=True)
     *responses, last = parser.stream(llm.stream_chat(messages()))
-    kwargs = [response.message.additional_kwargs for response in responses]
     for repeated in (
         [response.message.blocks[-2:] for response in responses if calls_in(response.message)[1:]],
-        [each["tool_calls"] for each in kwargs if each.get("tool_calls")],
-        [each["coerced_arguments"] for each in kwargs if each.get("coerced_arguments")],
+        [one.message.additional_kwargs["tool_calls"] for one in responses if calls_in(one.message)],
     ):
         assert len(repeated) > len("End.")
         assert len({id(parts) for parts in repeated}) == len(repeated)
         assert len({id(part) for parts in repeated for part in parts}) == 2
     assert calls_in(last.message) == [("get_weather", {"city": ["Paris"]})] * 2
+    assert len(last.message.additional_kwargs["coerced_arguments"]) == 2
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -222,34 +221,37 @@ def native(text: str, delta: str, **kwargs: Any) -> ChatResponse:  # noqa: ANN40
     return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks), delta=delta)
 
 
-def test_calls_that_the_server_found_win() -> None:
+def test_calls_that_the_server_found_come_at_the_end() -> None:
     stream = [
         native("Hm. ", "Hm. "),
-        native("Hm. {", "{"),
-        native("Hm. {", "", tool_kwargs='{"city": "Pa'),
-        native(f"Hm. {{{CALL}", CALL, tool_kwargs='{"city": "Paris"}'),
+        native("Hm. ", "", tool_kwargs=""),
+        native("Hm. ", "", tool_kwargs='{"city": "Ro'),
+        native(f"Hm. {CALL}", CALL, tool_kwargs='{"city": "Rome"}'),
+        native(f"Hm. {CALL}", ""),  # some clients do not repeat them
     ]
-    responses = list(Llama3JsonToolOutputParser(on_malformed="raise").stream(stream))
-    assert [response.message for response in responses[2:]] == [response.message for response in stream[2:]]
-    assert said(responses) == f"Hm. {{{CALL}"
-    assert len(responses) == len(stream)
+    before = [response.model_copy(deep=True) for response in stream]
+    *responses, last = Llama3JsonToolOutputParser().stream(stream)
+    assert [calls_in(response.message) for response in responses] == [[], [], [], *[[("get_weather", PARIS)]] * 2]
+    assert calls_in(last.message) == [("get_weather", PARIS), ("get_weather", {"city": "Rome"})]
+    assert (said([*responses, last]), stream) == ("Hm.", before)
 
 
-def test_calls_that_an_older_integration_puts_into_additional_arguments_win() -> None:
-    message = ChatMessage(content=CALL, additional_kwargs={"tool_calls": [{"id": "call_1"}]})
-    [response] = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta=CALL)])
-    assert response.message == message
+@pytest.mark.parametrize("arguments", ['{"city": "Rome"}', {"city": "Rome"}])
+def test_so_do_those_in_the_additional_arguments(arguments: object) -> None:
+    given = {"id": "call_1", "function": {"name": "get_weather", "arguments": arguments}}
+    message = ChatMessage(content="", additional_kwargs={"tool_calls": [given]})
+    *_, last = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta="")])
+    assert (calls_in(last.message), ids_in(last.message)) == ([("get_weather", {"city": "Rome"})], ["call_1"])
 
 
-def test_a_call_of_the_server_that_comes_late_takes_the_place_of_the_same_call_in_the_text() -> None:
+def test_a_call_of_the_server_that_the_text_has_too_is_one() -> None:
     stream = [native(CALL, CALL), native(CALL, "", tool_kwargs={"city": "Paris"})]
-    first, last = Llama3JsonToolOutputParser().stream(stream)
-    assert len(calls_in(first.message)) == 1
-    assert ids_in(last.message) == ["call_1"]
+    *_, last = Llama3JsonToolOutputParser().stream(stream)
+    assert calls_in(last.message) == [("get_weather", PARIS)]
 
 
 def test_an_empty_stream_gives_nothing() -> None:
-    assert list(Llama3JsonToolOutputParser(on_malformed="raise").stream([])) == []
+    assert list(Llama3JsonToolOutputParser(on_invalid="raise").stream([])) == []
 
 
 def test_a_stream_of_nothing_gives_an_empty_text() -> None:
@@ -258,7 +260,7 @@ def test_a_stream_of_nothing_gives_an_empty_text() -> None:
 
 
 async def test_a_malformed_call_raises_when_everything_is_out() -> None:
-    parser = Llama3JsonToolOutputParser(on_malformed="raise")
+    parser = Llama3JsonToolOutputParser(on_invalid="raise")
     output = f"One {CALL} two {OPEN}"
     for chunks in ([output], list(output)):
         responses: list[ChatResponse] = []
@@ -395,22 +397,11 @@ async def test_a_stream_need_not_be_a_generator() -> None:
     assert len(calls_in(response.message)) == 1
 
 
-def test_the_text_so_far_is_that_of_the_last_content_or_joined_when_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    joined: list[str] = []
-    join = GrowingText.joined
-
-    def counted(text: GrowingText) -> str:
-        joined.append(join(text))
-        return joined[-1]
-
-    monkeypatch.setattr(GrowingText, "joined", counted)
+def test_what_is_new_and_the_text_so_far_are_known_whichever_way_an_llm_streams() -> None:
     by_delta, by_content, content = NewText(), NewText(), ""
     for piece in ["He", "", "llo", "!"] * 10:
         content += piece
         assert by_delta.of(ChatResponse(message=ChatMessage(content=""), delta=piece)) == piece
         assert by_content.of(ChatResponse(message=ChatMessage(content=content))) == piece
-        assert by_content.output is content
-    assert joined == []
-    assert (by_delta.output, by_delta.output, joined) == (content, content, [content])
+        assert by_content.output == content
+    assert by_delta.output == content

@@ -22,14 +22,14 @@ from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
 from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
+from llama3_tools.chat import ToolsPlace
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
-from llama_index_llama3_tools.options import ToolMode
-from llama_index_llama3_tools.tools import read_tools
+from llama_index_llama3_tools.tools import tool_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DECLARED = list(read_tools(TOOLS).declared.values())
+DECLARED = tool_dicts(TOOLS)
 OUTPUTS = {
     "a call": WEATHER,
     "text, then a call": f"Let me check. {WEATHER}",
@@ -189,13 +189,13 @@ class TestQuestions:
     )
     def test_a_tool_choice_becomes_an_instruction(self, kwargs: dict[str, Any], expected: str | None) -> None:
         with endpoint("x") as served:
-            Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", **kwargs)
+            Llama3ToolLLM(served.llm(), max_retries=0).chat_with_tools(TOOLS, "Weather?", **kwargs)
         [(_, text)] = served.messages(0)
         assert ("in your reply." in text) is bool(expected)
         assert (expected or "") in text
         assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
 
-    @pytest.mark.parametrize("mode", get_args(ToolMode))
+    @pytest.mark.parametrize("tools_in", get_args(ToolsPlace))
     @pytest.mark.parametrize(
         "choice",
         [
@@ -209,11 +209,11 @@ class TestQuestions:
         ],
         ids=str,
     )
-    def test_a_tool_choice_that_is_none_is_an_error(self, choice: object, mode: ToolMode) -> None:
-        known = '"auto", "any", "required", "none" and the tools: get_weather, get_time'
+    def test_a_tool_choice_that_is_none_is_an_error(self, choice: object, tools_in: ToolsPlace) -> None:
+        known = '"auto", "required" (or "any"), "none" and the tools: get_weather, get_time'
         message = f"tool_choice {choice!r} is none of {known}"
         with pytest.raises(ToolDefinitionError, match=re.escape(message)):
-            wrapped([], tool_mode=mode).chat_with_tools(TOOLS, "Weather?", tool_choice=choice)
+            wrapped([], tools_in=tools_in).chat_with_tools(TOOLS, "Weather?", tool_choice=choice)
 
     def test_two_tools_of_one_name_are_an_error(self) -> None:
         tools = [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(get_weather)]
@@ -224,23 +224,6 @@ class TestQuestions:
         with endpoint("x") as served:
             Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", temperature=0.7)
         assert served.bodies[0]["temperature"] == 0.7
-
-    async def test_the_history_given_is_not_changed(self) -> None:
-        call = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs={"city": "Rome"})
-        history = [
-            ChatMessage(content="Rome?"),
-            ChatMessage(role="assistant", blocks=[call]),
-            ChatMessage(role="tool", content="Rain", additional_kwargs={"tool_call_id": "1"}),
-        ]
-        before = copy.deepcopy(history)
-        with endpoint("a", "b", "c", "d", WEATHER[:9], "e") as served:
-            for mode in ("prompt", "native"):
-                llm = Llama3ToolLLM(served.llm(), tool_mode=mode, tool_role="user")  # type: ignore[arg-type]
-                llm.chat_with_tools(TOOLS, "And Paris?", chat_history=history)
-                list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
-            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1, tools_in="system")
-            await llm.achat_with_tools(TOOLS, chat_history=history)
-        assert history == before
 
     def test_plain_requests_are_those_of_the_llm_inside(self) -> None:
         inside = ScriptedLLM(chunks=[WEATHER])
@@ -269,52 +252,8 @@ class TestQuestions:
         ask = getattr(llm, way)
         await (streamed(lambda: ask(history), nobody) if "stream" in way else whole(lambda: ask(history)))
         assert inside.prompts[1] == (
-            f"user: Weather?\nassistant: Hm. {WEATHER}\ntool: Result of a tool: Sun\nassistant: "
+            f"user: Weather?\nassistant: Hm. {WEATHER}\nuser: Result of a tool: Sun\nassistant: "
         )
-
-
-BROKEN = '{"name": "get_weather", "parameters": {"city": "Par'
-
-
-class TestRetries:
-    async def test_a_model_that_broke_its_call_is_told_and_asked_again(self) -> None:
-        answers = [BROKEN, WEATHER] * 4
-        with endpoint(*answers) as served:
-            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
-            responses = [llm.chat_with_tools(TOOLS, "Weather?"), await llm.achat_with_tools(TOOLS, "Weather?")]
-            responses.append(list(llm.stream_chat_with_tools(TOOLS, "Weather?"))[-1])
-            responses.append([r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")][-1])
-        for response in responses:
-            assert blocks(response.message) == [("get_weather", {"city": "Paris"})]
-        for number in range(0, 8, 2):
-            question, wrote, complaint = served.messages(number + 1)
-            assert [question] == served.messages(number)
-            assert wrote == ("assistant", BROKEN)
-            assert complaint[0] == "user"
-            assert "get_weather (truncated)" in complaint[1]
-
-    def test_no_more_often_than_it_may(self) -> None:
-        with endpoint(BROKEN, BROKEN, BROKEN) as served:
-            response = Llama3ToolLLM(served.llm(), max_parse_retries=2).chat_with_tools(TOOLS, "Weather?")
-        assert (response.message.content, len(served.bodies)) == (BROKEN, 3)
-
-    def test_not_by_default(self) -> None:
-        with endpoint(BROKEN) as served:
-            assert Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?").message.content == BROKEN
-
-    @pytest.mark.parametrize("answer", ["Hello.", '{"city": "Paris"}', f"{WEATHER}; {BROKEN}", ""])
-    def test_an_answer_that_is_one_is_not_asked_for_again(self, answer: str) -> None:
-        with endpoint(answer) as served:
-            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
-            llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
-        assert len(served.bodies) == 1
-
-    def test_a_required_call_that_is_missing_is_asked_for(self) -> None:
-        with endpoint("Hello.", WEATHER) as served:
-            llm = Llama3ToolLLM(served.llm(), max_parse_retries=1)
-            response = llm.chat_with_tools(TOOLS, "Weather?", tool_required=True)
-        assert blocks(response.message) == [("get_weather", {"city": "Paris"})]
-        assert served.messages(1)[2][1].startswith("Your last reply holds no function call.")
 
 
 class TestComponent:
@@ -325,37 +264,29 @@ class TestComponent:
         assert metadata.model_copy(update={"is_function_calling_model": False}) == inside.metadata
 
     def test_it_serialises_and_comes_back(self) -> None:
-        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tool_mode="prompt", tools_in="system", max_parse_retries=2)
+        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tools_in="system", max_retries=2)
         data = llm.to_dict()
         assert (data["class_name"], data["llm"]["class_name"]) == ("Llama3ToolLLM", "MockLLM")
-        assert data["tools_in"] == "system"
+        assert data["options"]["tools_in"] == "system"
         back = Llama3ToolLLM.from_dict(data)
         assert (back.to_dict(), type(back.llm)) == (data, MockLLM)
         assert Llama3ToolLLM.from_json(llm.to_json()).to_dict() == data
 
     def test_an_llm_that_llama_index_cannot_load_is_given_anew(self) -> None:
-        data = wrapped(["x"], tool_mode="prompt").to_dict()
+        data = wrapped(["x"]).to_dict()
         with pytest.raises(ValidationError, match="Invalid LLM name: ScriptedLLM"):
             Llama3ToolLLM.from_dict(data)
         assert Llama3ToolLLM.from_dict(data, llm=ScriptedLLM(chunks=["x"])).to_dict() == data
 
     def test_it_can_be_pickled_and_copied(self) -> None:
-        llm = Llama3ToolLLM(MockLLM(), tool_mode="prompt")
+        llm = Llama3ToolLLM(MockLLM())
         for other in (pickle.loads(pickle.dumps(llm)), copy.deepcopy(llm), llm.model_copy()):  # noqa: S301 (our own)
             assert other.to_dict() == llm.to_dict()
 
     def test_every_field_is_described(self) -> None:
         own = set(Llama3ToolLLM.model_fields) - set(ScriptedLLM.model_fields)
         assert {name for name in own if not Llama3ToolLLM.model_fields[name].description} == set()
-        assert Llama3ToolLLM.model_json_schema()["properties"]["tool_mode"]["enum"] == ["auto", "native", "prompt"]
-
-    @pytest.mark.parametrize(
-        "options",
-        [{"tool_mode": "maybe"}, {"tools_in": "assistant"}, {"tool_role": "x"}, {"max_parse_retries": -1}],
-    )
-    def test_an_option_that_it_does_not_know_is_an_error(self, options: dict[str, Any]) -> None:
-        with pytest.raises(ValidationError, match=next(iter(options))):
-            wrapped([], **options)
+        assert "options" in Llama3ToolLLM.model_json_schema()["properties"]
 
     def test_something_else_than_an_llm_is_an_error(self) -> None:
         with pytest.raises(TypeError, match="wraps an LLM of LlamaIndex, got str"):

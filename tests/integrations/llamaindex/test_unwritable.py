@@ -72,7 +72,9 @@ class CallingLLM(MockFunctionCallingLLM):
 async def test_the_call_is_run_and_the_conversation_goes_on(thing: object, written: str, streaming: bool) -> None:
     ran.clear()
     inside, memory = CallingLLM(thing=thing), ChatMemoryBuffer.from_defaults(token_limit=10**6)
-    agent = FunctionAgent(tools=[TOOL], llm=Llama3ToolLLM(inside, tool_mode="native"), streaming=streaming)
+    agent = FunctionAgent(
+        tools=[TOOL], llm=Llama3ToolLLM(inside, tools_in="request", tool_role="tool"), streaming=streaming
+    )
     for question in ("Once.", "Twice."):
         assert str(await agent.run(question, memory=memory)) == "Done."
     assert len(ran) == 2

@@ -87,7 +87,8 @@ async def test_an_output_is_kept_in_a_context_that_is_saved_and_restored() -> No
     restored = Context.from_dict(workflow, saved, serializer=JsonSerializer())
     output = await restored.store.get("output")
     assert isinstance(output, Llama3ToolOutput)
-    assert output.extraction == Llama3JsonToolOutputParser().parse(OUTPUT).extraction
+    [call] = output.report.calls
+    assert (output.text, call.arguments) == ("Let me check. One moment.", {"city": "Paris"})
     assert [call.tool_name for call in output.tool_calls] == ["get_weather"]
 
 

@@ -66,10 +66,9 @@ STOPS = [{"city": "Rome", "nights": 2}]
 SOON = {"stops": STOPS, "days": "soon"}
 SOON_MESSAGE = '$.days: expected integer, got the string "soon"'
 COMPLAINT = (
-    "Your last reply holds a function call whose arguments do not fit:\n"
-    f"- plan: {SOON_MESSAGE}\n"
-    "Write the whole reply again, with arguments that fit."
+    f"Error of plan: The arguments do not fit, and the call was not run: {SOON_MESSAGE}. Write all of it again, "
 )
+"""How the model is told of `SOON`."""
 
 
 class Planner:
@@ -106,18 +105,21 @@ def kwargs(message: ChatMessage) -> list[Any]:
 
 
 def llm_of(served: Endpoint, *, is_native: bool = False, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (its options)
+    if is_native:
+        options["tools_in"] = "request"
     return Llama3ToolLLM(served.llm(is_function_calling_model=is_native), **options)
 
 
-async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool) -> list[ChatResponse]:
-    """Ask in one of the four ways, and give all responses."""
+async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool, **options: Any) -> list[ChatResponse]:  # noqa: ANN401 (of a request)
+    """Ask in one of the four ways, and return all responses."""
+    options = {"allow_parallel_tool_calls": True, **options}
     if way == "whole":
-        return [llm.chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)]
+        return [llm.chat_with_tools([tool], "Plan!", **options)]
     if way == "whole, async":
-        return [await llm.achat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)]
+        return [await llm.achat_with_tools([tool], "Plan!", **options)]
     if way == "streamed":
-        return list(llm.stream_chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True))
-    stream = await llm.astream_chat_with_tools([tool], "Plan!", allow_parallel_tool_calls=True)
+        return list(llm.stream_chat_with_tools([tool], "Plan!", **options))
+    stream = await llm.astream_chat_with_tools([tool], "Plan!", **options)
     return [response async for response in stream]
 
 

@@ -1,0 +1,296 @@
+"""Answers of an LLM, whole and streamed, through the chat layer: text, reasoning and calls apart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
+
+from llama3_tools import OpenAIToolCall
+from llama3_tools.chat import Reply, Report, Request, finish_reason_in
+from llama_index_llama3_tools.errors import LLMRequestError
+from llama_index_llama3_tools.hints import NO_RESPONSE
+from llama_index_llama3_tools.messages import answer_message, calls_of, has_calls
+
+__all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
+
+AnyResponse: TypeAlias = ChatResponse | CompletionResponse
+"""What an LLM of LlamaIndex answers with."""
+
+Delta: TypeAlias = dict[str, Any]
+_THINKING = "thinking_delta"
+_Given_contra = TypeVar("_Given_contra", contravariant=True)
+_Shown_co = TypeVar("_Shown_co", covariant=True)
+
+
+def as_chat_response(response: AnyResponse) -> ChatResponse:
+    """Return a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
+
+    Raises:
+        TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
+    """
+    if isinstance(response, ChatResponse):
+        return response
+    if not isinstance(response, CompletionResponse):
+        raise TypeError(
+            f"expected a ChatResponse or a CompletionResponse, as an LLM of LlamaIndex gives it, "
+            f"got {type(response).__name__}"
+        )
+    message = ChatMessage(
+        role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
+    )
+    return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
+
+
+class Answer:
+    """One answer: it is fed the responses of an LLM and returns each with text, reasoning and calls apart.
+
+    `delta` is text that is content, perhaps empty. `message` holds the text so far, the reasoning that was split off so
+    far, and the calls that were handed out. A new piece of that reasoning is in `additional_kwargs["thinking_delta"]`.
+    """
+
+    def __init__(self, request: Request, after: Answer | None = None) -> None:
+        """Begin an answer.
+
+        Args:
+            request: what was asked.
+            after: the answer that this one follows in a stream, as the model was asked again.
+        """
+        self._stream = request.stream()
+        self._request = request
+        self._text_before: str = after.text if after else ""
+        self.text: str = self._text_before
+        """The text so far."""
+        self.reasoning: str = after.reasoning if after else ""
+        """The reasoning that was split off so far."""
+        self._new = NewText()
+        self._calls: list[ToolCallBlock] = []
+        self._in_openai: list[OpenAIToolCall] = []
+        """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
+        self._last: ChatResponse | None = None
+        self._message: ChatMessage | None = None
+        self._of_server: ChatMessage | None = None
+        """The last message with calls that the server found."""
+        self.has_server_reasoning = False
+        """Whether the server has split reasoning off itself."""
+        self._is_over = False
+        self._finish_reason: str | None = None
+
+    def require_responses(self) -> None:
+        """Raise if there were none.
+
+        Raises:
+            LLMRequestError: the stream ended without a response.
+        """
+        if self._last is None:
+            raise LLMRequestError(NO_RESPONSE)
+
+    @property
+    def has_server_calls(self) -> bool:
+        """Whether the server has found calls itself."""
+        return self._of_server is not None
+
+    @property
+    def output(self) -> str:
+        """What the model has written so far; once it is over, with the calls of the server that became text."""
+        refused = self.reply.report.refused if self._is_over else ()
+        return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
+
+    @property
+    def reply(self) -> Reply:
+        """The answer as the chat layer has read it, once it is over."""
+        return self._stream.reply
+
+    def whole(self, response: AnyResponse) -> ChatResponse:
+        """Return a whole response with text, reasoning and calls apart. All else of it is kept.
+
+        Raises:
+            TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
+        """
+        given = as_chat_response(response)
+        read = [self.feed(given), *self.end()][-1]
+        if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
+            return given
+        thought = given.additional_kwargs.get(_THINKING)
+        delta = None if given.delta is None else read.message.content or ""
+        kwargs = given.additional_kwargs if thought is None else {**read.additional_kwargs, _THINKING: thought}
+        return given.model_copy(update={"message": read.message, "delta": delta, "additional_kwargs": kwargs})
+
+    def feed(self, response: AnyResponse) -> ChatResponse:
+        """Take the next response, and return it with text, reasoning and calls apart.
+
+        Raises:
+            TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
+        """
+        chat = self._last = as_chat_response(response)
+        self._finish_reason = finish_reason_in(chat.raw) or self._finish_reason
+        if not self.has_server_reasoning and (thought := _thought_of_server(chat)):
+            self.has_server_reasoning = True
+            self._stream.feed({"reasoning_content": thought})
+        new = self._new.of(chat)
+        fresh = self._take(self._stream.feed({"content": new}) if new else ())
+        if has_calls(chat.message):
+            self._of_server = chat.message
+        return self._shown(chat, fresh, {})
+
+    def end(self) -> list[ChatResponse]:
+        """Take the end of the answer: one more response, if something was held back or there is something to report."""
+        self._feed_calls()
+        return self._ended(self._stream.end(self._finish_reason))
+
+    def abort(self) -> list[ChatResponse]:
+        """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
+        self._feed_calls()
+        return self._ended(self._stream.abort())
+
+    def _feed_calls(self) -> None:
+        """Hand on the calls that the server found, once: the messages of a stream repeat what they have."""
+        if self._of_server is not None:
+            calls = [{**call, "index": index} for index, call in enumerate(calls_of(self._of_server))]
+            self._stream.feed({"tool_calls": calls})
+
+    def _ended(self, deltas: Iterable[Delta]) -> list[ChatResponse]:
+        self._is_over = True
+        if self._last is None:
+            return []
+        fresh, before = self._take(deltas), self._message
+        reply = self._stream.reply
+        self.text = self._text_before + str(reply.content or "")
+        if self._text_before and reply.content:  # which is without the blank line that the stream has
+            self.text = f"{self._text_before}\n\n{reply.content}"
+        report = reply.report.to_dict()
+        # What belongs to a delta belongs to one response alone.
+        kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != _THINKING}
+        last = self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs})
+        # Of the first answer, which stands in the text, the model has been told.
+        shown = self._shown(last, fresh, {"refused_tool_calls": [], **report} if self._request.retried else report)
+        return [shown] if fresh != _Fresh() or shown.message != before else []
+
+    def _take(self, deltas: Iterable[Delta]) -> _Fresh:
+        """Note what has become certain, and return what is new of it."""
+        text = thought = ""
+        progress = []
+        for delta in deltas:
+            text += delta.get("content") or ""
+            thought += delta.get("reasoning_content") or ""
+            if "tool_call_progress" in delta:
+                progress.append(delta["tool_call_progress"])
+        for call in self._stream.tool_calls[len(self._calls) :]:
+            self._calls.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments))
+            self._in_openai.append(call.to_openai())
+        self.text += text
+        self.reasoning += thought if self.reasoning else thought.lstrip()
+        return _Fresh(text, thought, tuple(progress))
+
+    def _shown(self, response: ChatResponse, fresh: _Fresh, report: Mapping[str, Any]) -> ChatResponse:
+        """Return a response with all that is certain, and what is new of it."""
+        calls = {"tool_calls": list(self._in_openai)} if self._calls else {}
+        self._message = answer_message(response.message, self.text, self.reasoning, self._calls, {**calls, **report})
+        changes: dict[str, Any] = {"delta": fresh.text, "message": self._message}
+        if fresh.thought or fresh.progress:
+            kwargs = dict(response.additional_kwargs)
+            if fresh.thought:
+                kwargs[_THINKING] = (kwargs.get(_THINKING) or "") + fresh.thought
+            if fresh.progress:
+                kwargs["tool_call_progress"] = list(fresh.progress)
+            changes["additional_kwargs"] = kwargs
+        return response.model_copy(update=changes)
+
+
+class _Fresh(NamedTuple):
+    """What has become certain with one response."""
+
+    text: str = ""
+    thought: str = ""
+    progress: tuple[dict[str, Any], ...] = ()
+
+
+def _thought_of_server(response: ChatResponse) -> str:
+    """Return something that the server has split off as reasoning; empty if there is nothing."""
+    thoughts = (block.content for block in response.message.blocks if isinstance(block, ThinkingBlock))
+    return response.additional_kwargs.get(_THINKING) or next(filter(None, thoughts), "")
+
+
+class NewText:
+    """What each response adds to the text, whichever way its LLM streams.
+
+    A delta says it. Without one, the content does: LlamaIndex asks for the whole text so far, and what goes beyond the
+    text seen is new. Some LLMs give the next piece instead: a content that does not go on from the text seen, in a
+    stream without deltas, is taken for one.
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._pieces: list[str] = []
+        self._length = 0
+        self._has_deltas = False
+
+    @property
+    def output(self) -> str:
+        """The text so far."""
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def of(self, response: ChatResponse) -> str:
+        """Return what a response adds."""
+        self._has_deltas = self._has_deltas or response.delta is not None
+        new = response.delta or self._in_content(response.message.content or "")
+        self._pieces.append(new)
+        self._length += len(new)
+        return new
+
+    def _in_content(self, content: str) -> str:
+        if self._has_deltas and len(content) <= self._length:
+            return ""
+        if len(content) >= self._length and content.startswith(self.output):
+            return content[self._length :]
+        return "" if self._has_deltas else content
+
+
+class Turn(Protocol[_Given_contra, _Shown_co]):
+    """What a stream of responses is sent through."""
+
+    def feed(self, response: _Given_contra, /) -> _Shown_co:
+        """Take the next response, and return what is shown of it."""
+
+    def end(self) -> Iterable[_Shown_co]:
+        """Take the end of the stream, and return what is shown after it."""
+
+    def abort(self) -> Iterable[_Shown_co]:
+        """Take the news that the stream broke off, and return what is shown after it."""
+
+
+def stream_responses(
+    responses: Iterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
+) -> Generator[_Shown_co, None, None]:
+    """Send a stream of responses through a turn, and close it at the end."""
+    try:
+        for response in responses:
+            yield turn.feed(response)
+    except Exception:
+        yield from turn.abort()
+        raise
+    finally:
+        if isinstance(responses, Generator):
+            responses.close()
+    yield from turn.end()
+
+
+async def astream_responses(
+    responses: AsyncIterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
+) -> AsyncGenerator[_Shown_co, None]:
+    """Send an asynchronous stream of responses through a turn, and close it at the end."""
+    try:
+        async for response in responses:
+            yield turn.feed(response)
+    except Exception:
+        for shown in turn.abort():
+            yield shown
+        raise
+    finally:
+        if isinstance(responses, AsyncGenerator):
+            await responses.aclose()
+    for shown in turn.end():
+        yield shown

@@ -1,0 +1,189 @@
+"""Messages of LlamaIndex as the chat layer has them, and back: nothing is lost, and no message is changed."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ContentBlock, ImageBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
+
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
+from integrations.llamaindex.scripted import ScriptedLLM
+from llama3_tools.chat import ChatOptions, kept_chat, put_tools
+from llama_index_llama3_tools import Llama3ToolLLM
+from llama_index_llama3_tools.messages import to_dicts, to_messages
+from placements import PLACEMENTS, PROMPT, Conversation
+
+IMAGE = ImageBlock(url="http://127.0.0.1/a.png")
+SIGNED = ThinkingBlock(content="Signed.", additional_information={"signature": "…"})
+
+
+def call(call_id: str, name: str = "get_weather", kwargs: Any = None) -> ToolCallBlock:  # noqa: ANN401 (as the block has it)
+    return ToolCallBlock(
+        tool_call_id=call_id, tool_name=name, tool_kwargs={"city": "Paris"} if kwargs is None else kwargs
+    )
+
+
+def assistant(*blocks: ContentBlock, **kwargs: Any) -> ChatMessage:  # noqa: ANN401 (additional arguments)
+    return ChatMessage(role="assistant", blocks=list(blocks), additional_kwargs=kwargs)
+
+
+def result(call_id: str, text: str) -> ChatMessage:
+    return ChatMessage(role="tool", content=text, additional_kwargs={"tool_call_id": call_id})
+
+
+def sent(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:  # noqa: ANN401 (of a chat)
+    """Return what a model is sent."""
+    before = copy.deepcopy(messages)
+    flat = to_messages(kept_chat((), ChatOptions(**options)).request(to_dicts(messages)).messages)
+    assert messages == before
+    return flat
+
+
+def shown(messages: list[ChatMessage], **options: Any) -> list[tuple[str, str | None]]:  # noqa: ANN401 (the same)
+    return [(message.role.value, message.content) for message in sent(messages, **options)]
+
+
+def test_a_conversation_without_calls_stays_as_it_is() -> None:
+    messages = [
+        ChatMessage(role="system", content="Be brief."),
+        ChatMessage(role="user", blocks=[TextBlock(text="What is "), TextBlock(text="this?"), IMAGE]),
+        ChatMessage(role="assistant", content="Hello.", additional_kwargs={"logprobs": 1}),
+        ChatMessage(role="user", content="", additional_kwargs={"images": []}),
+    ]
+    assert sent(messages) == messages
+
+
+@pytest.mark.parametrize(
+    ("tool_role", "results"),
+    [
+        ("user", [("user", "Result of get_weather: Sun\n\nResult of get_time: 12:30\n\nResult of ancient: Old")]),
+        (
+            "tool",
+            [
+                ("tool", "Result of get_weather: Sun"),
+                ("tool", "Result of get_time: 12:30"),
+                ("tool", "Result of ancient: Old"),
+            ],
+        ),
+    ],
+)
+def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str]]) -> None:  # noqa: ANN401 (a role)
+    messages = [
+        ChatMessage(content="?"),
+        assistant(TextBlock(text="Both."), call("1"), call("2", "get_time", '{"zone": "CET"}')),
+        result("2", "12:30"),
+        result("1", "Sun"),
+        ChatMessage(role="function", content="Old", additional_kwargs={"name": "ancient"}),
+        ChatMessage(role="assistant", content="Sunny."),
+    ]
+    assert shown(messages, tool_role=tool_role) == [
+        ("user", "?"),
+        ("assistant", f"Both. {WEATHER}; {TIME}"),
+        *results,
+        ("assistant", "Sunny."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "written"),
+    [
+        ("", "{}"),
+        ({}, "{}"),
+        ('{"city": "Par', '{"city": "Par'),
+        ({"n": 10**5000}, f'{{"n": 1{"0" * 5000}}}'),
+    ],
+    ids=["blank", "empty", "no JSON", "a long integer"],
+)
+def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:  # noqa: ANN401 (as the block has it)
+    assert shown([assistant(call("1", kwargs=kwargs))]) == [
+        ("assistant", f'{{"name": "get_weather", "parameters": {written}}}')
+    ]
+
+
+def test_a_call_without_a_name_is_shown_all_the_same() -> None:
+    assert shown([assistant(call("1", "", {}))]) == [("assistant", '{"name": "unknown", "parameters": {}}')]
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"city": "Paris"}', {"city": "Paris"}], ids=["as OpenAI has them", "as Ollama has them"]
+)
+def test_calls_in_the_additional_arguments_count(arguments: object) -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]
+    message = ChatMessage(role="assistant", content=None, additional_kwargs={"tool_calls": calls})
+    assert shown([message, result("1", "Sun")]) == [("assistant", WEATHER), ("user", "Result of get_weather: Sun")]
+
+
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
+    message = ChatMessage(role="tool", blocks=[IMAGE, TextBlock(text="A cat")], additional_kwargs={"tool_call_id": "1"})
+    [flat] = sent([message], tool_role=role)
+    assert (flat.role, flat.blocks) == (MessageRole(role), [TextBlock(text="Result of a tool: A cat"), IMAGE])
+
+
+def test_other_blocks_and_arguments_of_an_answer_are_kept_and_its_thoughts_are_not() -> None:
+    message = assistant(
+        ThinkingBlock(content="Hm"),
+        SIGNED,
+        TextBlock(text="A"),
+        call("1"),
+        IMAGE,
+        tool_calls=["…"],
+        tool_call_id="0",
+        coerced_arguments=[],
+        kept=1,
+    )
+    [flat] = sent([message])
+    assert flat.blocks == [SIGNED, TextBlock(text="A"), IMAGE, TextBlock(text=WEATHER)]
+    assert flat.additional_kwargs == {"kept": 1}
+
+
+def test_what_was_refused_is_told_with_the_results() -> None:
+    refused = {"id": "2", "name": "get_time", "told": "The call is malformed."}
+    message = assistant(call("1"), refused_tool_calls=[refused])
+    [_, results] = shown([message, result("1", "Sun")])
+    assert results == ("user", "Result of get_weather: Sun\n\nError of get_time: The call is malformed.")
+
+
+def messages_of(conversation: Conversation) -> list[ChatMessage]:
+    return [
+        ChatMessage(role=MessageRole(role), blocks=[IMAGE if part is None else TextBlock(text=part) for part in parts])
+        for role, parts in conversation
+    ]
+
+
+@pytest.mark.parametrize(("tools_in", "given", "expected"), PLACEMENTS.values(), ids=PLACEMENTS)
+def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation, expected: Conversation) -> None:  # noqa: ANN401 (a place)
+    messages = messages_of(given)
+    before = copy.deepcopy(messages)
+    assert to_messages(put_tools(to_dicts(messages), PROMPT, tools_in)) == messages_of(expected)
+    assert messages == before
+
+
+@pytest.mark.parametrize("tools_in", ["user", "system"])
+def test_tools_alone_are_shown(tools_in: Any) -> None:  # noqa: ANN401 (a place)
+    with endpoint("Hello.") as served:
+        Llama3ToolLLM(served.llm(), tools_in=tools_in).chat_with_tools(TOOLS)
+    [(role, text)] = served.messages(0)
+    assert role == tools_in
+    assert '"name": "get_weather"' in text
+
+
+@pytest.mark.parametrize("tools_in", ["user", "request"])
+def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:  # noqa: ANN401 (a place)
+    history = [ChatMessage(content="Rome?"), assistant(call("1")), result("1", "Rain")]
+    before = copy.deepcopy(history)
+    with endpoint("a", "b", WEATHER[:9], "e") as served:
+        llm = Llama3ToolLLM(served.llm(), tools_in=tools_in)
+        llm.chat_with_tools(TOOLS, "And Paris?", chat_history=history)
+        list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
+        llm.chat_with_tools(TOOLS, chat_history=history)
+    assert history == before
+
+
+def test_a_plain_request_sends_calls_and_results_as_text() -> None:
+    inside = ScriptedLLM(chunks=["Hm."])
+    Llama3ToolLLM(inside).chat([ChatMessage(content="?"), assistant(call("1")), result("1", "Sun")])
+    assert inside.prompts == [f"user: ?\nassistant: {WEATHER}\nuser: Result of get_weather: Sun\nassistant: "]
