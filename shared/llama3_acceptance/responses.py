@@ -77,7 +77,7 @@ def read_response(response: object) -> Answer:
         raise TypeError(f"expected {_EXPECTED}, got {found}")
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
-    told = _told(metadata, kwargs, _part(message, "extraction"))
+    told = _told(metadata, kwargs, _part(message, "report"))
     return Answer(
         _text(text),
         tuple(_found(call, told) for call in calls),
@@ -112,9 +112,9 @@ def _read_items(items: Iterable[object]) -> Answer:
     return Answer(text, tuple(map(_found, calls)), reasoning=_thoughts(items))
 
 
-def _told(metadata: object, kwargs: object, extraction: object) -> dict[str | None, object]:
+def _told(metadata: object, kwargs: object, report: object) -> dict[str | None, object]:
     """Return what an adapter tells of calls that are not as the model wrote them, by their ids."""
-    told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(extraction, "tool_calls")
+    told = _first(metadata, COERCED_ARGUMENTS) or _first(kwargs, COERCED_ARGUMENTS) or _part(report, "calls")
     return {id_: one for one in _list(told) if (id_ := _str(_part(one, "id")))}
 
 

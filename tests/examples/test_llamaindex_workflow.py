@@ -28,5 +28,5 @@ async def test_the_model_is_told(name: str, arguments: dict[str, Any], told: str
     assert answer == "Sorry."
     _, wrote, result = served.messages(1)
     assert wrote == ("assistant", call)
-    assert result[0] == "tool"
+    assert result[0] == "user"
     assert told in result[1]
