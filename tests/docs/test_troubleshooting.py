@@ -1,4 +1,4 @@
-"""The error texts that the agent pages quote are said: by the frameworks installed, by this library, or by a server."""
+"""The error texts that the docs quote are said: by the frameworks installed, by this library, or by a server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["langchain-agents.md", "llama-index-agents.md"]
+PAGES = ["langchain-agents.md", "troubleshooting.md"]
 PACKAGES = [
     "llama3_tools",
     "langchain_llama3_tools",
@@ -40,7 +40,6 @@ ELSEWHERE = {
     "roles are supported!": "Gemma's chat template",
     "Unexpected role: tool": "llama-cpp-python",
     "The model … does not exist": "OpenAI, vLLM",
-    "The model `…` does not exist.": "the same",
     "not found, try pulling it first": "Ollama",
     "model … not found": "the same",
     "404 page not found": "Ollama, and any Go server",
@@ -50,7 +49,7 @@ ELSEWHERE = {
     "unexpected keyword argument": "the interpreter",
     "Expecting value: line 1 column 1 (char 0)": "json, with its places filled in",
     "validation error for LLMCompletionEndEvent": "pydantic-core",
-    "Input should be": "pydantic-core",
+    "Instance is frozen": "pydantic-core",
     "Extra inputs are not permitted": "pydantic-core",
 }
 
@@ -69,6 +68,11 @@ EXAMPLES = (
     r"a list",
     r"llama_index.llms.openai.base.OpenAI._achat",
     r"memory$",
+    r"cut off",
+    r"OutputParserException: ",
+    r"ChatPromptTemplate",
+    r"astream(?= takes|_chat)",
+    r"got [a-zA-Z]+(?:: await it first)?$",
     r"raised …",
     r"\{\w+\}",
 )
@@ -76,7 +80,7 @@ EXAMPLES = (
 
 def quoted(page: str) -> list[str]:
     """Return the error texts of a page's tables: what stands between backticks in their first column."""
-    _, _, section = (DOCS / page).read_text("utf-8").partition("## Troubleshooting")
+    _, _, section = (DOCS / page).read_text("utf-8").partition("# Troubleshooting")
     cells = [line.replace(r"\|", "\0").split("|")[1] for line in section.splitlines() if line.startswith("| ")]
     spans = [double or single for cell in cells for double, single in re.findall(r"``(.+?)``|`([^`]+)`", cell)]
     # What stands after " (" is what this library adds, in a source of its own.
