@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
@@ -21,6 +21,7 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
+_NOTHING = Report()
 _Given_contra = TypeVar("_Given_contra", contravariant=True)
 _Shown_co = TypeVar("_Shown_co", covariant=True)
 
@@ -75,7 +76,6 @@ class Answer:
         """The last message with calls that the server found."""
         self.has_server_reasoning = False
         """Whether the server has split reasoning off itself."""
-        self._is_over = False
         self._finish_reason: str | None = None
 
     def require_responses(self) -> None:
@@ -95,7 +95,7 @@ class Answer:
     @property
     def output(self) -> str:
         """What the model has written so far; once it is over, with the calls of the server that became text."""
-        refused = self.reply.report.refused if self._is_over else ()
+        refused = self.reply.report.refused if self._stream.is_over else ()
         return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
 
     @property
@@ -110,13 +110,13 @@ class Answer:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         given = as_chat_response(response)
-        read = [self.feed(given), *self.end()][-1]
-        if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
+        self._take([*self._read(given), *self._end(self._stream.end)])
+        text = str(self.reply.content or "")
+        if self.reply.report == _NOTHING and not self.reasoning and text == (given.message.content or ""):
             return given
-        thought = given.additional_kwargs.get(_THINKING)
-        delta = None if given.delta is None else read.message.content or ""
-        kwargs = given.additional_kwargs if thought is None else {**read.additional_kwargs, _THINKING: thought}
-        return given.model_copy(update={"message": read.message, "delta": delta, "additional_kwargs": kwargs})
+        self.text = text
+        read = self._shown(given, _Fresh(text))
+        return read if given.delta is not None else read.model_copy(update={"delta": None})
 
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response, and return it with text, reasoning and calls apart.
@@ -124,49 +124,46 @@ class Answer:
         Raises:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
-        chat = self._last = as_chat_response(response)
+        chat = as_chat_response(response)
+        return self._shown(chat, self._take(self._read(chat)))
+
+    def end(self) -> list[ChatResponse]:
+        """Take the end of the answer: one more response, if something was held back or there is something to report."""
+        return self._ending(self._stream.end)
+
+    def abort(self) -> list[ChatResponse]:
+        """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
+        return self._ending(lambda _: self._stream.abort())
+
+    def _read(self, chat: ChatResponse) -> list[Delta]:
+        self._last = chat
         self._finish_reason = finish_reason_in(chat.raw) or self._finish_reason
         if not self.has_server_reasoning and (thought := _thought_of_server(chat)):
             self.has_server_reasoning = True
             self._stream.feed({"reasoning_content": thought})
-        new = self._new.of(chat)
-        fresh = self._take(self._stream.feed({"content": new}) if new else ())
         if has_calls(chat.message):
             self._of_server = chat.message
-        return self._shown(chat, fresh, {})
+        new = self._new.of(chat)
+        return self._stream.feed({"content": new}) if new else []
 
-    def end(self) -> list[ChatResponse]:
-        """Take the end of the answer: one more response, if something was held back or there is something to report."""
-        self._feed_calls()
-        return self._ended(self._stream.end(self._finish_reason))
-
-    def abort(self) -> list[ChatResponse]:
-        """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
-        self._feed_calls()
-        return self._ended(self._stream.abort())
-
-    def _feed_calls(self) -> None:
-        """Hand on the calls that the server found, once: the messages of a stream repeat what they have."""
+    def _end(self, end: Callable[[str | None], list[Delta]]) -> list[Delta]:
+        """End the answer, with the calls that the server found: the messages of a stream repeat what they have."""
         if self._of_server is not None:
             calls = [{**call, "index": index} for index, call in enumerate(calls_of(self._of_server))]
             self._stream.feed({"tool_calls": calls})
+        return end(self._finish_reason)
 
-    def _ended(self, deltas: Iterable[Delta]) -> list[ChatResponse]:
-        self._is_over = True
+    def _ending(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
+        fresh, before = self._take(self._end(end)), self._message
         if self._last is None:
             return []
-        fresh, before = self._take(deltas), self._message
-        reply = self._stream.reply
-        self.text = self._text_before + str(reply.content or "")
-        if self._text_before and reply.content:  # which is without the blank line that the stream has
-            self.text = f"{self._text_before}\n\n{reply.content}"
-        report = reply.report.to_dict()
+        content = str(self.reply.content or "")
+        # Between two answers of a stream is a blank line, which is none of the reply's.
+        self.text = "\n\n".join(filter(None, [self._text_before, content]))
         # What belongs to a delta belongs to one response alone.
         kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != _THINKING}
-        last = self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs})
-        # Of the first answer, which stands in the text, the model has been told.
-        shown = self._shown(last, fresh, {"refused_tool_calls": [], **report} if self._request.retried else report)
-        return [shown] if fresh != _Fresh() or shown.message != before else []
+        ending = self._shown(self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs}), fresh)
+        return [ending] if fresh != _Fresh() or ending.message != before else []
 
     def _take(self, deltas: Iterable[Delta]) -> _Fresh:
         """Note what has become certain, and return what is new of it."""
@@ -184,13 +181,16 @@ class Answer:
         self.reasoning += thought if self.reasoning else thought.lstrip()
         return _Fresh(text, thought, tuple(progress))
 
-    def _shown(self, response: ChatResponse, fresh: _Fresh, report: Mapping[str, Any]) -> ChatResponse:
+    def _shown(self, response: ChatResponse, fresh: _Fresh) -> ChatResponse:
         """Return a response with all that is certain, and what is new of it."""
-        calls = {"tool_calls": list(self._in_openai)} if self._calls else {}
-        self._message = answer_message(response.message, self.text, self.reasoning, self._calls, {**calls, **report})
+        told: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
+        if self._stream.is_over:
+            # Of what the first answer has, which stands in the text, the model has been told.
+            told |= {**({"refused_tool_calls": []} if self._request.retried else {}), **self.reply.report.to_dict()}
+        self._message = answer_message(response.message, self.text, self.reasoning, self._calls, told)
         changes: dict[str, Any] = {"delta": fresh.text, "message": self._message}
         if fresh.thought or fresh.progress:
-            kwargs = dict(response.additional_kwargs)
+            kwargs = {**response.additional_kwargs}
             if fresh.thought:
                 kwargs[_THINKING] = (kwargs.get(_THINKING) or "") + fresh.thought
             if fresh.progress:
@@ -204,7 +204,7 @@ class _Fresh(NamedTuple):
 
     text: str = ""
     thought: str = ""
-    progress: tuple[dict[str, Any], ...] = ()
+    progress: Sequence[Delta] = ()
 
 
 def _thought_of_server(response: ChatResponse) -> str:

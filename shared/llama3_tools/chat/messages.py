@@ -89,8 +89,10 @@ def split_message(message: Message) -> MessageParts:
         TypeError: the message, or a call in it, is no dict.
     """
     require_message(message)
-    parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     content = message.get("content")
+    if len(message) == 1 and isinstance(content, str):  # as nearly all deltas are
+        return MessageParts([content], has_content=True)
+    parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     parts.has_content = content is not None
     for part in _items(content):
         text = text_of(part)

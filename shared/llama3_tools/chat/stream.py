@@ -116,6 +116,11 @@ class ChatStream:
         self._reply: Reply | None = None
 
     @property
+    def is_over(self) -> bool:
+        """Whether the answer is over."""
+        return self._reply is not None
+
+    @property
     def reply(self) -> Reply:
         """The answer; after `abort()`, what of it was handed out.
 
@@ -233,7 +238,8 @@ class ChatStream:
                 call = event.tool_call
                 if self._written.take_call(call.span):
                     self._order.interrupt()
-                deltas += self._called(self._order.take(replace(call, name=self._readers.names.own(call.name))))
+                name = self._readers.names.own(call.name)
+                deltas += self._called(self._order.take(call if name == call.name else replace(call, name=name)))
         return deltas
 
     def _separated(self, text: str) -> str:
