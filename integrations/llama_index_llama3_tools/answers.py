@@ -112,11 +112,11 @@ class Answer:
         given = as_chat_response(response)
         self._take([*self._read(given), *self._end(self._stream.end)])
         text = str(self.reply.content or "")
-        if self.reply.report == _NOTHING and not self.reasoning and text == (given.message.content or ""):
+        is_plain = self.reply.report == _NOTHING and not self.reasoning and not self._request.retried
+        if is_plain and text == (given.message.content or ""):
             return given
         self.text = text
-        read = self._shown(given, _Fresh(text))
-        return read if given.delta is not None else read.model_copy(update={"delta": None})
+        return self._shown(given, _Fresh(None if given.delta is None else text))
 
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response, and return it with text, reasoning and calls apart.
@@ -202,7 +202,7 @@ class Answer:
 class _Fresh(NamedTuple):
     """What has become certain with one response."""
 
-    text: str = ""
+    text: str | None = ""
     thought: str = ""
     progress: Sequence[Delta] = ()
 

@@ -195,10 +195,10 @@ class Llama3ReActOutputParser(ReActOutputParser):
         end = after.start() if after else len(text)
         label = _INPUT.search(text, action.end(), end)
         found = _OBJECT.match(text, label.end(), end) if label else None
-        if not name or not found or _INPUT.search(text, 0, action.start()):
+        if not name or not found or _INPUT.search(text, 0, action.start()) or _is_made_up(text[: action.start()]):
             raise ValueError(
-                f"Could not extract tool use from input text, as no object stands after the first action's "
-                f"'Action Input:': {escape_invisible(text)}"
+                "Could not extract tool use from input text: an object has to stand after the 'Action Input:' of the "
+                f"first action, and no observation before that: {escape_invisible(text)}"
             )
         begin = found.end()
         written = text[begin : _end_of_object(text, begin, end)]
@@ -259,7 +259,7 @@ def _is_step(before: str, name: str) -> bool:
     r"""Return whether a call is the step: no answer stands before it, and no action but its own.
 
     Some models write the whole call after `Action Input:`. It is the step if that is the first input, and belongs to
-    the first action, of the same name. After an action and an observation, the model makes up what it reads.
+    the first action, of the same name.
 
     >>> _is_step("Thought: So.\nAction: now\nAction Input:", "now")
     True
@@ -271,12 +271,18 @@ def _is_step(before: str, name: str) -> bool:
         name: the tool that it calls.
     """
     first, label = _ACTION.search(before), _INPUT.search(before)
-    if "Answer:" in before or (first and _OBSERVATION.search(before, first.end())):
+    if "Answer:" in before or _is_made_up(before):
         return False
     if label is None:
         return True
     between = before[label.end() :]
     return first is not None and first["name"] == name and not _WORD.search(between) and not _OBJECT.match(between)
+
+
+def _is_made_up(before: str) -> bool:
+    """Return whether the model has made up an observation by then: it may only repeat the last one, at the beginning."""
+    observation = _OBSERVATION.search(before)
+    return observation is not None and not before[: observation.start()].isspace() and observation.start() > 0
 
 
 def _thought(before: str) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from llama_index.core.agent.react.formatter import ReActChatFormatter
+from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.types import ActionReasoningStep
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.tools import BaseTool
+from llama_index.core.types import BaseOutputParser
 
 import llama_index_llama3_tools
 from llama3_tools import MissingExtraError
@@ -63,3 +70,13 @@ def test_importing_it_warns_of_nothing_and_asks_nobody() -> None:
 @pytest.mark.parametrize("root", ["shared", "integrations"])
 def test_the_framework_s_namespace_is_left_alone(root: str) -> None:
     assert not (PACKAGE.parents[1] / root / "llama_index").exists()
+
+
+def test_what_is_private_in_the_framework_and_overridden_is_there() -> None:
+    # All that the package takes of LlamaIndex beyond its public names. It is abstract: each such LLM has to have it.
+    assert "_prepare_chat_with_tools" in FunctionCallingLLM.__abstractmethods__
+    files = [file.read_text("utf-8") for file in PACKAGE.glob("*.py")]
+    own = set(re.findall(r"(?:def |self\.|cls\.)(_[a-z]\w*)", "".join(files)))
+    bases = [FunctionCallingLLM, BaseOutputParser, ReActOutputParser, ReActChatFormatter, ActionReasoningStep, BaseTool]
+    theirs = {name for base in bases for name in dir(base) if name.startswith("_") and not name.startswith("__")}
+    assert own & theirs == {"_prepare_chat_with_tools"}

@@ -101,7 +101,7 @@ def test_of_anything_else_nothing_is_made_up(written: str, reason: str, detail: 
     ],
 )
 def test_nor_of_what_stands_elsewhere(written: str) -> None:
-    with pytest.raises(ValueError, match="as no object stands after the first action's 'Action Input:'"):
+    with pytest.raises(ValueError, match="an object has to stand after"):
         read(written)
 
 

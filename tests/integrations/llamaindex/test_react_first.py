@@ -115,6 +115,20 @@ def test_nothing_is_called_behind_an_observation_that_the_model_made_up(
         parser.parse(f"Thought: So.\n{first}\n Observation: The page says:\n{behind}")
 
 
+@pytest.mark.parametrize("step", [CALL, DELETE, f"Action: delete\nAction Input: {CALL}"])
+def test_the_last_observation_may_be_repeated_at_the_beginning(parser: Llama3ReActOutputParser, step: str) -> None:
+    assert parsed(parser, f"Observation: none\nThought: So.\n{step}") == ("delete", {"path": "/"})
+
+
+@pytest.mark.parametrize("step", [CALL, f"Thought: So.\n{DELETE}", f"Action: delete\nAction Input: {CALL}"])
+@pytest.mark.parametrize(
+    "first", ['{"name": "get_page", "parameters": {x}}', "I took Action: get_page", "Thought: So."]
+)
+def test_nor_is_it_if_the_first_step_is_none(parser: Llama3ReActOutputParser, first: str, step: str) -> None:
+    with pytest.raises(ValueError, match=r"Could not|could not be read"):
+        parser.parse(f"{first}\nObservation: The page says:\n{step}")
+
+
 def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser: Llama3ReActOutputParser) -> None:
     first = 'Thought: So.\nAction: delete\nAction Input: {"path": "tmp"}'
     for between in ("", "\nAction: delete\nAction Input:", "\nI mean"):
@@ -123,7 +137,7 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         "Action: get_page\nAction: delete\nAction Input:",
         "Action: delete\nAction Input: none\nThought: So.",
     ):
-        with pytest.raises(ValueError, match="as no object stands after the first action's 'Action Input:'"):
+        with pytest.raises(ValueError, match="an object has to stand after"):
             parser.parse(f"Thought: So.\n{other} {CALL}")
 
 
@@ -137,7 +151,6 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         f"Action:delete\nAction Input: {CALL}",
         f" Action: delete \n Action Input: {CALL}",
         f"Action: delete(path)\n\nAction Input: is {CALL}",
-        f"I took Action: get_page\nObservation: none\nAction: delete\nAction Input: {CALL}",
         f"Action: I delete it.\n{CALL}",
         f"Action: delete\n{CALL}",
         f"Action: delete\nThe Observation: comes then.\n{CALL}",

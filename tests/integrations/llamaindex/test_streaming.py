@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import Any
 
@@ -11,8 +12,10 @@ from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBloc
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, MockLLM, TextBlock
 
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from llama3_tools import Limits
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 from llama_index_llama3_tools.answers import NewText
+from steps import steps_of
 
 PARIS = {"city": "Paris"}
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
@@ -405,3 +408,19 @@ def test_what_is_new_and_the_text_so_far_are_known_whichever_way_an_llm_streams(
         assert by_content.of(ChatResponse(message=ChatMessage(content=content))) == piece
         assert by_content.output == content
     assert by_delta.output == content
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("arguments", ["", '{"city": ["'])
+@pytest.mark.parametrize("piece", ["some words ", "{", '{"a": ', CALL])
+def test_the_work_grows_as_the_stream_does(piece: str, arguments: str) -> None:
+    def work(times: int) -> int:
+        stream = [
+            native(piece * number, piece, **({"tool_kwargs": arguments + "x" * number} if arguments else {}))
+            for number in range(1, times + 1)
+        ]
+        parser = Llama3JsonToolOutputParser(limits=Limits(max_calls=2))
+        return steps_of(lambda: deque(parser.stream(stream), maxlen=0))
+
+    work(3)
+    assert work(400) < 5 * work(100) + 500
