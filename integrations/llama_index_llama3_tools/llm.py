@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from llama_index.core.base.llms.types import ThinkingBlock
+from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.bridge.pydantic import Field, SerializeAsAny, WithJsonSchema, field_serializer, field_validator
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
@@ -263,12 +264,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         Raises:
             ValueError: there is no call, and `error_on_no_tool_call`.
         """
-        given = calls_of(response.message)
-        found = _ANY.read({"tool_calls": given}).tool_calls if given else ()
-        if not found and error_on_no_tool_call:
+        made = _selections(response.message)
+        if not made and error_on_no_tool_call:
             written = escape_invisible(repr(response.message.content))
             raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
-        return [ToolSelection(tool_id=call.id, tool_name=call.name, tool_kwargs=call.arguments) for call in found]
+        return made
 
     def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
@@ -417,6 +417,28 @@ def _like(response: _Response, chat: ChatResponse) -> _Response:
     kwargs = {**given, **chat.additional_kwargs, **({"thinking": reasoning} if reasoning else {})}
     changes = {"text": chat.message.content or "", "delta": chat.delta, "logprobs": chat.logprobs}
     return response.model_copy(update={**changes, "additional_kwargs": kwargs})
+
+
+def _selections(message: ChatMessage) -> list[ToolSelection]:
+    """Return the calls of a message. Agents ask for them with each response of a stream."""
+    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    if blocks and all(map(_is_read, blocks)):
+        made: list[Any] = [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
+    else:
+        reply = _ANY.read({"tool_calls": calls_of(message)})
+        made = [(call.id, call.name, call.arguments) for call in reply.tool_calls]
+    return [ToolSelection(tool_id=call_id, tool_name=name, tool_kwargs=kwargs) for call_id, name, kwargs in made]
+
+
+def _is_read(block: ToolCallBlock) -> bool:
+    """Return whether a call is one that the chat layer could have read, as those of an `Answer` are."""
+    if not block.tool_call_id or not block.tool_name or not isinstance(block.tool_kwargs, dict):
+        return False
+    try:
+        json.dumps(block.tool_kwargs, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any]) -> ChatOptions:

@@ -280,9 +280,9 @@ def _is_step(before: str, name: str) -> bool:
 
 
 def _is_made_up(before: str) -> bool:
-    """Return whether the model has made up an observation by then: it may only repeat the last one, at the beginning."""
+    """Return whether the model has made up an observation by then. At the beginning, it may repeat the last one."""
     observation = _OBSERVATION.search(before)
-    return observation is not None and not before[: observation.start()].isspace() and observation.start() > 0
+    return observation is not None and bool(before[: observation.start()].strip())
 
 
 def _thought(before: str) -> str:

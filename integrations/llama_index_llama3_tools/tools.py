@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
 from llama3_tools.chat import Request
@@ -55,23 +55,13 @@ def renamed(tools: Iterable[BaseTool], request: Request) -> list[BaseTool]:
     """Return the tools that a request shows, by the names that it has for them."""
     by_name = {tool.metadata.get_name(): tool for tool in tools}
     names = zip(request.chat.tools, (tool["function"]["name"] for tool in request.tools), strict=True)
-    return [by_name[own] if own == name else _Renamed(by_name[own], name) for own, name in names]
+    return [by_name[own] if own == name else _named(by_name[own], name) for own, name in names]
 
 
-class _Renamed(BaseTool):
-    """A tool under a name that an API allows."""
-
-    def __init__(self, tool: BaseTool, name: str) -> None:
-        self._tool = tool
-        self._metadata = copy.copy(tool.metadata)
-        self._metadata.name = name
-
-    @property
-    def metadata(self) -> ToolMetadata:
-        return self._metadata
-
-    def __call__(self, input: Any) -> ToolOutput:  # noqa: A002, ANN401 (the framework's signature)
-        return self._tool(input)
+def _named(tool: BaseTool, name: str) -> BaseTool:
+    metadata = copy.copy(tool.metadata)
+    metadata.name = name
+    return FunctionTool(tool, metadata=metadata)
 
 
 def _declared(tool: LlamaIndexToolLike) -> object:
@@ -89,7 +79,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
     if isinstance(tool, BaseTool):
         return _from_metadata(tool.metadata, where)
     if inspect.isroutine(tool):
-        with _named(tool.__name__, where):
+        with _naming(tool.__name__, where):
             tool = FunctionTool.from_defaults(tool)
         return _from_metadata(tool.metadata, where)
     found = f"the class {tool.__name__}" if isinstance(tool, type) else a_type(tool)
@@ -110,7 +100,7 @@ def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 def _from_metadata(metadata: ToolMetadata, where: str) -> Mapping[str, Any]:
     if not isinstance(metadata.name, str) or not metadata.name:
         raise ToolDefinitionError(f"{where} has no name: give it one in its ToolMetadata")
-    with _named(metadata.name, where):
+    with _naming(metadata.name, where):
         function = metadata.to_openai_tool(skip_length_check=True)["function"]
     if function["parameters"] is None:  # which is a tool without arguments, where it is a dict
         raise ToolDefinitionError(f"{where}: the parameters of {metadata.name} are None, not a JSON Schema")
@@ -123,7 +113,7 @@ def _function(name: object, description: object, parameters: object) -> dict[str
 
 
 @contextmanager
-def _named(name: str, where: str) -> Iterator[None]:
+def _naming(name: str, where: str) -> Iterator[None]:
     """Name the tool whose schema cannot be made."""
     try:
         yield
