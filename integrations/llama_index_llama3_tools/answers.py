@@ -12,7 +12,7 @@ from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import Reply, Report, Request, finish_reason_in
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE
-from llama_index_llama3_tools.messages import answer_message, calls_of, has_calls
+from llama_index_llama3_tools.messages import answer_message, calls_of
 
 __all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
 
@@ -138,13 +138,21 @@ class Answer:
     def _read(self, chat: ChatResponse) -> list[Delta]:
         self._last = chat
         self._finish_reason = finish_reason_in(chat.raw) or self._finish_reason
-        if not self.has_server_reasoning and (thought := _thought_of_server(chat)):
-            self.has_server_reasoning = True
-            self._stream.feed({"reasoning_content": thought})
-        if has_calls(chat.message):
+        kinds = {block.block_type for block in chat.message.blocks}
+        if not self.has_server_reasoning and (_THINKING in chat.additional_kwargs or "thinking" in kinds):
+            self._hear_thought(chat)
+        if "tool_call" in kinds or chat.message.additional_kwargs.get("tool_calls"):
             self._of_server = chat.message
         new = self._new.of(chat)
         return self._stream.feed({"content": new}) if new else []
+
+    def _hear_thought(self, chat: ChatResponse) -> None:
+        """Tell the chat layer that the server has split reasoning off itself; what it is goes its own way."""
+        thoughts = [block.content for block in chat.message.blocks if isinstance(block, ThinkingBlock)]
+        thought = next(filter(None, [chat.additional_kwargs.get(_THINKING), *thoughts]), None)
+        if thought:
+            self.has_server_reasoning = True
+            self._stream.feed({"reasoning_content": thought})
 
     def _end(self, end: Callable[[str | None], list[Delta]]) -> list[Delta]:
         """End the answer, with the calls that the server found: the messages of a stream repeat what they have."""
@@ -174,12 +182,17 @@ class Answer:
             thought += delta.get("reasoning_content") or ""
             if "tool_call_progress" in delta:
                 progress.append(delta["tool_call_progress"])
+            if "tool_calls" in delta:
+                self._take_calls()
+        self.text += text
+        if thought:
+            self.reasoning += thought if self.reasoning else thought.lstrip()
+        return _Fresh(text, thought, tuple(progress))
+
+    def _take_calls(self) -> None:
         for call in self._stream.tool_calls[len(self._calls) :]:
             self._calls.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments))
             self._in_openai.append(call.to_openai())
-        self.text += text
-        self.reasoning += thought if self.reasoning else thought.lstrip()
-        return _Fresh(text, thought, tuple(progress))
 
     def _shown(self, response: ChatResponse, fresh: _Fresh) -> ChatResponse:
         """Return a response with all that is certain, and what is new of it."""
@@ -205,12 +218,6 @@ class _Fresh(NamedTuple):
     text: str | None = ""
     thought: str = ""
     progress: Sequence[Delta] = ()
-
-
-def _thought_of_server(response: ChatResponse) -> str:
-    """Return something that the server has split off as reasoning; empty if there is nothing."""
-    thoughts = (block.content for block in response.message.blocks if isinstance(block, ThinkingBlock))
-    return response.additional_kwargs.get(_THINKING) or next(filter(None, thoughts), "")
 
 
 class NewText:

@@ -55,7 +55,7 @@ def finish_reason_in(*places: object) -> str | None:
     Args:
         *places: dicts or objects: a chat completion or a chunk of one, one of its choices, or metadata of a message.
     """
-    for place in places:
+    for place in filter(None, places):
         choices = _part(place, "choices")
         for holder in (choices[0] if isinstance(choices, (list, tuple)) and choices else None, place):
             for key in _KEYS:
