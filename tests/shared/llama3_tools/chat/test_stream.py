@@ -196,6 +196,25 @@ def test_the_report_says_what_was_done():
     assert list(surplus) == ["surplus_tool_calls"]
 
 
+def test_a_refused_call_says_in_one_line_what_is_wrong_and_hides_nothing():
+    [refused] = asked().read({"content": BAD}).report.refused
+    assert str(refused) == "now (malformed): expected a key or '}' at offset 31, found 'o'"
+    [hidden] = asked().read({"content": "<tool_call>{'name': 'a\u3164'}</tool_call>"}).report.refused
+    assert str(hidden).startswith(r"a\u3164 (malformed): ")
+    assert r"name='a\u3164'" in repr(hidden)
+    [unnamed] = asked().read({"content": '<tool_call>{"arguments": {"city": Par'}).report.refused
+    assert str(unnamed).startswith("a call (malformed): ")
+
+
+def test_a_stream_knows_its_calls_so_far_and_whether_it_is_over():
+    stream = asked().stream()
+    assert (list(stream.tool_calls), stream.is_over) == ([], False)
+    stream.feed({"content": f"{CITY} and "})
+    assert (made(stream.tool_calls), stream.is_over) == ([("get_weather", {"city": "Paris"})], False)
+    stream.end()
+    assert (tuple(stream.tool_calls), stream.is_over) == (stream.reply.tool_calls, True)
+
+
 def test_an_attempt_of_a_tool_that_there_is_not_is_told_if_it_could_be_called():
     unknown = '{"name": "rm", "parameters": {oops}}'
     assert refusals(asked().read({"content": unknown})) == [("rm", "malformed")]
