@@ -73,8 +73,8 @@ def ask_langchain(endpoint: Endpoint, question: str, screen: SideBySide) -> None
         screen.text(chunk.text)
         for call in chunk.tool_calls:
             screen.call(call["name"], json.dumps(call["args"], ensure_ascii=False))
-        for rejected in chunk.response_metadata.get("rejected_tool_calls", ()):
-            screen.not_a_call(f"{rejected['name']} is {rejected['reason']}: {rejected['detail']}")
+        for refused in chunk.response_metadata.get("refused_tool_calls", ()):
+            screen.not_a_call(f"{refused['name']} is {refused['reason']}: {refused['detail']}")
         chunks.append(chunk)
     message: AIMessage = reduce(add, chunks)
     screen.summary(

@@ -26,30 +26,21 @@ except ImportError as error:
         "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
-from langchain_llama3_tools.coerced import CoercedArguments
-from langchain_llama3_tools.invalid import OnInvalid, RejectedToolCall
-from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
-from langchain_llama3_tools.tools import LangChainToolLike
+from langchain_llama3_tools.parser import Llama3JsonToolOutputParser, OnInvalid
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, render_llama3_tools
 
 if TYPE_CHECKING:
-    from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
+    from langchain_llama3_tools.conversation import flatten_tool_messages
     from langchain_llama3_tools.middleware import Llama3ToolMiddleware
-    from langchain_llama3_tools.misfits import MisfitCall
     from langchain_llama3_tools.model import Llama3ToolModel
-    from langchain_llama3_tools.prompting import LangChainToolChoice, ToolsIn, render_llama3_tools
 
 __all__ = [
-    "CoercedArguments",
     "LangChainToolChoice",
     "LangChainToolLike",
     "Llama3JsonToolOutputParser",
     "Llama3ToolMiddleware",
     "Llama3ToolModel",
-    "MisfitCall",
     "OnInvalid",
-    "RejectedToolCall",
-    "ToolRole",
-    "ToolsIn",
     "flatten_tool_messages",
     "render_llama3_tools",
 ]
@@ -57,9 +48,7 @@ __all__ = [
 _MODULES = {
     "Llama3ToolMiddleware": "middleware",
     "Llama3ToolModel": "model",
-    **dict.fromkeys(("LangChainToolChoice", "ToolsIn", "render_llama3_tools"), "prompting"),
-    **dict.fromkeys(("ToolRole", "flatten_tool_messages"), "history"),
-    "MisfitCall": "misfits",
+    "flatten_tool_messages": "conversation",
 }
 """Where that is which the parser does without. The middleware needs langchain, the rest langchain-core alone."""
 

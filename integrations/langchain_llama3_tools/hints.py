@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from langchain_core.language_models import BaseChatModel
 
-from langchain_llama3_tools.history import ToolRole
-from llama3_tools.chat.endpoint_errors import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, endpoint_fault, shown_error, what_to_do
 
 __all__ = ["NO_RESPONSE", "explained"]
 

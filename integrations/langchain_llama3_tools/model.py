@@ -3,48 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, field_validator, model_validator
-from typing_extensions import Self
+from pydantic import ConfigDict, InstanceOf, PrivateAttr, field_validator
 
-from langchain_llama3_tools.chunks import MessageChunks, as_chunk
+from langchain_llama3_tools.accepting import accepting
+from langchain_llama3_tools.answers import AnswerStream, read_answer, with_errors, with_reason
+from langchain_llama3_tools.conversation import shown_messages, to_dicts
 from langchain_llama3_tools.hints import NO_RESPONSE, explained
-from langchain_llama3_tools.history import ToolRole, flatten_tool_messages
-from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
-from langchain_llama3_tools.messages import V1Blocks, read_message
-from langchain_llama3_tools.native_calls import NativeCalls
-from langchain_llama3_tools.native_streams import gathered_chunks
-from langchain_llama3_tools.options import checked_bool, require_fields
-from langchain_llama3_tools.prompting import (
-    LangChainToolChoice,
-    ToolsIn,
-    put_tools,
-    read_tool_choice,
-)
-from langchain_llama3_tools.reading import Extractors
-from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import (
-    FormatName,
-    Formats,
-    Limits,
-    OnUnknownTool,
-    PromptFormat,
-    new_call_id,
-)
-from llama3_tools.chat.toolset import kept_toolset
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, to_openai_tools
+from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
 from llama3_tools.errors import a_type
-from llama3_tools.formats import require_formats
-from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
-from llama3_tools.prompts.render import formats_asked_for
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Llama3ToolModel"]
 
@@ -62,34 +46,13 @@ _TAKEN_OVER = (
 )
 """What LangChain does around a model's answer. It is done here, around the wrapper, and so once."""
 
-_OPTIONS = {
-    "tools_in",
-    "tool_role",
-    "prompt_format",
-    "on_invalid",
-    "on_unknown_tool",
-    "coerce_arguments",
-    "formats",
-    "lenient",
-    "repair",
-    "split_reasoning",
-    "starts_reasoning",
-    "limits",
-}
-"""On which an answer depends."""
-
-_SERVER_PROMISES = frozenset({"strict", "parallel_tool_calls"})
-"""What a request may say of tools that are in it; refused by servers if there are none."""
-
 
 class Llama3ToolModel(BaseChatModel):
     """A chat model that calls tools, around one whose calls come as text.
 
-    Give it to whatever binds tools to a model: an agent, a graph, `with_structured_output`. The tools that are bound go
-    into the prompt, and never into the request; calls that the model writes come out as `tool_calls`, the text without
-    them in `content`, in a stream too, and their arguments fit the tools' schemas where they can be made to. Calls that
-    the server finds are calls as well. Calls and results of earlier turns go back as text. Without tools, or with
-    `tool_choice="none"`, answers are left as they are, save for the reasoning that is split off.
+    Give it to whatever binds tools to a model: an agent, a graph, `with_structured_output`. What happens to tools,
+    calls and results is on the page *What happens to calls in an agent*. `response_metadata` says what was done with
+    the calls of a message, as `llama3_tools.chat.Report.to_dict` has it.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> def get_weather(city: str) -> str:
@@ -106,68 +69,29 @@ class Llama3ToolModel(BaseChatModel):
 
     llm: BaseChatModel
     """The model. What is set on it, such as its temperature, its cache or its callbacks, holds."""
-    tools_in: ToolsIn = "user"
-    """Where the tools are shown: before the first `"user"` message, as Llama 3.1 was trained, or in the `"system"`
-    message."""
-    tool_role: ToolRole = "user"
-    """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
-    OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
-    prompt_format: PromptFormat = "json"
-    """The form in which the model is asked to call. Others are read, too: see `formats`."""
-    on_invalid: OnInvalid = "collect"
-    """What becomes of a malformed call, whose text stays in the content in any case: as in
-    `Llama3JsonToolOutputParser`."""
-    on_unknown_tool: OnUnknownTool = "call"
-    """What becomes of a call of a tool that is not bound: it is a `"call"`, which LangChain answers with the names that
-    are valid, or it stays `"text"`."""
-    coerce_arguments: bool = True
-    """Whether arguments are made to fit the schemas of their tools, as in `Llama3JsonToolOutputParser`."""
-    formats: tuple[FormatName, ...] | None = None
-    """The forms of calls to read beside that of the prompt, as there; with `"none"`, no call is read."""
-    lenient: bool = False
-    """Whether calls under keys that no manual has are read, too, as there."""
-    repair: bool = False
-    """Whether a malformed call of a tool that is bound is repaired where it is closed, as there."""
-    split_reasoning: bool = False
-    """Whether `<think>…</think>` is split off the content, as there; of answers without tools, too."""
-    starts_reasoning: bool = False
-    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`. Without it, a
-    call that such a model only thinks of is a call."""
-    limits: Limits = DEFAULT_LIMITS
-    """How deep, how long and how many calls of an answer may be, as there."""
-    id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
-    """Makes the id of each call; ids must be unique in a conversation."""
+    options: InstanceOf[ChatOptions] = ChatOptions()
+    """How conversations are held, and the model's text is read. They can be given by name:
+    `Llama3ToolModel(llm, tool_role="tool", lenient=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 
+    _classes: Mapping[str, BaseTool] = PrivateAttr(default_factory=dict)
+    """The tools that are bound, if they are LangChain's own: they may take arguments that their schemas do not."""
+
     if TYPE_CHECKING:
 
-        def __init__(  # noqa: PLR0913 (an option each)
-            self,
-            llm: BaseChatModel,
-            *,
-            tools_in: ToolsIn = "user",
-            tool_role: ToolRole = "user",
-            prompt_format: PromptFormat = "json",
-            on_invalid: OnInvalid = "collect",
-            on_unknown_tool: OnUnknownTool = "call",
-            coerce_arguments: bool = True,
-            formats: Formats = None,
-            lenient: bool = False,
-            repair: bool = False,
-            split_reasoning: bool = False,
-            starts_reasoning: bool = False,
-            limits: Limits = DEFAULT_LIMITS,
-            id_factory: Callable[[], str] = new_call_id,
-            **options: Any,
+        def __init__(
+            self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Unpack[ChatOption]
         ) -> None: ...
     else:
 
-        def __init__(self, llm: BaseChatModel, **options: Any) -> None:
-            require_fields(type(self), options, BaseChatModel)
+        def __init__(self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Any) -> None:
+            fields = type(self).model_fields
+            own = {*fields, *(field.alias for field in fields.values() if field.alias)}
+            given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
-                options = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | options
-            super().__init__(llm=llm, **options)
+                given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
+            super().__init__(llm=llm, options=chat_options(type(self).__name__, options, changes), **given)
 
     @field_validator("llm", mode="before")
     @classmethod
@@ -180,25 +104,6 @@ class Llama3ToolModel(BaseChatModel):
             hint = ": expected a chat model, such as ChatOpenAI(…)"
         raise ValueError(f"llm is {a_type(llm)}{hint}")
 
-    _check_bools = field_validator(
-        "coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", mode="before"
-    )(checked_bool)
-
-    @field_validator("formats", mode="before")
-    @classmethod
-    def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
-        return require_formats(formats)
-
-    @field_validator("limits", mode="before")
-    @classmethod
-    def _check_limits(cls, limits: object) -> Limits:
-        return loaded_limits(limits)
-
-    @model_validator(mode="after")
-    def _check_options(self) -> Self:
-        Extractors(self, kept_toolset(()))
-        return self
-
     def bind_tools(
         self,
         tools: Sequence[LangChainToolLike],
@@ -210,10 +115,10 @@ class Llama3ToolModel(BaseChatModel):
 
         Args:
             tools: all that LangChain takes for a tool.
-            tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, or the name of a tool. It is
-                an instruction in the prompt: nothing holds a model to it.
-            **kwargs: bound to the model inside. `strict` and `parallel_tool_calls` are left out: no tools are sent
-                that they could be about.
+            tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
+                dict of OpenAI's or Anthropic's. It is an instruction in the prompt: nothing holds a model to it.
+            **kwargs: `parallel_tool_calls=False` lets the first call of an answer run. All else is bound to the model
+                inside, but for `strict`: no tools are sent that it could be about.
 
         Raises:
             TypeError: `tools` is no list of tools.
@@ -221,9 +126,11 @@ class Llama3ToolModel(BaseChatModel):
                 name, or `tool_choice` is none of them.
         """
         converted = to_openai_tools(tools, allow_repeats=True)
-        choice = read_tool_choice(tool_choice, [tool["function"]["name"] for tool in converted])
-        kwargs = {name: value for name, value in kwargs.items() if name not in _SERVER_PROMISES}
-        return self.bind(tools=converted, tool_choice=choice, **kwargs)
+        kept_chat(converted, self.options).prompt(tool_choice)  # which checks the choice
+        kwargs.pop("strict", None)
+        model = self.model_copy()
+        model._classes = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+        return model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
 
     def get_token_ids(self, text: str) -> list[int]:
         """Return the tokens of a text, as the model inside counts them."""
@@ -235,8 +142,9 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def _identifying_params(self) -> dict[str, Any]:
-        options = self.model_dump(include=_OPTIONS)
-        return {**self.llm._identifying_params, **options, "llm": self.llm._llm_type}
+        options = asdict(replace(self.options, read=replace(self.options.read, id_factory=_no_id)))
+        del options["read"]["id_factory"]
+        return {**self.llm._identifying_params, "options": options, "llm": self.llm._llm_type}
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
         # What a cache knows a model by: the one inside tells its address there, which its parameters do not.
@@ -245,6 +153,8 @@ class Llama3ToolModel(BaseChatModel):
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
         return self.llm._get_ls_params(stop=stop, **kwargs)
 
+    # Below, the base class tells the callbacks what is given back. Told by `llm.invoke` too, they would count it twice.
+
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -252,15 +162,15 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        # The base class tells the callbacks what is given back. Told by `llm.invoke` too, they would count it twice.
-        turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        with explained(llm, self.tool_role):
-            if llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
-                result = generate_from_stream(turn.gathered(llm._stream(turn.messages, stop, **turn.kwargs)))
-            else:
-                result = llm._generate(turn.messages, stop, **turn.kwargs)
-        return turn.read(result)
+        turn = _Turn(self, messages, kwargs)
+        if self.llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
+            return _summed(self._stream(messages, stop, **kwargs))
+        while turn.asks():
+            with explained(self.llm, self.options.tool_role):
+                result = self.llm._generate(turn.messages, stop, **turn.kwargs)
+            turn.read(result)
+        return turn.result
 
     async def _agenerate(
         self,
@@ -269,15 +179,15 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        with explained(llm, self.tool_role):
-            if llm._should_stream(async_api=True, **turn.kwargs):
-                chunks = [chunk async for chunk in llm._astream(turn.messages, stop, **turn.kwargs)]
-                result = generate_from_stream(turn.gathered(iter(chunks)))
-            else:
-                result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
-        return turn.read(result)
+        turn = _Turn(self, messages, kwargs)
+        if self.llm._should_stream(async_api=True, **turn.kwargs):
+            return _summed(iter([chunk async for chunk in self._astream(messages, stop, **kwargs)]))
+        while turn.asks():
+            with explained(self.llm, self.options.tool_role):
+                result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
+            turn.read(result)
+        return turn.result
 
     def _stream(
         self,
@@ -286,19 +196,22 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        try:
-            with explained(llm, self.tool_role):
-                if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
-                    for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
-                        yield from turn.feed(chunk)
-                else:
-                    yield from turn.feed(_whole(llm._generate(turn.messages, stop, **turn.kwargs)))
-        except Exception:
-            yield from turn.release()
-            raise
-        yield from turn.flush()
+        turn, llm = _Turn(self, messages, kwargs), self.llm
+        while turn.asks():
+            answer = turn.begin()
+            try:
+                with explained(llm, self.options.tool_role):
+                    if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
+                        for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
+                            yield from _generated(answer.feed(chunk.message, chunk.generation_info))
+                    else:
+                        result = llm._generate(turn.messages, stop, **turn.kwargs)
+                        yield from _generated(answer.feed(*_whole(result)))
+            except Exception:
+                yield from _generated(answer.abort())
+                raise
+            yield from turn.end(answer)
 
     async def _astream(
         self,
@@ -307,113 +220,135 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        turn, llm = _Turn(self, messages, kwargs), self.llm
         del run_manager
-        try:
-            with explained(llm, self.tool_role):
-                if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
-                    async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
-                        async for chunk in chunks:
-                            for read in turn.feed(chunk):
-                                yield read
-                else:
-                    for read in turn.feed(_whole(await llm._agenerate(turn.messages, stop, **turn.kwargs))):
-                        yield read
-        except Exception:
-            for read in turn.release():
+        turn, llm = _Turn(self, messages, kwargs), self.llm
+        while turn.asks():
+            answer = turn.begin()
+            try:
+                with explained(llm, self.options.tool_role):
+                    if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
+                        async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
+                            async for chunk in chunks:
+                                for read in _generated(answer.feed(chunk.message, chunk.generation_info)):
+                                    yield read
+                    else:
+                        result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
+                        for read in _generated(answer.feed(*_whole(result))):
+                            yield read
+            except Exception:
+                for read in _generated(answer.abort()):
+                    yield read
+                raise
+            for read in turn.end(answer):
                 yield read
-            raise
-        for read in turn.flush():
-            yield read
 
 
 class _Turn:
-    """One request and its answer: what goes to the model inside, and how that which comes back is read."""
+    """A request, and the further ones by which the model is asked again."""
 
-    def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: dict[str, Any]) -> None:
+    def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
         """Prepare the request.
 
         Args:
             model: has the options.
             messages: the conversation.
-            kwargs: the request's settings; `tools` and `tool_choice`, as bound, are taken out.
+            kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
         """
-        self.kwargs = dict(kwargs)
-        given, choice = self.kwargs.pop("tools", None), self.kwargs.pop("tool_choice", None)
-        tools = kept_toolset(given or [], to_openai_tools)
-        declared = tools.declared
-        choice = read_tool_choice(choice, declared)
-        may_call = bool(declared) and choice != "none"
-        self._reads = may_call or model.split_reasoning
-        if may_call:
-            messages = put_tools(messages, tools.prompt(model.prompt_format, choice), model.tools_in)
-        self.messages = flatten_tool_messages(messages, tool_role=model.tool_role, prompt_format=model.prompt_format)
-        extractors = Extractors(model, tools, formats_asked_for(model.prompt_format, model.formats, tools=declared))
-        counted = declared if model.on_unknown_tool == "text" else None
-        self._extractors = extractors if may_call else extractors.without_calls or extractors
-        self._invalid_calls = InvalidCalls(model.on_invalid if may_call else "text", model.id_factory, counted)
-        self._native_calls = NativeCalls(model.id_factory, extractors.coercers, model.limits)
-        self._chunks = MessageChunks(self._extractors, self._invalid_calls, self._native_calls)
-        self._blocks = V1Blocks() if model.output_version == "v1" else None
-        self._told: ChatGenerationChunk | None = None
-        self._began = False
+        self._model = model
+        self._given = dict(kwargs)
+        tools = self._given.pop("tools", None) or []
+        request: Request = kept_chat(tools, model.options, to_openai_tools).request(
+            to_dicts(messages),
+            tool_choice=self._given.pop("tool_choice", None),
+            parallel_tool_calls=self._given.pop("parallel_tool_calls", None),
+            accepts=accepting(model._classes),
+        )
+        self._next: Request | None = request
+        self.request = request
+        """What is asked."""
+        self.kwargs = {**self._given, **self._of_tools()}
+        """What the model inside is asked with, beside the messages."""
+        self.result = ChatResult(generations=[])
+        """The answer, whole."""
+        self._answer: AnswerStream | None = None
+        self._v1 = model.output_version == "v1"
 
-    def read(self, result: ChatResult) -> ChatResult:
+    def asks(self) -> bool:
+        """Go on to the next request, and return whether there is one: the first, or one that asks again."""
+        if self._next is None:
+            return False
+        self.request, self._next = self._next, None
+        return True
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """The conversation for the model."""
+        return shown_messages(self.request)
+
+    def read(self, result: ChatResult) -> None:
         """Read a whole answer."""
-        if not self._reads:
-            return result
-        generations = []
+        generations: list[ChatGeneration] = []
         for generation in result.generations:
-            message = self._blocks.list_content(generation.message) if self._blocks else generation.message
             info = generation.generation_info
-            message = read_message(message, self._extractors, self._invalid_calls, self._native_calls, told=info)
+            message, reply = read_answer(self.request, generation.message, info, v1=self._v1)
+            info = info and with_reason(info, reply)
+            if generation is result.generations[0]:
+                self._next = self.request.retry(reply)
+                for earlier in self.result.generations[:1]:
+                    message.usage_metadata = _sum(earlier.message, message)
             generations.append(ChatGeneration(message=message, generation_info=info))
-        return ChatResult(generations=generations, llm_output=result.llm_output)
+        self.result = ChatResult(generations=generations, llm_output=result.llm_output)
 
-    def gathered(self, chunks: Iterator[ChatGenerationChunk]) -> Iterator[ChatGenerationChunk]:
-        """Return the chunks of an answer that is wanted whole, so that their sum completes no call."""
-        return gathered_chunks(chunks, self._native_calls.as_written()) if self._reads else chunks
+    def begin(self) -> AnswerStream:
+        """Begin to read an answer that arrives in chunks."""
+        self._answer = AnswerStream(self.request, v1=self._v1, after=self._answer)
+        return self._answer
 
-    def feed(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
-        """Read the next chunk of an answer."""
-        self._began = True
-        if not self._reads:
-            yield chunk
-            return
-        if chunk.generation_info:
-            self._chunks.note_end(chunk.generation_info)
-            told = ChatGenerationChunk(message=AIMessageChunk(content=""), generation_info=chunk.generation_info)
-            self._told = self._told + told if self._told else told
-        message = self._blocks.list_content(chunk.message) if self._blocks else chunk.message
-        yield from self._generated(self._chunks.feed(message))
-
-    def flush(self) -> Iterator[ChatGenerationChunk]:
-        """Read the end of an answer.
+    def end(self, answer: AnswerStream) -> Iterator[ChatGenerationChunk]:
+        """Yield the end of a streamed answer; if the model is asked again, its next one follows.
 
         Raises:
-            ValueError: there was none.
+            ValueError: nothing has arrived.
         """
-        if not self._began:
+        if not answer.has_begun:
             raise ValueError(NO_RESPONSE)
-        yield from self._generated(self._chunks.flush())
+        yield from _generated(answer.end())
+        self._next = self.request.retry(answer.reply)
+        if self._next is None:
+            yield from answer.last(is_retried=self.request.retried > 0)
 
-    def release(self) -> Iterator[ChatGenerationChunk]:
-        """Yield what is held back, of an answer that breaks off."""
-        yield from self._generated(self._chunks.release())
-
-    def _generated(self, messages: Iterator[AIMessage]) -> Iterator[ChatGenerationChunk]:
-        """Put what the model tells beside a chunk's message on the next chunk that goes out, once."""
-        for message in messages:
-            told, self._told = self._told, None
-            chunk = as_chunk(message)
-            if self._blocks is not None:  # or LangChain lists the calls of this chunk once more
-                chunk.response_metadata["output_version"] = "v1"
-            yield ChatGenerationChunk(message=chunk, generation_info=told.generation_info if told else None)
+    def _of_tools(self) -> dict[str, Any]:
+        """Return what the model inside is asked with if it gets the tools in its request."""
+        if not self.request.tools:
+            return {}
+        choice: Any = self.request.tool_choice
+        bound: Any = self._model.llm.bind_tools(self.request.tools, tool_choice=None if choice == "auto" else choice)
+        return dict(bound.kwargs)
 
 
-def _whole(result: ChatResult) -> ChatGenerationChunk:
-    """Return a whole answer as one chunk, for a model that does not stream."""
+def _no_id() -> str:
+    return ""
+
+
+def _sum(earlier: BaseMessage, message: AIMessage) -> Any:
+    used = earlier.usage_metadata if isinstance(earlier, AIMessage) else None
+    return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
+
+
+def _summed(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
+    last = ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))
+    result = generate_from_stream(chain(chunks, [last]))
+    [generation] = result.generations
+    if isinstance(generation.message, AIMessage):
+        generation.message = with_errors(generation.message)
+    return result
+
+
+def _generated(messages: Iterator[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
+    return (ChatGenerationChunk(message=message) for message in messages)
+
+
+def _whole(result: ChatResult) -> tuple[BaseMessage, dict[str, Any] | None]:
+    """Return a whole answer as what is fed, for a model that does not stream."""
     generation = result.generations[0]
-    message = generation.message
-    info = {**(result.llm_output or {}), **(generation.generation_info or {})}
-    return ChatGenerationChunk(message=as_chunk(message), generation_info=info or None)
+    return generation.message, {**(result.llm_output or {}), **(generation.generation_info or {})} or None

@@ -3,41 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_validator
 from typing_extensions import Self
 
-from langchain_llama3_tools.chunks import MessageChunks
-from langchain_llama3_tools.invalid import InvalidCalls, OnInvalid
-from langchain_llama3_tools.messages import read_message
-from langchain_llama3_tools.native_calls import NativeCalls
-from langchain_llama3_tools.options import checked_bool, require_fields
-from langchain_llama3_tools.reading import Extractors
+from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, summed
 from langchain_llama3_tools.strict import StrictFormat
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
-    FormatName,
-    Formats,
+    Extractor,
     Limits,
-    OnUnknownTool,
-    new_call_id,
+    ReadOption,
+    ReadOptions,
     render_response_prompt,
     render_tool_prompt,
 )
-from llama3_tools.chat.toolset import kept_toolset
-from llama3_tools.errors import require_str
-from llama3_tools.formats import require_formats
-from llama3_tools.limits import DEFAULT_LIMITS, loaded_limits
-from llama3_tools.strict.check import limits_of_reading
+from llama3_tools.chat import ChatOptions, RepeatedCalls, Reply, Request, kept_chat, read_options
+from llama3_tools.errors import require_bool, require_str
+from llama3_tools.text import escape_invisible
 
-__all__ = ["Llama3JsonToolOutputParser"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Llama3JsonToolOutputParser", "OnInvalid"]
+
+OnInvalid: TypeAlias = Literal["collect", "raise"]
+"""What becomes of a malformed call besides staying in the content: it is collected, or an exception is raised."""
 
 
 class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
@@ -58,10 +58,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     >>> message.tool_calls[0]["name"], message.tool_calls[0]["args"]
     ('get_weather', {'city': 'Paris'})
 
-    A message in which the server has found the calls itself keeps its text as it is.
+    Calls that the server found itself stand after those in the text, and are held to the same rules.
     """
 
-    tools: list[dict[str, Any]] | None = Field(default=None)
+    tools: list[dict[str, Any]] | None = None
     """The tools that may be called, kept as OpenAI tool dicts; `None`: any name may be called.
 
     Give them as anything that LangChain takes for a tool. With tools declared, sample code or data that looks like
@@ -69,39 +69,20 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     on_invalid: OnInvalid = "collect"
     """What becomes of a malformed call, whose text stays in the content in any case.
 
-    `"collect"` adds it to `invalid_tool_calls`, and the details to `response_metadata["rejected_tool_calls"]`;
-    `"text"` does nothing more; `"raise"` raises `OutputParserException`, in a stream at its end."""
-    on_unknown_tool: OnUnknownTool = "text"
-    """With `tools` given, what becomes of a call of any other name: it stays `"text"`, or is a `"call"` all the same,
-    so that an agent can answer it."""
-    coerce_arguments: bool = False
-    """Whether arguments are made to fit the schemas of the `tools`, of which there have to be some: lists, numbers and
-    the like that the model wrote as strings. What was changed, and what does not fit all the same, is in
-    `response_metadata["coerced_arguments"]`."""
-    formats: tuple[FormatName, ...] | None = Field(default=None)
-    """The forms of calls to read, by name, or `"all"`. `None`: what cannot be mistaken for prose, and with `tools`
-    declared the rest, too."""
-    lenient: bool = False
-    """Whether calls under keys that no manual has are read, too."""
-    repair: bool = False
-    """Whether a malformed call of one of the `tools` is repaired where it is closed. It needs `tools`."""
-    split_reasoning: bool = False
-    """Whether `<think>…</think>` is split off the content. It is in `additional_kwargs["reasoning_content"]` then,
-    and with `output_version="v1"` in blocks of the type `reasoning`."""
-    starts_reasoning: bool = False
-    """Whether the model's text begins inside reasoning, as its template ends the prompt with `<think>`. Without it, a
-    call that such a model only thinks of is a call."""
-    limits: Limits = DEFAULT_LIMITS
-    """How deep, how long and how many calls may be. What goes beyond is text, and with `strict` an error."""
+    `"collect"` adds it to `invalid_tool_calls`, and the details to `response_metadata["refused_tool_calls"]`; `"raise"`
+    raises `OutputParserException`, in a stream at its end."""
+    repeated_calls: RepeatedCalls = "report"
+    """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is none and
+    stands in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
     strict: bool = False
     """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
     with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
     multiple: bool = False
     """With `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`."""
-    id_factory: Callable[[], str] = Field(default=new_call_id, exclude=True)
-    """Makes the id of each call; ids must be unique in a conversation. It is not serialized."""
+    options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
+    """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(lenient=True)`."""
 
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     if TYPE_CHECKING:
 
@@ -110,70 +91,40 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             *,
             tools: Iterable[LangChainToolLike] | None = None,
             on_invalid: OnInvalid = "collect",
-            on_unknown_tool: OnUnknownTool = "text",
-            coerce_arguments: bool = False,
-            formats: Formats = None,
-            lenient: bool = False,
-            repair: bool = False,
-            split_reasoning: bool = False,
-            starts_reasoning: bool = False,
-            limits: Limits = DEFAULT_LIMITS,
+            repeated_calls: RepeatedCalls = "report",
             strict: bool = False,
             multiple: bool = False,
-            id_factory: Callable[[], str] = new_call_id,
             name: str | None = None,
+            options: ReadOptions | None = None,
+            **changes: Unpack[ReadOption],
         ) -> None: ...
     else:
 
-        def __init__(self, **options: Any) -> None:
-            require_fields(type(self), options, BaseTransformOutputParser)
-            super().__init__(**options)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set an option. One that does not fit the others raises, and changes nothing."""
-        before, given = dict(self.__dict__), self.model_fields_set.copy()
-        try:
-            super().__setattr__(name, value)
-        except Exception:  # pydantic has set it by then
-            self.__dict__.update(before)
-            self.model_fields_set.intersection_update(given)
-            raise
+        def __init__(self, *, options: ReadOptions | None = None, **changes: Any) -> None:
+            own = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
+            known = [name for name in type(self).model_fields if name not in BaseTransformOutputParser.model_fields]
+            if isinstance(changes.get("limits"), Mapping):  # as `dumps` has written them
+                changes["limits"] = Limits(**changes["limits"])
+            options = read_options(type(self).__name__, options, changes, known)
+            super().__init__(options=options, **own)
 
     @field_validator("tools", mode="before")
     @classmethod
     def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
         return None if tools is None else to_openai_tools(tools)
 
-    _check_bools = field_validator(
-        "coerce_arguments",
-        "lenient",
-        "repair",
-        "split_reasoning",
-        "starts_reasoning",
-        "strict",
-        "multiple",
-        mode="before",
-    )(checked_bool)
-
-    @field_validator("formats", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _check_formats(cls, formats: Formats) -> tuple[str, ...] | None:
-        return require_formats(formats)
-
-    @field_validator("limits", mode="before")
-    @classmethod
-    def _check_limits(cls, limits: object) -> Limits:
-        return loaded_limits(limits)
+    def _check_bools(cls, given: dict[str, Any]) -> dict[str, Any]:
+        require_bool(**{name: given[name] for name in ("strict", "multiple") if name in given})
+        return given
 
     @model_validator(mode="after")
-    def _check_pairs(self) -> Self:
+    def _set_up(self) -> Self:
+        Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
         if self.multiple and not self.strict:
             raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
-        if self.coerce_arguments and self.tools is None:
-            raise ValueError("coerce_arguments=True goes by the schemas of the tools: it takes tools=[…]")
-        if self.strict and (self.formats or self.lenient or self.repair):
-            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
-        self._extractors()
+        self._strict_format()  # which checks that the options go with it
         return self
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -192,11 +143,12 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             message = generation.message
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
-        extractors = self._extractors()
-        invalid_calls = self._invalid_calls(extractors, is_whole=not partial)
-        read = read_message(message, extractors, invalid_calls, self._native_calls(extractors))
-        if invalid_calls.strict is not None:
-            invalid_calls.strict.check_read([read])
+        read, reply = read_answer(self._request(), message, generation.generation_info)
+        if partial:
+            return read.model_copy(update={"invalid_tool_calls": [], "response_metadata": message.response_metadata})
+        if (strict := self._strict_format()) is not None:
+            return strict.read(read, str(message.text))
+        self._require_whole_calls(reply, str(message.text))
         return read
 
     async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -229,11 +181,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
                 text.
         """
-        return super().invoke(_checked(input), config, **kwargs)
+        return super().invoke(_require_output(input), config, **kwargs)
 
     async def ainvoke(self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Read a model's message, or mere text, as `invoke` does."""
-        return await super().ainvoke(_checked(input), config, **kwargs)
+        return await super().ainvoke(_require_output(input), config, **kwargs)
 
     def stream(
         self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any
@@ -281,73 +233,83 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return True
 
     @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The options of reading that differ from the defaults, to be written with the fields."""
+        defaults = ReadOptions()
+        given = {one.name: getattr(self.options, one.name) for one in fields(ReadOptions) if one.name != "id_factory"}
+        changed = {name: value for name, value in given.items() if value != getattr(defaults, name)}
+        return changed | ({"limits": changed["limits"]._asdict()} if "limits" in changed else {})
+
+    @property
     def _type(self) -> str:
         return "llama3_json_tools"
 
     def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
-        chunks = self._read(input)
-        yield from self._held(list(chunks)) if self.strict else chunks  # the last character may break the format
+        if self.strict:  # the last character may break the format
+            yield from self._whole(list(input))
+            return
+        answer = AnswerStream(self._request())
+        try:
+            for output in input:
+                yield from answer.feed(_require_output(output))
+        except Exception:
+            yield from answer.abort()
+            raise
+        yield from self._ending(answer)
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
-        async with aclosing(self._aread(input)) as chunks:
-            if self.strict:
-                for chunk in self._held([chunk async for chunk in chunks]):
-                    yield chunk
-            else:
-                async for chunk in chunks:
-                    yield chunk
-
-    def _held(self, chunks: list[AIMessage]) -> list[AIMessage]:
-        self._strict_format().check_read(chunks)
-        return chunks
-
-    def _read(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
-        chunks = self._chunks()
+        answer = AnswerStream(self._request())
+        outputs: list[str | BaseMessage] = []
         try:
-            for output in outputs:
-                yield from chunks.feed(_checked(output))
-        except Exception:
-            yield from chunks.release()
-            raise
-        yield from chunks.flush()
-
-    async def _aread(self, outputs: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
-        chunks = self._chunks()
-        try:
-            async with aclosing(outputs) as given:
+            async with aclosing(input) as given:
                 async for output in given:
-                    for chunk in chunks.feed(_checked(output)):
-                        yield chunk
+                    outputs.append(_require_output(output))
+                    if not self.strict:
+                        for chunk in answer.feed(outputs.pop()):
+                            yield chunk
         except Exception:
-            for chunk in chunks.release():
+            for chunk in answer.abort():
                 yield chunk
             raise
-        for chunk in chunks.flush():
-            yield chunk
+        ending = self._whole(outputs) if self.strict else self._ending(answer)
+        for message in ending:
+            yield message
 
-    def _chunks(self) -> MessageChunks:
-        extractors = self._extractors()
-        return MessageChunks(extractors, self._invalid_calls(extractors, is_whole=True), self._native_calls(extractors))
+    def _request(self) -> Request:
+        """Return what every answer is read by: it asks for nothing."""
+        strict = self._strict_format()
+        read = strict.options if strict else self.options
+        options = ChatOptions(read=read, prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0)
+        return kept_chat(self.tools, options).request([])
 
-    def _extractors(self) -> Extractors:
-        tools = None if self.tools is None else kept_toolset(self.tools)
-        return Extractors(self, tools, self.formats, limits_of_reading(self.limits) if self.strict else self.limits)
+    def _strict_format(self) -> StrictFormat | None:
+        return StrictFormat(self.tools, self.options, multiple=self.multiple) if self.strict else None
 
-    def _invalid_calls(self, extractors: Extractors, *, is_whole: bool) -> InvalidCalls:
-        names = extractors.tools if self.on_unknown_tool == "text" else None
-        strict = self._strict_format() if self.strict and is_whole else None
-        return InvalidCalls(self.on_invalid if is_whole else "text", self.id_factory, names, strict)
+    def _whole(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
+        """Yield what came in a stream, read as a whole."""
+        chunks = [as_chunk(_require_output(output)) for output in outputs]
+        whole = self.parse_result([ChatGeneration(message=summed(chunks))])
+        yield as_chunk(whole)
 
-    def _strict_format(self) -> StrictFormat:
-        is_open = self.tools is None or self.on_unknown_tool == "call"
-        names = None if is_open else [tool["function"]["name"] for tool in self.tools or ()]
-        return StrictFormat(names, self.multiple, self.limits)
+    def _ending(self, answer: AnswerStream) -> Iterator[AIMessage]:
+        if not answer.has_begun:
+            return
+        yield from answer.end()
+        self._require_whole_calls(answer.reply, answer.written)
+        yield from (chunk.message for chunk in answer.last() if isinstance(chunk.message, AIMessageChunk))
+        yield answer.closing()
 
-    def _native_calls(self, extractors: Extractors) -> NativeCalls:
-        return NativeCalls(self.id_factory, extractors.coercers, self.limits)
+    def _require_whole_calls(self, reply: Reply, written: str) -> None:
+        refused = reply.report.refused
+        if self.on_invalid != "raise" or not refused:
+            return
+        count = "a malformed tool call" if len(refused) == 1 else f"{len(refused)} malformed tool calls"
+        calls = "; ".join(f"{call.name or 'a call'} ({call.reason}): {call.detail}" for call in refused)
+        text = escape_invisible(f"The model wrote {count}: {calls}", exact=True)
+        raise OutputParserException(text, llm_output=written)
 
 
-def _checked(output: object) -> str | BaseMessage:
+def _require_output(output: object) -> str | BaseMessage:
     if isinstance(output, (str, BaseMessage)):
         return output
     hint = "; pass its last message" if isinstance(output, (list, dict)) else ""

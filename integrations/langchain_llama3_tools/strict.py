@@ -2,68 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 
-from langchain_llama3_tools.content import joined_text
-from llama3_tools import Limits, ResponseFormatError
-from llama3_tools.limits import DEFAULT_LIMITS
-from llama3_tools.strict.check import check_response
-from llama3_tools.text.escaping import escape_invisible
+from langchain_llama3_tools.answers import to_call
+from llama3_tools import Extraction, ReadOptions, ResponseFormatError, ToolLike, parse_response
+from llama3_tools.text import escape_invisible
 
 __all__ = ["StrictFormat"]
 
 
-@dataclass(frozen=True, slots=True)
 class StrictFormat:
     """What a message's text has to be."""
 
-    names: Collection[str] | None
-    """The tools that may be called; `None`: any."""
-    multiple: bool = False
-    """Whether the calls stand in an array."""
-    limits: Limits = DEFAULT_LIMITS
-    """How deep, how long and how many calls may be."""
-
-    def check(self, texts: Sequence[str], *, output: str | None = None) -> None:
-        """Raise unless a message is the one object of the format.
-
-        Args:
-            texts: the texts of the message: more than one where another block stands between them.
-            output: all that the model wrote, where reasoning was split off the texts.
+    def __init__(self, tools: Sequence[ToolLike] | None, options: ReadOptions, *, multiple: bool) -> None:
+        """Take the tools and how they are read.
 
         Raises:
-            OutputParserException: it is not. `llm_output` holds the text, `observation` what to tell the model.
+            ValueError: an option does not go with the format.
         """
-        text = "".join(texts)
-        # Each text is read by itself, so that an object in pieces is none.
-        pieces = [text for text in texts if text.strip(" \t\n\r")]
+        if options.formats or options.lenient or options.repair:
+            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
+        is_open = options.on_unknown_tool == "call"
+        if is_open and options.coerce_arguments:
+            raise ValueError('strict=True makes arguments fit for tools that are known: on_unknown_tool is "text"')
+        self.options = replace(options, formats="none")
+        """How the text is read before it is held to the format: its thoughts are split off, if that is asked for."""
+        self._settings: dict[str, Any] = {
+            "tools": None if is_open else tools,
+            "multiple": multiple,
+            "coerce_arguments": options.coerce_arguments,
+            "limits": options.limits,
+            "id_factory": options.id_factory,
+        }
+
+    def read(self, message: AIMessage, written: str) -> AIMessage:
+        """Return a message whose text was held to the format; one in which the server found calls keeps its own.
+
+        Args:
+            message: a message without its thoughts.
+            written: all that the model wrote.
+
+        Raises:
+            OutputParserException: it is not in the format. `llm_output` is what was written, `observation` what to tell
+                the model.
+        """
+        if message.tool_calls:
+            return message
         try:
-            for checked in (text, pieces[0]) if len(pieces) > 1 else (text,):
-                check_response(checked, names=self.names, multiple=self.multiple, limits=self.limits)
+            read: Extraction = parse_response(str(message.text), **self._settings)
         except ResponseFormatError as error:
             observation = f"Your last reply is not in the format: {error.detail}. Reply again, with {error.expected}"
             raise OutputParserException(
                 escape_invisible(f"The model did not keep to the response format: {error}", exact=True),
                 observation=escape_invisible(observation, exact=True),
-                llm_output=text if output is None else output,
+                llm_output=written,
                 send_to_llm=True,
             ) from error
-
-    def check_read(self, read: Sequence[AIMessage]) -> None:
-        """Raise where there was nothing to read, or nothing but calls of the server that cannot be run.
-
-        Args:
-            read: what came of a message: itself, or its chunks.
-
-        Raises:
-            OutputParserException: as `check` has it.
-        """
-        if any(message.tool_calls for message in read):
-            return
-        if not read or any(message.invalid_tool_calls for message in read):
-            contents = (message.content for message in read)
-            self.check([joined_text([content] if isinstance(content, str) else content) for content in contents])
+        return message.model_copy(
+            update={"content": read.content or "", "tool_calls": [to_call(call) for call in read.tool_calls]}
+        )

@@ -9,20 +9,22 @@ from typing import Any, TypeAlias
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from llama3_tools import Tool, ToolDefinitionError
-from llama3_tools.chat.toolset import kept_toolset
-from llama3_tools.tools.declared import read_tool
-from llama3_tools.tools.schema_check import SCHEMA_KEYS
+from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
+from llama3_tools.chat import ToolChat
 
-__all__ = ["LangChainToolLike", "to_openai_tools"]
+__all__ = ["LangChainToolChoice", "LangChainToolLike", "render_llama3_tools", "to_openai_tools"]
 
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
 """A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic, MCP or Bedrock,
 a JSON Schema with a title, or a `llama3_tools.Tool`."""
 
+LangChainToolChoice: TypeAlias = str | bool | Mapping[str, Any] | None
+"""`"auto"` or `None`: the model decides. `"any"`, `"required"` or `True`: it has to call. `"none"`: it cannot.
+A tool's name, or a dict that names one as OpenAI or Anthropic do: it has to call that one."""
+
 _SCHEMA_KEYS = frozenset({"parameters", "properties"})
 """What a tool has that is called with arguments of its own, whatever its `type`."""
-_OTHER_SCHEMA_KEYS = frozenset(SCHEMA_KEYS) - _SCHEMA_KEYS
+_OTHER_SCHEMA_KEYS = frozenset({"input_schema", "inputSchema"})
 """What Anthropic and MCP have in its place. LangChain drops the one of MCP."""
 
 _EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
@@ -45,12 +47,44 @@ def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool =
             JSON Schema.
     """
     _check_is_list(tools)
-    converted = [_to_openai_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+    converted = [_readable(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if allow_repeats:
         untitled = [_untitled(tool) for tool in converted]
         converted = [tool for index, tool in enumerate(converted) if untitled[index] not in untitled[:index]]
-    kept_toolset(converted)  # which checks them
-    return converted
+    return [tool.to_openai() for tool in declare_tools(converted).values()]
+
+
+def render_llama3_tools(
+    tools: Iterable[LangChainToolLike],
+    *,
+    prompt_format: PromptFormat = "json",
+    tool_choice: LangChainToolChoice = None,
+) -> str:
+    """Render all that LangChain takes for a tool into Llama 3.1's prompt for tool calls.
+
+    It belongs in front of the first user message. `Llama3ToolModel` puts it there; this is for a graph of your own.
+
+    >>> def now() -> str:
+    ...     "The time."
+    ...     return "12:00"
+    >>> prompt = render_llama3_tools([now], tool_choice="any")
+    >>> prompt.splitlines()[0][:65]
+    'Given the following functions, please respond with a JSON for a f'
+    >>> prompt.splitlines()[-1]
+    'Call a function in your reply.'
+
+    Args:
+        tools: the tools.
+        prompt_format: the form in which the model is to call.
+        tool_choice: which tool it has to call, if any. With `"none"`, there is nothing to show: the text is empty.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+        ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two have one name, or
+            `tool_choice` is none of them.
+        ValueError: `prompt_format` is none of the formats.
+    """
+    return ToolChat(to_openai_tools(tools), prompt_format=prompt_format).prompt(tool_choice)
 
 
 def _check_is_list(tools: object) -> None:
@@ -59,7 +93,8 @@ def _check_is_list(tools: object) -> None:
         raise TypeError(f"tools must be a list of tools, got {_described(tools)}{': put it in a list' * is_tool}")
 
 
-def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
+def _readable(tool: LangChainToolLike, where: str) -> dict[str, Any]:
+    """Return a tool as a dict that `declare_tools` reads."""
     if isinstance(tool, Tool):
         return tool.to_openai()
     if not (callable(tool) or isinstance(tool, (Mapping, BaseTool))):
@@ -68,7 +103,7 @@ def _to_openai_tool(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         tool = dict(tool)
         function = tool.get("function", tool)
         if isinstance(function, Mapping) and function.keys() & _OTHER_SCHEMA_KEYS:
-            return read_tool(tool, where).to_openai()
+            return tool
         if "function" in tool:
             return copy.deepcopy(tool)
         if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:

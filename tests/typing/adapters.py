@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
@@ -26,18 +27,16 @@ from typing_extensions import assert_type
 
 import langchain_llama3_tools
 import llama_index_llama3_tools
-from langchain_llama3_tools import (
-    CoercedArguments,
-    LangChainToolChoice,
-    LangChainToolLike,
-    MisfitCall,
-    OnInvalid,
-    RejectedToolCall,
-    ToolRole,
-    ToolsIn,
+from langchain_llama3_tools import LangChainToolChoice, LangChainToolLike, OnInvalid
+from llama3_tools import (
+    Formats,
+    Limits,
+    OnUnknownTool,
+    PromptFormat,
+    ReadOptions,
+    Tool,
 )
-from llama3_tools import FormatName, Formats, Limits, OnUnknownTool, PromptFormat, Tool
-from llama3_tools.chat import ChatOptions, RefusedCall, Report
+from llama3_tools.chat import ChatOptions, RefusedCall, Report, ToolRole, ToolsPlace
 from llama_index_llama3_tools import (
     Llama3ToolOutput,
     LlamaIndexToolLike,
@@ -91,7 +90,7 @@ def the_parts_of_a_llama_index_output(output: Llama3ToolOutput) -> None:
 
 def a_langchain_model_with_tools(llm: BaseChatModel) -> Runnable[LanguageModelInput, AIMessage]:
     model = langchain_llama3_tools.Llama3ToolModel(
-        llm, tools_in="system", tool_role="tool", prompt_format="function", on_invalid="raise", on_unknown_tool="text"
+        llm, tools_in="system", tool_role="tool", prompt_format="function", on_unknown_tool="text"
     )
     base: BaseChatModel = model
     assert_type(base.invoke("text"), AIMessage)
@@ -102,16 +101,15 @@ def a_langchain_model_with_tools(llm: BaseChatModel) -> Runnable[LanguageModelIn
 
 def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     llm: BaseChatModel,
-    tools_in: ToolsIn,
+    tools_in: ToolsPlace,
     tool_role: ToolRole,
     prompt_format: PromptFormat,
     on_invalid: OnInvalid,
     on_unknown_tool: OnUnknownTool,
     formats: Formats,
 ) -> langchain_llama3_tools.Llama3ToolModel:
-    assert_type(
-        langchain_llama3_tools.Llama3JsonToolOutputParser(formats=formats).formats, tuple[FormatName, ...] | None
-    )
+    parser = langchain_llama3_tools.Llama3JsonToolOutputParser(formats=formats, on_invalid=on_invalid)
+    assert_type(parser.options, ReadOptions)
     langchain_llama3_tools.Llama3ToolMiddleware(
         formats="all", lenient=True, repair=True, starts_reasoning=True, limits=Limits(max_calls=10)
     )
@@ -120,7 +118,6 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
         tools_in=tools_in,
         tool_role=tool_role,
         prompt_format=prompt_format,
-        on_invalid=on_invalid,
         on_unknown_tool=on_unknown_tool,
         coerce_arguments=False,
         formats=formats,
@@ -142,28 +139,16 @@ async def the_ways_to_ask_a_langchain_model(model: langchain_llama3_tools.Llama3
 
 
 def a_malformed_call_in_langchain(message: AIMessage) -> tuple[str, int]:
-    rejected: list[RejectedToolCall] = message.response_metadata["rejected_tool_calls"]
-    assert_type(rejected[0]["detail"], str)
-    return rejected[0]["name"], rejected[0]["start"]
+    [refused] = message.response_metadata["refused_tool_calls"]
+    [invalid] = message.invalid_tool_calls
+    assert_type(invalid["error"], str | None)
+    return str(invalid["name"]), int(refused["span"][0])
 
 
-def arguments_that_did_not_fit_in_langchain(message: AIMessage) -> tuple[str, str]:
-    coerced: list[CoercedArguments] = message.response_metadata["coerced_arguments"]
-    assert_type(coerced[0]["changes"][0]["path"], str)
-    assert_type(coerced[0]["problems"][0]["message"], str)
-    assert_type(coerced[0].get("deviations"), list[str] | None)
-    assert_type(coerced[0].get("repaired_from"), str | None)
-    misfits: list[MisfitCall] = message.response_metadata["misfit_arguments"]
-    assert_type(misfits[0]["problems"], list[str])
-    return coerced[0]["written"], misfits[0]["id"]
-
-
-def a_langchain_agent(
-    llm: BaseChatModel,
-) -> AgentMiddleware[langchain_llama3_tools.middleware.RepairState]:
-    middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_repairs=2, tools_in="system", coerce_arguments=False)
+def a_langchain_agent(llm: BaseChatModel) -> AgentMiddleware[Any, Any]:
+    middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_retries=2, tools_in="system", coerce_arguments=False)
     create_agent(llm, [get_weather], middleware=[middleware], response_format=City)
-    assert_type(middleware.max_repairs, int)
+    assert_type(middleware.options, ChatOptions)
     return middleware
 
 
@@ -247,7 +232,7 @@ def the_steps_of_a_react_agent(tools: list[BaseTool], messages: list[ChatMessage
 
 def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None:
     langchain_llama3_tools.Llama3ToolModel(chat_model, tools_in="assistant")  # type: ignore[arg-type]
-    langchain_llama3_tools.Llama3ToolMiddleware(max_repairs="once")  # type: ignore[arg-type]
+    langchain_llama3_tools.Llama3ToolMiddleware(max_retries="once")  # type: ignore[arg-type]
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, tools_in="never")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]

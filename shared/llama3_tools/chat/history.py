@@ -72,9 +72,10 @@ def flatten_history(messages: Iterable[Message], options: HistoryOptions | None 
 
     A model's calls become part of its text, in one form, whatever the form in which it wrote them. Results become
     messages of one role, each with its tool's name, and with the arguments if its turn has two of one tool. The results
-    of one turn come in the order of its calls, and in one message, except in the role `tool`. What the model thought in
-    earlier turns is left out. Parts of a content other than text stay as they are, and so do other keys of a message
-    that is not joined with another one.
+    of one turn come in the order of its calls, and in one message, except in the role `tool`. A message that is marked
+    as an error and answers a refused call is what an agent made of it: the model is told what was wrong instead. What
+    the model thought in earlier turns is left out. Parts of a content other than text stay as they are, and so do other
+    keys of a message that is not joined with another one.
 
     >>> call = {"id": "1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     >>> for message in flatten_history([
@@ -105,6 +106,9 @@ class _History:
         self._calls: dict[str, _Called] = {}
         self._places = count()
         self._results: list[ToolResult] = []
+        self._refused: set[str] = set()
+        self._answers_refused = False
+        """Whether an agent has answered a refused call among the results."""
         self._complaints: Callable[[], str] = str
         """Says what was wrong with calls of the last message, if it is the model's."""
 
@@ -113,6 +117,9 @@ class _History:
         if role in _RESULT_ROLES:
             call_id, name = id_of(message.get("tool_call_id")) or "", message.get("name")
             is_error = message.get("is_error") is True
+            if is_error and call_id in self._refused:
+                self._answers_refused = True
+                return
             self._results.append(ToolResult(call_id, name, message.get("content"), is_error, message))
             return
         parts = split_message(message)
@@ -130,13 +137,15 @@ class _History:
     def end_results(self) -> None:
         """Write the results of one turn, in the order of its calls; those of no known call come last."""
         results, self._results = self._results, []
-        if not results:
+        is_answered, self._answers_refused = bool(results) or self._answers_refused, False
+        complaints = self._complaints() if is_answered else ""
+        if not results and not complaints:
             return
         results.sort(key=lambda result: self._calls[result.id].place if result.id in self._calls else sys.maxsize)
         contents = [self._content(result) for result in results]
-        if complaints := self._complaints():
-            contents[-1] = _joined([contents[-1], complaints])
-        role = self._options.tool_role
+        if complaints:
+            contents[-1:] = [_joined([*contents[-1:], complaints])]
+        role = self._options.tool_role if results else "user"
         if role != "tool":
             self.written.append({"role": role, "content": _joined(contents)})
             return
@@ -160,6 +169,7 @@ class _History:
         refused = parts.rest.get(REFUSED)
         if isinstance(refused, list):
             listed = [call for call in refused if isinstance(call, Mapping) and isinstance(call.get("told"), str)]
+            self._refused |= {str(call.get("id")) for call in listed}
             return partial(render_complaints, [(call.get("name") or None, call["told"]) for call in listed])
         text = "".join(text for text in parts.content if isinstance(text, str))
         return partial(self._options.complaints, text, {call.name for call in parts.calls})

@@ -31,7 +31,7 @@ class ChatOption(ReadOption, total=False):
     read: ReadOptions
     tools_in: ToolsPlace
     tool_role: ToolRole
-    prompt_format: PromptFormat
+    prompt_format: PromptFormat | None
     repeated_calls: RepeatedCalls
     max_retries: int
 
@@ -62,8 +62,10 @@ class ChatOptions:
     tool_role: ToolRole = "user"
     """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
     OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
-    prompt_format: PromptFormat = "json"
-    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too."""
+    prompt_format: PromptFormat | None = "json"
+    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. `None`: the
+    model was not asked here, as where answers are read alone. Then `read.formats` are all that is read, and calls are
+    written as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats one of those directly before it, with text in between: with `"report"`, it
     does not run again; with `"keep"`, it does."""
@@ -74,8 +76,10 @@ class ChatOptions:
         """Check the options."""
         if not isinstance(self.read, ReadOptions):
             raise TypeError(f"read is a ReadOptions, not {a_type(self.read)}")
-        words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "prompt_format": PromptFormat}
-        for name, kind in {**words, "repeated_calls": RepeatedCalls}.items():
+        words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls}
+        if self.prompt_format is not None:
+            words["prompt_format"] = PromptFormat
+        for name, kind in words.items():
             if getattr(self, name) not in get_args(kind):
                 known = ", ".join(f'"{word}"' for word in get_args(kind))
                 raise ValueError(f"{name} is one of {known}; not {getattr(self, name)!r}")

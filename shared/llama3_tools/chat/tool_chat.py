@@ -22,7 +22,7 @@ from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.errors import a_type
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
-from llama3_tools.prompts import render_tool_prompt
+from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -83,6 +83,7 @@ class ToolChat:
     ) -> None:
         self.options = options
         """How conversations are held."""
+        self._prompt_format: PromptFormat = options.prompt_format or "json"
         self._declared = declared
         self._tools = tools = declared or {}
         self._names = names
@@ -172,12 +173,13 @@ class ToolChat:
         return chat
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
-        prompt_format = self.options.prompt_format
+        prompt_format = self._prompt_format
         if readable is None:
             read = replace(read, on_unknown_tool="call", coerce_arguments=False)
         may_call = readable is None or readable
-        formats = formats_asked_for(prompt_format, read.formats, tools=tools) if may_call else "none"
-        options = replace(read, formats=formats)
+        if self.options.prompt_format is not None:
+            read = replace(read, formats=formats_asked_for(prompt_format, read.formats, tools=tools))
+        options = read if may_call else replace(read, formats="none")
         extractor = without_start = Extractor(readable, options=options)
         if read.starts_reasoning:
             without_start = Extractor(readable, options=replace(options, starts_reasoning=False))
@@ -204,7 +206,7 @@ class ToolChat:
             return ""
         if tool_choice not in self._prompts:
             self._prompts[tool_choice] = render_tool_prompt(
-                self._shown.values(), prompt_format=self.options.prompt_format, tool_choice=tool_choice
+                self._shown.values(), prompt_format=self._prompt_format, tool_choice=tool_choice
             )
         return self._prompts[tool_choice]
 
@@ -212,7 +214,7 @@ class ToolChat:
         is_in_request = self.options.tools_in == "request"
         return HistoryOptions(
             tool_role=self.options.tool_role,
-            prompt_format=self.options.prompt_format,
+            prompt_format=self._prompt_format,
             shown_name=self._names.allowed if is_in_request else str,
             misfits=partial(self._misfits, accepts=accepts),
             complaints=self._complaints,
@@ -223,7 +225,7 @@ class ToolChat:
 
     def _misfit_told(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
         shown = self._shown[name]
-        prompt_format = self.options.prompt_format
+        prompt_format = self._prompt_format
         return misfit_complaint(
             shown.name, problems, schema=shown.parameters, arguments=arguments, prompt_format=prompt_format
         )
@@ -236,7 +238,7 @@ class ToolChat:
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
         attempts = readers.told(extractor.extract(text))
-        prompt_format = self.options.prompt_format
+        prompt_format = self._prompt_format
         return render_complaints(
             (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format))
             for one in attempts

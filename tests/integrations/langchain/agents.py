@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
+import dataclasses
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +20,8 @@ from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import CHAT, answer_error, api
 from langchain_llama3_tools import Llama3ToolMiddleware
+from llama3_tools import ReadOptions
+from llama3_tools.chat import ChatOptions
 
 
 @tool
@@ -108,7 +110,8 @@ in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, strea
 
 def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
     """Return an agent with the middleware, and whatever goes before that."""
-    own = {key: options.pop(key) for key in inspect.signature(Llama3ToolMiddleware).parameters if key in options}
+    known = {one.name for kind in (ChatOptions, ReadOptions) for one in dataclasses.fields(kind)}
+    own = {key: options.pop(key) for key in list(options) if key in known}
     middleware = [*options.pop("before", ()), Llama3ToolMiddleware(**own)]
     return create_agent(chat_openai(server), list(tools or (get_weather, add)), middleware=middleware, **options)
 

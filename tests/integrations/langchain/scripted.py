@@ -74,12 +74,18 @@ def streamed(parser: Runnable[Any, AIMessage], chunks: Sequence[str | BaseMessag
 
 
 def fields(message: BaseMessage) -> dict[str, Any]:
-    """Return all fields of a message, without the numbers by which LangChain merges the blocks of chunks."""
+    """Return all fields of a message, without what LangChain's sum of chunks has no room for, or adds.
+
+    It numbers blocks, and knows no error of an invalid call. A block without text leaves nothing behind in a stream.
+    """
     dumped = message.model_dump()
+    for call in dumped.get("invalid_tool_calls", ()):
+        del call["error"]
     if isinstance(message.content, list):
         dumped["content"] = [
             {key: value for key, value in block.items() if key != "index"} if isinstance(block, dict) else block
             for block in message.content
+            if not (isinstance(block, dict) and block.get("text") == "")
         ]
     return dumped
 

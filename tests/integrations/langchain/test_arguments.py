@@ -108,15 +108,13 @@ class TestTheParser:
             expected = parser().invoke(summed(chunks))
             assert fields(summed(out)) == fields(expected)
             assert [made["args"] for made in expected.tool_calls] == [TYPED, {"days": "soon"}]
-            assert [len(chunk.response_metadata.get("coerced_arguments", ())) for chunk in out].count(1) == 2
+            told = [chunk.response_metadata.get("coerced_arguments") for chunk in out]
+            assert [len(entries) for entries in told if entries] == [2]
 
     def test_calls_that_the_server_found_are_made_to_fit_as_well(self) -> None:
         message = summed(streamed(parser(), native(WRITTEN[:9], WRITTEN[9:])))
         assert message.tool_calls[0]["args"] == TYPED
         assert message.response_metadata["coerced_arguments"][0]["written"] == WRITTEN
-        compact = json.dumps(json.loads(WRITTEN), separators=(",", ":"))
-        sent_so = summed(streamed(parser(), native(compact)))
-        assert sent_so.response_metadata == message.response_metadata
         whole = AIMessage("", tool_calls=[{"name": "plan", "args": json.loads(WRITTEN), "id": "a"}])
         assert parser().invoke(whole).tool_calls == message.tool_calls
         assert parser().invoke(whole).response_metadata == message.response_metadata
@@ -133,7 +131,7 @@ class TestTheParser:
             assert parser().invoke(message) == message
 
     def test_it_takes_tools(self) -> None:
-        with pytest.raises(ValidationError, match=r"coerce_arguments=True goes by the schemas of the tools"):
+        with pytest.raises(ValidationError, match=r"coerce_arguments goes by the schemas of the tools"):
             Llama3JsonToolOutputParser(coerce_arguments=True)
 
 

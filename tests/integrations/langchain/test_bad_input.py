@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, get_args
 
 import pytest
@@ -237,48 +238,37 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("option", "error", "message"),
         [
-            ({"tools_in": "first"}, ValueError, 'tools_in is "user" or "system", not \'first\''),
-            ({"tool_role": "function"}, ValueError, 'tool_role is "user", "tool" or "ipython", not \'function\''),
-            ({"prompt_format": "xml"}, ValueError, 'prompt_format is "json"'),
-            ({"prompt_format": None}, ValueError, ", not None"),
+            ({"tools_in": "first"}, ValueError, 'tools_in is one of "user", "system", "request"; not \'first\''),
+            ({"tool_role": "function"}, ValueError, 'tool_role is one of "user", "tool", "ipython"; not \'function\''),
+            ({"prompt_format": "xml"}, ValueError, 'prompt_format is one of "json"'),
             ({"on_unknown_tool": "drop"}, ValueError, 'on_unknown_tool is "text" or "call", not \'drop\''),
-            ({"max_repairs": -1}, ValueError, "max_repairs is 0 or more, not -1"),
-            ({"max_repairs": "1"}, TypeError, "max_repairs is a whole number, not '1'"),
-            ({"max_repairs": True}, TypeError, "max_repairs is a whole number, not True"),
+            ({"max_retries": -1}, ValueError, "max_retries is 0 or more, not -1"),
+            ({"max_retries": "1"}, TypeError, "max_retries is a whole number, not '1'"),
+            ({"max_retries": True}, TypeError, "max_retries is a whole number, not True"),
             ({"id_factory": "call_1"}, TypeError, "id_factory is called without arguments for each id"),
             ({"lenient": None}, TypeError, "lenient is True or False, not None"),
             ({"split_reasoning": "x"}, TypeError, "split_reasoning is True or False, not 'x'"),
             ({"starts_reasoning": 1}, TypeError, "starts_reasoning is True or False, not 1"),
             ({"coerce_arguments": "often"}, TypeError, "coerce_arguments is True or False, not 'often'"),
             ({"repair": "no"}, TypeError, "repair is True or False, not 'no'"),
-            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid', only tools_in, "),
+            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid', only options, read, tools_in, "),
         ],
     )
-    def test_of_the_middleware_when_it_is_made(self, option: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
-        with pytest.raises(error) as raised:
-            Llama3ToolMiddleware(**option)
-        assert message in str(raised.value)
+    def test_of_the_middleware_and_the_model_when_they_are_made(
+        self,
+        option: Any,  # noqa: ANN401
+        error: type[Exception],
+        message: str,
+    ) -> None:
+        for make in (Llama3ToolMiddleware, partial(Llama3ToolModel, FakeListChatModel(responses=[]))):
+            with pytest.raises(error) as raised:
+                make(**option)
+            assert message in str(raised.value)
 
     @pytest.mark.parametrize(
         ("option", "message"),
         [
-            ({"tools_in": "first"}, "tools_in\n  Input should be 'user' or 'system'"),
-            ({"tool_role": "function"}, "tool_role\n  Input should be 'user', 'tool' or 'ipython'"),
-            ({"prompt_format": "xml"}, "prompt_format\n  Input should be 'json'"),
-            ({"on_invalid": "drop"}, "on_invalid\n  Input should be 'collect', 'text' or 'raise'"),
-            ({"on_unknown_tool": "drop"}, "on_unknown_tool\n  Input should be 'text' or 'call'"),
-            ({"id_factory": "call_1"}, "id_factory\n  Input should be callable"),
-        ],
-    )
-    def test_of_the_model_too(self, option: Any, message: str) -> None:  # noqa: ANN401
-        with pytest.raises(ValidationError) as raised:
-            Llama3ToolModel(FakeListChatModel(responses=[]), **option)
-        assert message in str(raised.value)
-
-    @pytest.mark.parametrize(
-        ("option", "message"),
-        [
-            ("temperature", "has no option 'temperature', only .*on_invalid, .*id_factory$"),
+            ("temperature", "has no option 'temperature', only .*on_unknown_tool, .*id_factory$"),
             ("leninet", r"has no option 'leninet', only .*; did you mean 'lenient'\?$"),
         ],
     )

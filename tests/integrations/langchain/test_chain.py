@@ -21,7 +21,7 @@ from langchain_core.runnables import ConfigurableField, Runnable
 
 from integrations.langchain.scripted import CALL, ScriptedChatModel, as_text_chunks, counted_ids, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser
-from llama3_tools import Limits
+from llama3_tools import Limits, ReadOptions
 
 ANSWER = f"Let me check. {CALL} One moment."
 PROMPT = ChatPromptTemplate.from_messages([("user", "{question}")])
@@ -37,7 +37,7 @@ def check(message: AIMessage) -> None:
     assert message.content == "Let me check. One moment."
     assert [(call["name"], call["args"]) for call in message.tool_calls] == [("get_weather", {"city": "Paris"})]
     assert message.usage_metadata == {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
-    assert message.response_metadata["finish_reason"] == "stop"
+    assert message.response_metadata["finish_reason"] == "tool_calls"
     assert message.id == "chatcmpl-1"
 
 
@@ -130,16 +130,17 @@ class TestConfiguration:
 
     def test_configurable_fields(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}]).configurable_fields(
-            on_unknown_tool=ConfigurableField(id="unknown")
+            options=ConfigurableField(id="reading")
         )
         assert parser.invoke(CALL).tool_calls == []
-        assert len(parser.invoke(CALL, {"configurable": {"unknown": "call"}}).tool_calls) == 1
+        reading = ReadOptions(on_unknown_tool="call")
+        assert len(parser.invoke(CALL, {"configurable": {"reading": reading}}).tool_calls) == 1
 
     def test_a_retry_that_has_nothing_to_do(self) -> None:
         assert len(Llama3JsonToolOutputParser().with_retry().invoke(CALL).tool_calls) == 1
 
     def test_copies(self) -> None:
-        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="text")
+        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="raise", lenient=True)
         unpickled = pickle.loads(pickle.dumps(parser))  # noqa: S301 (pickled in the same line)
         for other in (unpickled, copy.deepcopy(parser), parser.model_copy()):
             assert other == parser
@@ -148,7 +149,8 @@ class TestConfiguration:
 
     def test_it_shows_what_differs_from_the_defaults(self) -> None:
         assert repr(Llama3JsonToolOutputParser()) == "Llama3JsonToolOutputParser()"
-        assert repr(Llama3JsonToolOutputParser(on_invalid="raise")) == "Llama3JsonToolOutputParser(on_invalid='raise')"
+        parser = Llama3JsonToolOutputParser(on_invalid="raise", lenient=True)
+        assert repr(parser) == "Llama3JsonToolOutputParser(on_invalid='raise', options=ReadOptions(lenient=True))"
 
 
 class TestSerialization:

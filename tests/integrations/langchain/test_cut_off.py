@@ -33,7 +33,7 @@ def parsed(llm: Any) -> Any:  # noqa: ANN401 (a chain)
 
 
 def wrapped(llm: Any) -> Any:  # noqa: ANN401 (the same)
-    return Llama3ToolModel(llm).bind_tools([get_weather])
+    return Llama3ToolModel(llm, max_retries=0).bind_tools([get_weather])
 
 
 @ENDS
@@ -56,18 +56,6 @@ def test_of_messages(content: Any, key: str, reason: str, is_called: bool):  # n
     check(parser.invoke(AIMessage(content, response_metadata={key: reason})), is_called=is_called)
     chunks = [AIMessageChunk(content), AIMessageChunk("", response_metadata={key: reason})]
     check(summed(parser.transform(iter(chunks))), is_called=is_called)
-
-
-def test_a_limit_ends_the_last_text_alone():
-    image = {"type": "image", "url": "…"}
-    text = {"type": "text", "text": OPEN}
-    ended = {"finish_reason": "length"}
-    parser = Llama3JsonToolOutputParser()
-    message = parser.invoke(AIMessage([text, image, text], response_metadata=ended))
-    chunks = [AIMessageChunk([text]), AIMessageChunk([image]), AIMessageChunk([text], response_metadata=ended)]
-    for read in (message, summed(parser.transform(iter(chunks)))):
-        assert [call["name"] for call in read.tool_calls] == ["get_weather"]
-        assert read.text == OPEN
 
 
 class Telling(ScriptedChatModel):

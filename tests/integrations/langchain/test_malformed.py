@@ -1,4 +1,4 @@
-"""Malformed calls: text in the content, and collected, or nothing more, or an exception."""
+"""Malformed calls: text in the content, and collected, or an exception."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from integrations.langchain.scripted import (
     as_block_chunks,
     as_text_chunks,
     counted_ids,
+    fields,
     streamed,
     summed,
 )
@@ -81,24 +82,24 @@ class TestCollected:
         assert message.content == output
         assert message.tool_calls == []
         args = json.dumps(output[slice(*rejection.span)])
-        assert message.invalid_tool_calls == [invalid_tool_call(name="get_weather", args=args, id="call_0", error=None)]
+        error = f"{rejection.reason}: {rejection.detail}"
+        [collected] = message.invalid_tool_calls
+        assert collected == invalid_tool_call(name="get_weather", args=args, id="call_0", error=error)
 
     def test_the_details_are_in_the_response_metadata(self, attempt: str) -> None:
         output = f"Well, {attempt}"
         [rejection] = extract(output).rejections
         message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
-        start, end = rejection.span
-        assert message.response_metadata["rejected_tool_calls"] == [
-            {
-                "id": "call_0",
-                "name": "get_weather",
-                "reason": rejection.reason.value,
-                "detail": rejection.detail,
-                "text": output[start:end],
-                "start": start,
-                "end": end,
-            }
-        ]
+        [refused] = message.response_metadata["refused_tool_calls"]
+        assert refused.pop("told").startswith("The call")
+        assert refused == {
+            "id": "call_0",
+            "name": "get_weather",
+            "reason": rejection.reason.value,
+            "detail": rejection.detail,
+            "text": output[slice(*rejection.span)],
+            "span": list(rejection.span),
+        }
 
     def test_no_sum_of_chunks_makes_a_call_of_it(self, attempt: str) -> None:
         output = f"Well, {CALL} {attempt}"
@@ -108,15 +109,9 @@ class TestCollected:
                 out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
                 message = summed([AIMessageChunk(content=""), *out, AIMessageChunk(content="")])
                 assert message.tool_calls == expected.tool_calls
-                assert message.invalid_tool_calls == expected.invalid_tool_calls
-                rejected = message.response_metadata["rejected_tool_calls"]
-                assert rejected == expected.response_metadata["rejected_tool_calls"]
-
-    def test_it_is_left_alone_when_asked(self, attempt: str) -> None:
-        assert Llama3JsonToolOutputParser(on_invalid="text").invoke(f"Well, {attempt}") == AIMessage(f"Well, {attempt}")
-        for pieces in ([attempt], list(attempt)):
-            message = summed(streamed(Llama3JsonToolOutputParser(on_invalid="text"), pieces))
-            assert message == AIMessage(attempt)
+                assert fields(message)["invalid_tool_calls"] == fields(expected)["invalid_tool_calls"]
+                refused = message.response_metadata["refused_tool_calls"]
+                assert refused == expected.response_metadata["refused_tool_calls"]
 
     def test_it_raises_when_asked(self, attempt: str) -> None:
         output = f"Well, {CALL} {attempt}"
@@ -188,8 +183,8 @@ def test_in_blocks_the_places_count_from_the_start_of_the_message_s_text() -> No
     image = {"type": "image_url", "image_url": {"url": "data:,"}}
     message = AIMessage(content=[{"type": "text", "text": "See: "}, image, {"type": "text", "text": f"and {CUT_OFF}"}])
     read = Llama3JsonToolOutputParser().invoke(message)
-    [rejected] = read.response_metadata["rejected_tool_calls"]
-    assert message.text[rejected["start"] : rejected["end"]] == rejected["text"] == CUT_OFF
+    [refused] = read.response_metadata["refused_tool_calls"]
+    assert message.text[slice(*refused["span"])] == refused["text"] == CUT_OFF
     with pytest.raises(OutputParserException) as raised:
         Llama3JsonToolOutputParser(on_invalid="raise").invoke(message)
     assert raised.value.llm_output == message.text

@@ -38,8 +38,7 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
-from langchain_llama3_tools.native_calls import NativeCalls
-from langchain_llama3_tools.native_messages import settled
+from llama3_tools.chat import ChatOptions
 
 BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
 
@@ -166,57 +165,60 @@ class TestStructuredAnswers:
         assert result["structured_response"] == Forecast(city="Paris", degrees=21)
 
     def test_a_model_that_never_calls_ends_with_its_text(self) -> None:
-        with serving("21 degrees.") as server:
+        with serving("21 degrees.", "21 degrees.") as server:
             result = agent_on(server, response_format=Forecast).invoke(QUESTION)
         assert result["messages"][-1].text == "21 degrees."
         assert result.get("structured_response") is None
 
 
 NAMED_LAST = [
-    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "unknown"),
+    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "a tool"),
     ("<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>", "get_weather"),
-    ('<tool_call>\n{"arguments": {"city": "Par', "unknown"),
+    ('<tool_call>\n{"arguments": {"city": "Par', "a tool"),
 ]
 """As Hermes orders a call, in JSON that is none, and the tool that the model is told about."""
 
 
-class TestRepairs:
+class TestRetries:
+    """What the model is told, and how often, is the chat layer's; here, that an agent goes on with it."""
+
     @in_every_way
     def test_a_malformed_call_goes_back_with_what_was_wrong(self, run: Run) -> None:
         with serving(f"Hm. {BROKEN}", PARIS, "Sunny.") as server:
             messages = run(agent_on(server))["messages"]
-        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
         assert messages[-1].text == "Sunny."
-        assert messages[2].status == "error"
+        assert messages[1].text == ("" if run in {invoked, awaited} else f"Hm. {BROKEN}")
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f"Hm. {BROKEN}")
         assert complaint[0] == "user"
-        assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
-        detail = messages[1].response_metadata["rejected_tool_calls"][0]["detail"]
-        assert detail in complaint[1]
+        assert complaint[1].startswith("Error of get_weather: The call is cut off, and was not run: ")
         assert complaint[1].endswith(
             'in the form {"name": "get_weather", "parameters": {"example_name": "example_value"}}'
         )
+        assert "cut off" not in conversations(server)[2][-1][1], "it is told of a call once"
 
     @in_every_way
     @pytest.mark.parametrize(("broken", "named"), NAMED_LAST)
     def test_so_does_one_in_a_tag_that_names_its_tool_last(self, run: Run, broken: str, named: str) -> None:
         with serving(broken, PARIS, "Sunny.") as server:
             messages = run(agent_on(server))["messages"]
-        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
         assert messages[-1].text == "Sunny."
         written, complaint = conversations(server)[1][-2:]
         assert written == ("assistant", broken)
-        assert complaint[1].startswith(f"Error of {named}: The call is malformed, and was not run: ")
+        fault = "malformed" if broken.endswith(">") else "cut off"
+        assert complaint[1].startswith(f"Error of {named}: The call is {fault}, and was not run: ")
 
     @in_every_way
-    @pytest.mark.parametrize("max_repairs", [0, 1, 3])
-    def test_it_ends_after_so_many(self, run: Run, max_repairs: int) -> None:
+    @pytest.mark.parametrize("max_retries", [0, 1, 3])
+    def test_it_ends_after_so_many(self, run: Run, max_retries: int) -> None:
         with serving(*[BROKEN] * 9) as server:
-            messages = run(agent_on(server, max_repairs=max_repairs))["messages"]
-        assert len(conversations(server)) == 1 + max_repairs
-        assert messages[-1].text == BROKEN
-        assert len(messages[-1].invalid_tool_calls) == 1
+            messages = run(agent_on(server, max_retries=max_retries))["messages"]
+        assert len(conversations(server)) == 1 + max_retries
+        assert messages[-1].text.endswith(BROKEN)
+        [invalid] = messages[-1].invalid_tool_calls
+        [refused] = messages[-1].response_metadata["refused_tool_calls"]
+        assert (invalid["id"], invalid["name"]) == (refused["id"], refused["name"])
 
     def test_a_good_call_in_between_counts_anew(self) -> None:
         with serving(BROKEN, PARIS, BROKEN, PARIS, "Sunny.", BROKEN, "Yes.") as server:
@@ -226,37 +228,13 @@ class TestRepairs:
             assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Yes."
         assert len(conversations(server)) == 7
 
-    def test_the_last_repair_is_the_last_of_its_run_only(self) -> None:
-        with serving(BROKEN, BROKEN, BROKEN, PARIS, "Sunny.") as server:
-            agent = agent_on(server, checkpointer=InMemorySaver())
-            config = {"configurable": {"thread_id": "1"}}
-            assert agent.invoke(QUESTION, config)["messages"][-1].text == BROKEN
-            assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Sunny."
-
-    @pytest.mark.parametrize("run", [invoked, awaited])
-    def test_a_run_that_was_aborted_within_a_repair_does_not_count(self, run: Any) -> None:  # noqa: ANN401
-        aborted = Turn(pieces=("Hm. ",), breaks=True)
-        with serving(BROKEN, aborted, BROKEN, PARIS, "Sunny.") as server:
-            agent = agent_on(server, checkpointer=InMemorySaver())
-            config = {"configurable": {"thread_id": "1"}}
-            with pytest.raises(Exception, match="the answer broke off"):
-                run(agent, QUESTION, config)
-            assert agent.get_state(config).values["llama3_repairs"] == 1
-            assert run(agent, {"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Sunny."
-
-    def test_a_good_call_beside_a_malformed_one_counts_anew_too(self) -> None:
-        with serving(BROKEN, f"{PARIS}; {BROKEN}", BROKEN, PARIS, "Sunny.") as server:
-            assert agent_on(server).invoke(QUESTION)["messages"][-1].text == "Sunny."
-
-    def test_one_beside_a_good_call_is_answered_while_that_runs(self) -> None:
+    def test_one_beside_a_good_call_is_told_with_its_result(self) -> None:
         with serving(f"{PARIS}; {BROKEN}", "Sunny.") as server:
             messages = agent_on(server).invoke(QUESTION)["messages"]
         assert len(conversations(server)) == 2
         assert messages[-1].text == "Sunny."
         results = conversations(server)[1][-1][1]
-        assert results.startswith(
-            "Result of get_weather: sunny in Paris\n\nError of get_weather: The call is malformed"
-        )
+        assert results.startswith("Result of get_weather: sunny in Paris\n\nError of get_weather: The call is cut off")
 
     def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
         with serving(BROKEN, BROKEN, "Hello again.") as server:
@@ -267,53 +245,30 @@ class TestRepairs:
         assert messages[-1].text == "Hello again."
         assert conversations(server)[-1][-1] == ("user", "Hello?")
 
-    def test_an_answer_that_is_cut_off_is_malformed_too(self) -> None:
+    @in_every_way
+    def test_an_answer_that_is_cut_off_is_sent_back_too(self, run: Run) -> None:
         cut = Turn(pieces=cut_at(BROKEN, 10), finish_reason="length")
         with serving(cut, cut) as server:
-            messages = agent_on(server).invoke(QUESTION)["messages"]
+            messages = run(agent_on(server))["messages"]
         assert messages[-1].response_metadata["finish_reason"] == "length"
         assert len(conversations(server)) == 2
 
-    def test_a_call_that_the_server_could_not_read(self) -> None:
-        invalid = {"name": None, "args": "{", "id": None, "error": "no JSON", "type": "invalid_tool_call"}
-        answer = AIMessage("", invalid_tool_calls=[invalid])
-        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
-        assert update is not None
-        [complaint] = update["messages"]
-        assert (update["jump_to"], complaint.name, complaint.status) == ("model", "unknown", "error")
-        assert "was not run: no JSON. Write all" in complaint.content
-        assert complaint.tool_call_id
+    @in_every_way
+    def test_the_usage_of_all_answers_is_counted(self, run: Run) -> None:
+        usage = UsageMetadataCallbackHandler()
+        turns = [Turn(pieces=(answer,), prompt_tokens=10) for answer in (BROKEN, PARIS, "Sunny.")]
+        with serving(*turns) as server:
+            messages = run(agent_on(server), QUESTION, {"callbacks": [usage]})["messages"]
+        assert [message.usage_metadata["total_tokens"] for message in messages if message.type == "ai"] == [22, 11]
+        assert usage.usage_metadata["llama3.1"]["total_tokens"] == 33
 
-    def test_a_call_of_the_server_without_a_name_is_told_to_have_none(self) -> None:
-        unnamed = {"name": "", "args": {"city": "Paris"}, "id": "a", "type": "tool_call"}
-        given = AIMessage("", tool_calls=[unnamed])
-        answer = settled(given, NativeCalls(counted_ids()))
-        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
-        assert update is not None
-        assert update["messages"][0].content == (
-            "The call is malformed, and was not run: it has no name of a tool. Write all of it again, in the form "
-            '{"name": "example_function_name", "parameters": {"example_name": "example_value"}}'
-        )
-
-    def test_what_is_told_of_many_calls_is_looked_up_and_not_searched_for(self) -> None:
-        looks = 0
-
-        class Entry(dict[str, Any]):
-            def __getitem__(self, key: str) -> object:
-                nonlocal looks
-                looks += key == "id"
-                return super().__getitem__(key)
-
-        ids = [str(number) for number in range(50)]
-        invalid = [{"name": "f", "args": "{", "id": id_, "error": None, "type": "invalid_tool_call"} for id_ in ids]
-        rejected = [Entry(id=id_, reason="too_deep", detail=f"{id_} levels") for id_ in ids]
-        rejected.append(Entry(id="1", reason="malformed", detail="another one of that id"))
-        answer = AIMessage("", invalid_tool_calls=invalid, response_metadata={"rejected_tool_calls": rejected})
-        update = Llama3ToolMiddleware().after_model({"messages": [answer]}, None)  # type: ignore[arg-type]
-        assert update is not None
-        for id_, complaint in zip(ids, update["messages"], strict=True):
-            assert f"beyond a limit, and was not run: {id_} levels." in complaint.content
-        assert looks <= 2 * len(ids)
+    def test_in_a_stream_the_answers_are_one_message(self) -> None:
+        with serving(f"Hm. {BROKEN}", f"Again: {PARIS}", "Sunny.") as server:
+            items = list(agent_on(server).stream(QUESTION, stream_mode="messages"))
+        chunks = [chunk for chunk, _ in items if isinstance(chunk, AIMessageChunk)]
+        ids = list(dict.fromkeys(chunk.id for chunk in chunks))
+        texts = ["".join(str(chunk.text) for chunk in chunks if chunk.id == one) for one in ids]
+        assert texts == [f"Hm. {BROKEN}\n\nAgain:", "Sunny."]
 
 
 class TestAmongOthers:
@@ -325,29 +280,28 @@ class TestAmongOthers:
         assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
 
     @pytest.mark.parametrize(
-        ("options", "of_the_model", "ignored"),
+        ("options", "of_the_model", "is_told"),
         [
-            ({"tools_in": "system", "lenient": True}, {}, "tools_in='system', lenient=True"),
-            ({"formats": "json"}, {"formats": ["tool"]}, r"formats=\('json',\)"),
-            ({"coerce_arguments": False}, {}, "coerce_arguments=False"),
-            ({"split_reasoning": True, "max_repairs": 3}, {"split_reasoning": True}, None),
-            ({}, {"split_reasoning": True, "coerce_arguments": False}, None),
+            ({"tools_in": "system", "lenient": True}, {}, True),
+            ({"formats": "json"}, {"formats": ["tool"]}, True),
+            ({"coerce_arguments": False}, {}, True),
+            ({"split_reasoning": True}, {"split_reasoning": True}, False),
+            ({}, {"split_reasoning": True, "coerce_arguments": False}, False),
         ],
     )
     @pytest.mark.parametrize("run", [invoked, awaited])
     def test_options_that_such_a_model_does_not_heed_are_told_of(
-        self, run: Run, options: dict[str, Any], of_the_model: dict[str, Any], ignored: str | None
+        self, run: Run, options: dict[str, Any], of_the_model: dict[str, Any], is_told: bool
     ) -> None:
         with serving("Sunny.") as server:
             model = Llama3ToolModel(chat_openai(server), **of_the_model)
             agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
-            told = (
-                pytest.warns(UserWarning, match=f"own options count: {ignored} of Llama3Tool")
-                if ignored
-                else nullcontext()
-            )
-            with told:
+            with pytest.warns(UserWarning, match="whose own options count") if is_told else nullcontext():
                 assert run(agent)["messages"][-1].text == "Sunny."
+
+    def test_its_options_may_come_in_one_value(self) -> None:
+        options = ChatOptions(tools_in="system", max_retries=0)
+        assert Llama3ToolMiddleware(options, max_retries=2).options == ChatOptions(tools_in="system", max_retries=2)
 
     def test_without_the_middleware_a_wrapped_model_is_enough(self) -> None:
         with serving(PARIS, "Sunny.") as server:

@@ -10,7 +10,6 @@ from typing import Any, TypedDict
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
-from langchain_core.exceptions import OutputParserException
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import (
@@ -204,14 +203,11 @@ class TestOptions:
         assert said(message)[:2] == (ANSWER, [])
 
     def test_malformed_calls(self) -> None:
-        bound = wrapped(f"Hm. {CUT_OFF}").bind_tools([get_weather])
+        bound = wrapped(f"Hm. {CUT_OFF}", max_retries=0).bind_tools([get_weather])
         for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
             assert (message.text, message.tool_calls) == (f"Hm. {CUT_OFF}", [])
             assert [call["name"] for call in message.invalid_tool_calls] == ["get_weather"]
-            assert message.response_metadata["rejected_tool_calls"][0]["reason"] == "truncated"
-        assert wrapped(CUT_OFF, on_invalid="text").bind_tools([get_weather]).invoke("Hi").invalid_tool_calls == []
-        with pytest.raises(OutputParserException, match="truncated"):
-            wrapped(CUT_OFF, on_invalid="raise").bind_tools([get_weather]).invoke("Hi")
+            assert message.response_metadata["refused_tool_calls"][0]["reason"] == "truncated"
 
 
 class TestRequests:
@@ -222,7 +218,7 @@ class TestRequests:
             for name in ("NO_PROXY", "no_proxy"):
                 environment.setenv(name, "127.0.0.1")
             with LoopbackServer(api(["llama3.1"], scripted([Turn(pieces=("Hi.",))]))) as server:
-                model = Llama3ToolModel(chat_openai(server), **options)
+                model = Llama3ToolModel(chat_openai(server), max_retries=0, **options)
                 model.bind_tools([get_weather], **(bind or {})).invoke(messages)
         [request] = server.requests
         return request.body
@@ -319,7 +315,8 @@ class TestAsTheModelInsideGivesIt:
             assert message.usage_metadata == expected.usage_metadata
             assert message.usage_metadata is not None
             assert {key: message.usage_metadata[key] for key in usage} == usage  # type: ignore[literal-required]
-            assert message.response_metadata | {"id": ""} == expected.response_metadata | {"id": ""}
+            told = {**expected.response_metadata, "finish_reason": "tool_calls"}
+            assert message.response_metadata | {"id": ""} == told | {"id": ""}
             assert message.id
             assert expected.id
             assert message.id.partition("-")[0] == expected.id.partition("-")[0]
@@ -339,7 +336,7 @@ class TestAsTheModelInsideGivesIt:
             assert (recorder.starts, len(recorder.results)) == (4, 4)
             assert "".join(recorder.tokens) == "Let me check. One moment." * 2
             ends = [result.generations[0][0].generation_info or {} for result in recorder.results]
-            assert [end["finish_reason"] for end in ends] == ["stop"] * 4
+            assert [end["finish_reason"] for end in ends] == ["tool_calls"] * 4
 
     async def test_stop_words_reach_it_in_every_way_to_ask(self, endpoint: LoopbackServer) -> None:
         bound = Llama3ToolModel(chat_openai(endpoint)).bind_tools([get_weather])
@@ -405,7 +402,7 @@ class TestAsTheModelInsideGivesIt:
                 return ChatResult(generations=[made], llm_output={"system_fingerprint": "fp"})
 
         bound = Llama3ToolModel(Telling()).bind_tools([get_weather])
-        expected = {"system_fingerprint": "fp", "finish_reason": "stop"}
+        expected = {"system_fingerprint": "fp", "finish_reason": "tool_calls"}
         assert summed(bound.stream("Hi")).response_metadata == expected
         assert summed([chunk async for chunk in bound.astream("Hi")]).response_metadata == expected
 

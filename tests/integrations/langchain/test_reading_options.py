@@ -13,8 +13,10 @@ from langchain_core.tools import tool
 from chunkings import chunkings
 from integrations.langchain.agents import (
     PARIS,
+    QUESTION,
     agent_on,
     call,
+    conversations,
     get_weather,
     in_every_way,
     serving,
@@ -22,7 +24,7 @@ from integrations.langchain.agents import (
 )
 from integrations.langchain.scripted import ScriptedChatModel, as_text_chunks, counted_ids, fields, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
-from llama3_tools import FormatName, Limits
+from llama3_tools import FormatName, Limits, ReadOptions
 
 
 @tool
@@ -86,28 +88,10 @@ class TestWhatIsChecked:
         for option in options:
             with pytest.raises(TypeError, match=f"^{option} is True or False, not {given!r}$"):
                 make(**{option: given})
-        made = parser()
-        with pytest.raises(TypeError, match="lenient is True or False, not"):
-            made.lenient = given  # type: ignore[assignment]  # on purpose
-        assert made.lenient is False
 
     def test_a_repair_goes_by_tools(self) -> None:
         with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
             parser(tools=None, repair=True)
-        made = parser(repair=True)
-        with pytest.raises(ValueError, match="give tools, too"):
-            made.tools = None
-        assert made.invoke(PARIS).tool_calls
-
-    def test_an_option_that_does_not_fit_the_others_changes_nothing(self) -> None:
-        made = Llama3JsonToolOutputParser()
-        for option in ("repair", "coerce_arguments", "multiple"):
-            with pytest.raises(ValueError, match=option):
-                setattr(made, option, True)
-        assert made == Llama3JsonToolOutputParser(id_factory=made.id_factory)
-        assert made.model_fields_set == set()
-        made.lenient = True
-        assert made.lenient
 
     @pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])
     def test_the_strict_format_takes_no_other(self, option: dict[str, Any]) -> None:
@@ -185,7 +169,7 @@ class TestLimits:
 
     def test_what_goes_beyond_is_text(self) -> None:
         assert len(parser().invoke(self.OUTPUT).tool_calls) == 2
-        for made in (parser(limits=Limits(max_calls=1)), parser(limits=[127, 300, 1, 1])):
+        for made in (parser(limits=Limits(max_calls=1)), parser(options=ReadOptions(limits=Limits(max_calls=1)))):
             for message in (made.invoke(self.OUTPUT), summed(streamed(made, list(self.OUTPUT)))):
                 assert (len(message.tool_calls), message.content) == (1, PARIS)
 
@@ -206,12 +190,10 @@ class TestLimits:
     def test_a_call_beyond_the_rejections_is_not_told(self) -> None:
         broken = PARIS.replace("}}", ",}}")
         with serving(f"{broken} {broken}", PARIS, "It is sunny.") as server:
-            messages = agent_on(server, limits=Limits(max_rejections=1)).invoke({"messages": [("user", "Hi")]})[
-                "messages"
-            ]
-        complaints = [message.text for message in messages if message.type == "tool" and message.status == "error"]
-        [complaint] = complaints
-        assert complaint.startswith("The call is malformed, and was not run: ")
+            agent_on(server, limits=Limits(max_rejections=1)).invoke(QUESTION)
+        told = conversations(server)[1][-1][1]
+        assert told.startswith("Error of get_weather: The call is malformed, and was not run: ")
+        assert told.count("Error of") == 1
 
     @pytest.mark.parametrize(
         ("limits", "city", "detail"),
@@ -223,16 +205,16 @@ class TestLimits:
     def test_an_agent_s_model_is_asked_for_a_smaller_call(self, limits: Limits, city: object, detail: str) -> None:
         with serving(call("get_weather", city=city), PARIS, "It is sunny.") as server:
             messages = agent_on(server, limits=limits).invoke({"messages": [("user", "Hi")]})["messages"]
-        complaint = messages[2].text
-        assert complaint.startswith(
-            f"The call is beyond a limit, and was not run: {detail}. Write a smaller one, in the"
+        told = (
+            f"Error of get_weather: The call is beyond a limit, and was not run: {detail}. Write a smaller one, in the"
         )
+        assert conversations(server)[1][-1][1].startswith(told)
         assert messages[-1].text == "It is sunny."
 
     def test_copies_have_them(self) -> None:
         made = Llama3JsonToolOutputParser(limits=Limits(max_calls=1))
         for one in (copy.deepcopy(made), pickle.loads(pickle.dumps(made)), made.model_copy()):  # noqa: S301 (made here)
-            assert one.limits == made.limits
+            assert one.options.limits == made.options.limits
             assert len(one.invoke(self.OUTPUT).tool_calls) == 1
 
 
@@ -314,4 +296,4 @@ class TestRepair:
     def test_what_cannot_be_is_still_sent_back(self) -> None:
         with serving(CUT_OFF, call("get_weather", city="Paris"), "It is sunny.") as server:
             messages = agent_on(server, repair=True).invoke({"messages": [("user", "Hi")]})["messages"]
-        assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
+        assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]

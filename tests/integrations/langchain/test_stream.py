@@ -23,12 +23,11 @@ from integrations.langchain.scripted import (
     summed,
 )
 from langchain_llama3_tools import Llama3JsonToolOutputParser
-from langchain_llama3_tools.chunks import MessageChunks
-from langchain_llama3_tools.invalid import InvalidCalls
-from langchain_llama3_tools.native_calls import NativeCalls
-from langchain_llama3_tools.reading import Extractors
+from langchain_llama3_tools.answers import AnswerStream
+from llama3_tools.chat import ToolChat
 from steps import steps_of
 
+OTHER = CALL.replace("Paris", "Rome")
 OUTPUTS = {
     "empty": "",
     "white space": "  \n",
@@ -81,7 +80,8 @@ async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None
 def test_text_without_messages_sums_up_as_well(output: str) -> None:
     for pieces in filter(None, chunkings(OUTPUTS[output])):
         expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(OUTPUTS[output])
-        assert summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), pieces)) == expected, pieces
+        actual = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), pieces))
+        assert fields(actual) == fields(expected), pieces
 
 
 def test_white_space_before_text_is_out_before_a_call_could_strip_it() -> None:
@@ -91,13 +91,15 @@ def test_white_space_before_text_is_out_before_a_call_could_strip_it() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_each_chunk_carries_goes_out_on_exactly_one_chunk(shape: str) -> None:
+def test_what_each_chunk_carries_goes_out_once_and_what_the_server_tells_at_the_end(shape: str) -> None:
     for pieces in chunkings(f"Let me check. {CALL} Done."):
         chunks = SHAPES[shape](pieces)
         out = streamed(Llama3JsonToolOutputParser(), chunks)
-        for field in ("response_metadata", "usage_metadata", "additional_kwargs"):
+        for field in ("usage_metadata", "additional_kwargs"):
             arrived = [getattr(chunk, field) for chunk in chunks]
             assert [getattr(chunk, field) for chunk in out if getattr(chunk, field)] == list(filter(None, arrived))
+        told = [{**chunk.response_metadata, "output_version": None} for chunk in out]
+        assert [metadata for metadata in told if len(metadata) > 1] == told[-2:-1] * (shape != "blocks of its own")
 
 
 def test_other_fields_of_chunks_are_kept() -> None:
@@ -115,13 +117,13 @@ def test_other_fields_of_chunks_are_kept() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_call_comes_whole_in_one_chunk_with_an_index_of_its_own(shape: str) -> None:
     for pieces in chunkings(
-        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{CALL}</tool_call>'
+        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{OTHER}</tool_call>'
     ):
         out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), SHAPES[shape](pieces))
         assert [call for chunk in out for call in chunk.tool_call_chunks] == [
             tool_call_chunk(name="get_weather", args='{"city": "Paris"}', id="call_0", index=0),
             tool_call_chunk(name="f", args='{"s": "}"}', id="call_1", index=1),
-            tool_call_chunk(name="get_weather", args='{"city": "Paris"}', id="call_2", index=2),
+            tool_call_chunk(name="get_weather", args='{"city": "Rome"}', id="call_2", index=2),
         ]
 
 
@@ -145,7 +147,9 @@ def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> No
 
 
 def test_text_and_calls_keep_their_order() -> None:
-    chunks = [AIMessageChunk(content=f"One {CALL}{CALL} two {CALL}", id="1", response_metadata={"model_name": "llama"})]
+    chunks = [
+        AIMessageChunk(content=f"One {CALL}{CALL} two {OTHER}", id="1", response_metadata={"model_name": "llama"})
+    ]
     out = streamed(Llama3JsonToolOutputParser(), chunks)
     assert [(chunk.content, len(chunk.tool_calls)) for chunk in out] == [
         ("One", 0),
@@ -154,8 +158,9 @@ def test_text_and_calls_keep_their_order() -> None:
         (" two", 0),
         ("", 1),
         ("", 0),
+        ("", 0),
     ]
-    assert [chunk.response_metadata for chunk in out] == [{"model_name": "llama"}, {}, {}, {}, {}, {}]
+    assert [chunk.response_metadata for chunk in out] == [{}, {}, {}, {}, {}, {"model_name": "llama"}, {}]
 
 
 @pytest.mark.parametrize("piece", [f"Hi {CALL}; ", CUT_OFF, "<think>Hm.</think> ", "{x", "a "])
@@ -164,14 +169,13 @@ def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
     """LangChain's own, which sums the chunks up, does not; so this is without it."""
 
     def work(times: int) -> int:
-        ids = counted_ids()
-        extractors = Extractors(Llama3JsonToolOutputParser(split_reasoning=True), tools=None)
-        chunks = MessageChunks(extractors, InvalidCalls("collect", ids), NativeCalls(ids))
+        answer = AnswerStream(ToolChat(None, split_reasoning=True).request([]))
 
         def feed(given: list[AIMessageChunk]) -> None:
             for chunk in given:
-                list(chunks.feed(chunk))
-            list(chunks.flush())
+                list(answer.feed(chunk))
+            list(answer.end())
+            list(answer.last())
 
         given = SHAPES[shape]([(piece * times)[at : at + 8] for at in range(0, len(piece) * times, 8)])
         return steps_of(lambda: feed(given))
@@ -208,20 +212,9 @@ class TestBlocks:
     def test_other_lists_hold_no_calls(self) -> None:
         for pieces in chunkings(f"Let me check. {CALL} Done."):
             message = summed(streamed(Llama3JsonToolOutputParser(), as_unversioned_block_chunks(pieces)))
-            assert [block["type"] for block in fields(message)["content"]] == ["image_url", "text", "text"]
+            assert [block["type"] for block in fields(message)["content"]] == ["image_url", "text"]
             assert message.text == "Let me check. Done."
             assert [call["name"] for call in message.tool_calls] == ["get_weather"]
-
-    def test_another_block_ends_what_could_have_become_a_call(self) -> None:
-        image = {"type": "image_url", "image_url": {"url": "data:,"}, "index": 1}
-        chunks = [
-            AIMessageChunk(content=[{"type": "text", "text": 'See {"name": "f", ', "index": 0}]),
-            AIMessageChunk(content=[image]),
-            AIMessageChunk(content=[{"type": "text", "text": '"parameters": {}}', "index": 2}]),
-        ]
-        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
-        assert message.content == summed(chunks).content
-        assert message.tool_calls == []
 
     def test_a_call_may_be_spread_over_text_blocks(self) -> None:
         pieces = ["Sure. ", CALL[:9], CALL[9:20], f"{CALL[20:]} Done", "."]
@@ -232,23 +225,10 @@ class TestBlocks:
             assert message.text == "Sure. Done."
             assert len(message.tool_calls) == 1
 
-    def test_other_keys_of_text_blocks_are_kept_once(self) -> None:
-        notes = [{"type": "citation", "url": "https://example.org"}]
-        blocks = [
-            {"type": "text", "text": "See", "index": 0},
-            {"type": "text", "text": " {", "index": 0, "annotations": notes},
-            {"type": "text", "text": "} there.", "index": 0},
-            {"type": "text", "text": "", "index": 0, "id": "msg_1"},
-        ]
-        message = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=[block]) for block in blocks]))
-        assert message.content == [
-            {"type": "text", "text": "See {} there.", "index": 0, "annotations": notes, "id": "msg_1"}
-        ]
-
     def test_a_string_before_blocks_stays_a_string(self) -> None:
         chunks = [AIMessageChunk(content="Well, "), AIMessageChunk(content=[{"type": "text", "text": f"yes. {CALL}"}])]
         message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
-        assert message.content == ["Well,", {"type": "text", "text": " yes."}]
+        assert fields(message)["content"] == ["Well,", {"type": "text", "text": " yes."}]
 
     def test_the_blocks_that_arrived_are_not_touched(self) -> None:
         chunks = as_block_chunks([f"Let me check. {CALL}"])
@@ -267,24 +247,25 @@ class TestNativeCalls:
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="g", args="{}", id="b", index=1)]),
     )
 
-    @pytest.mark.parametrize("text", ["", "Let me check. ", "See {x} ", '{"name": "f", "param', f"<tool_call>{CALL}"])
-    def test_they_pass_through_and_so_does_the_text(self, text: str) -> None:
+    @pytest.mark.parametrize("text", ["", "Let me check. ", "See {x} ", '{"name": "f", "param'])
+    def test_they_come_after_the_text(self, text: str) -> None:
         for pieces in chunkings(text):
             chunks = [*(AIMessageChunk(content=piece) for piece in pieces), *self.NATIVE, AIMessageChunk(content="x ")]
             message = summed(streamed(Llama3JsonToolOutputParser(on_invalid="raise"), chunks))
-            assert message == summed(chunks) == Llama3JsonToolOutputParser().invoke(summed(chunks))
+            assert (message.content, message.tool_calls) == (f"{text}x ", summed(self.NATIVE).tool_calls)
+            assert message == Llama3JsonToolOutputParser().invoke(summed(chunks))
 
-    def test_after_them_text_is_not_read_any_more(self) -> None:
+    def test_calls_in_the_text_go_first_also_in_text_after_them(self) -> None:
         message = summed(streamed(Llama3JsonToolOutputParser(), [*self.NATIVE, AIMessageChunk(content=CALL)]))
-        assert message.content == CALL
-        assert [call["name"] for call in message.tool_calls] == ["f", "g"]
+        assert message.content == ""
+        assert [call["name"] for call in message.tool_calls] == ["get_weather", "f", "g"]
 
     def test_they_are_counted_on_from_the_calls_that_were_read_in_text(self) -> None:
-        out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=f"One {CALL} {CALL}"), *self.NATIVE])
+        out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=f"One {CALL} {OTHER}"), *self.NATIVE])
         assert [call["index"] for chunk in out for call in chunk.tool_call_chunks] == [0, 1, 2, 3]
         assert [(call["name"], call["args"]) for call in summed(out).tool_calls] == [
             ("get_weather", {"city": "Paris"}),
-            ("get_weather", {"city": "Paris"}),
+            ("get_weather", {"city": "Rome"}),
             ("f", {"x": 1}),
             ("g", {}),
         ]
@@ -297,11 +278,9 @@ class TestNativeCalls:
             AIMessageChunk(content=[{**call, "index": 1}], tool_call_chunks=[call], response_metadata=version),
             AIMessageChunk(content=[], chunk_position="last"),
         ]
-        assert summed(streamed(Llama3JsonToolOutputParser(), chunks)) == summed(chunks)
-
-    def test_a_whole_message_with_calls_comes_back_as_it_is(self) -> None:
-        native = AIMessage(content=CALL, name="llama", tool_calls=[{"name": "f", "args": {}, "id": "a"}])
-        assert list(Llama3JsonToolOutputParser().transform(iter([native]))) == [native]
+        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
+        assert fields(message)["content"] == fields(summed(chunks))["content"]
+        assert message.tool_calls == summed(chunks).tool_calls
 
     def test_after_chunks_it_is_a_chunk(self) -> None:
         native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])
@@ -330,7 +309,8 @@ class TestModels:
         message = summed(chain.stream(""))
         assert message.text == "Let me check. One moment."
         assert message.tool_calls == [tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")]
-        assert message.additional_kwargs == answer.additional_kwargs
+        blocks = [block for block in message.content_blocks if block["type"] == "reasoning"]
+        assert [block["reasoning"] for block in blocks] == ["Hm."]
 
     def test_one_that_breaks_off_loses_no_text(self) -> None:
         answer = f"Let me check. {CALL} Then {CUT_OFF}"

@@ -87,7 +87,7 @@ def test_what_is_beyond_a_limit_is_an_error_and_a_long_message_none(limits: Limi
 
 
 @pytest.mark.parametrize(("output", "problem"), BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("on_invalid", ["collect", "text", "raise"])
+@pytest.mark.parametrize("on_invalid", ["collect", "raise"])
 class TestBroken:
     def test_the_error_keeps_the_output_and_says_what_to_tell_the_model(
         self, output: str, problem: str, on_invalid: str
@@ -131,11 +131,7 @@ async def test_asynchronous_streams_are_held_back_too() -> None:
         await anext(parser().atransform(chunks(f"{ONE} Done.")))
 
 
-def test_an_object_in_pieces_around_another_block_is_none() -> None:
-    content: list[Any] = [{"type": "text", "text": ONE[:20]}, {"type": "image", "url": "…"}, ONE[20:]]
-    with pytest.raises(OutputParserException, match="truncated") as raised:
-        parser().invoke(AIMessage(content))
-    assert raised.value.llm_output == ONE
+def test_two_objects_around_another_block_are_two() -> None:
     with pytest.raises(OutputParserException, match="two_objects"):
         parser().invoke(AIMessage([ONE, {"type": "image", "url": "…"}, ONE]))
 
@@ -164,10 +160,12 @@ def test_reasoning_before_the_object_is_another_block() -> None:
     assert calls(message) == [PARIS]
 
 
-@pytest.mark.parametrize("message", [AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])])
+@pytest.mark.parametrize(
+    "message", [AIMessage("", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "1"}])]
+)
 def test_a_message_with_calls_of_the_server_comes_back_as_it_is(message: AIMessage) -> None:
-    assert parser().invoke(message) is message
-    assert list(parser().transform(iter([message]))) == [message]
+    assert parser().invoke(message) == message
+    assert summed(parser().transform(iter([message]))) == message
 
 
 async def test_a_stream_of_nothing_is_empty() -> None:
@@ -181,8 +179,8 @@ async def test_a_stream_of_nothing_is_empty() -> None:
         await anext(parser().atransform(nothing()))
 
 
-@pytest.mark.parametrize(("text", "problem"), [("", "empty"), ("Sure!", "no_json"), (ONE[:-9], "truncated")])
-def test_calls_of_the_server_that_are_all_broken_are_no_answer(text: str, problem: str) -> None:
+@pytest.mark.parametrize("text", ["", "Sure!", ONE[:-9]])
+def test_calls_of_the_server_that_are_all_broken_are_no_answer(text: str) -> None:
     broken = invalid_tool_call(name="get_weather", args='{"city": ', id="1", error=None)
     message = AIMessage(text, invalid_tool_calls=[broken])
     piece = tool_call_chunk(name="get_weather", args='{"city": ', id="1", index=0)
@@ -191,7 +189,7 @@ def test_calls_of_the_server_that_are_all_broken_are_no_answer(text: str, proble
         lambda: list(parser().transform(iter([message]))),
         lambda: list(parser().transform(iter([AIMessageChunk(text, tool_call_chunks=[piece])]))),
     ):
-        with pytest.raises(OutputParserException, match=problem) as raised:
+        with pytest.raises(OutputParserException, match="did not keep to the response format") as raised:
             read()
         assert raised.value.llm_output == text
     good = {"name": "get_weather", "args": {"city": "Paris"}, "id": "2", "type": "tool_call"}

@@ -101,10 +101,8 @@ class TestWhatIsTakenForATool:
 
     def test_they_can_be_exchanged(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[get_weather])
-        parser.tools = [{"name": "other"}]
-        assert parser.invoke(CALL) == AIMessage(CALL)
-        parser.tools = None
-        assert len(parser.invoke(CALL).tool_calls) == 1
+        assert parser.model_copy(update={"tools": [{"name": "other"}]}).invoke(CALL) == AIMessage(CALL)
+        assert len(parser.model_copy(update={"tools": None}).invoke(CALL).tool_calls) == 1
 
 
 class TestWhatIsNot:
@@ -183,10 +181,13 @@ class TestWhatIsNot:
         with pytest.raises(TypeError, match=f"Llama3JsonToolOutputParser has no option '{option}', only tools, "):
             Llama3JsonToolOutputParser(**{option: True})
 
-    @pytest.mark.parametrize("option", ["on_invalid", "on_unknown_tool"])
-    def test_a_value_that_does_not_exist(self, option: str) -> None:
-        with pytest.raises(ValidationError, match=f"{option}\n  Input should be '"):
-            Llama3JsonToolOutputParser(**{option: "drop"})
+    def test_a_value_that_does_not_exist(self) -> None:
+        with pytest.raises(ValidationError, match="on_invalid\n  Input should be '"):
+            Llama3JsonToolOutputParser(on_invalid="drop")  # type: ignore[arg-type]
+        with pytest.raises(ValidationError, match="repeated_calls\n  Input should be '"):
+            Llama3JsonToolOutputParser(repeated_calls="drop")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match='on_unknown_tool is "text" or "call", not '):
+            Llama3JsonToolOutputParser(on_unknown_tool="drop")  # type: ignore[arg-type]
 
 
 class TestDeclaredTools:

@@ -240,6 +240,18 @@ def test_a_message_may_carry_its_report():
         assert written["content"].count("Error of light: The call is malformed") == complaints
 
 
+@pytest.mark.parametrize("role", get_args(ToolRole))
+def test_what_an_agent_answers_to_a_refused_call_is_what_was_wrong(role: ToolRole):
+    reply = asked().read({"content": 'Hm. {"name": "light", "parameters": {oops}}'})
+    [refused] = reply.report.refused
+    told = ("user", f"Error of light: {refused.told}")
+    wrong = {**reply.to_openai(), **reply.report.to_dict()}
+    answer = result("invalid JSON", refused.id, is_error=True)
+    assert contents(wrong, answer, tool_role=role) == [("assistant", reply.content), told]
+    assert contents(wrong, answer, calling(), answer, tool_role=role)[2:] == [("assistant", "")]
+    assert contents(wrong, result("dark", refused.id), tool_role=role)[1][1].startswith("Result of a tool: dark")
+
+
 @pytest.mark.parametrize("split_reasoning", [True, False])
 def test_the_model_is_told_what_it_wrote_after_its_thoughts(split_reasoning: bool):
     read = ReadOptions(starts_reasoning=True, split_reasoning=split_reasoning)

@@ -82,3 +82,18 @@ def test_progress_is_told_if_it_is_asked_for():
     call, ready = stream.feed({"content": CITY[40:]})
     assert list(call) == ["tool_calls"]
     assert ready["tool_call_progress"]["status"] == "ready"
+
+
+def test_without_a_prompt_format_the_formats_of_reading_are_all_that_is_read():
+    tools = [{"name": "now"}]
+    answers = {
+        "json": '{"name": "now", "parameters": {}}',
+        "pythonic": "[now()]",
+        "function": "<function=now>{}</function>",
+    }
+    for formats in (["pythonic"], ["function", "pythonic"], ["json"], None):
+        chat = ToolChat(tools, prompt_format=None, formats=formats)
+        for name, text in answers.items():
+            made = chat.request([]).read({"content": text}).tool_calls
+            assert bool(made) == (formats is None or name in formats)
+    assert ToolChat(tools, prompt_format=None).prompt() == ToolChat(tools).prompt()

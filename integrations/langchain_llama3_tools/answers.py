@@ -1,0 +1,344 @@
+"""What a model answered, read by `llama3_tools.chat`, as LangChain's messages: whole, or in chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    InvalidToolCall,
+)
+from langchain_core.messages import ToolCall as LangChainToolCall
+from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk
+
+from langchain_llama3_tools.conversation import REASONING, REFUSED, Content, of_answer, other_kwargs, without_calls
+from llama3_tools import ToolCall
+from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
+
+__all__ = ["AnswerStream", "as_chunk", "read_answer", "summed", "to_call", "with_errors", "with_reason"]
+
+_FINISH_REASON = "finish_reason"
+
+
+def read_answer(
+    request: Request, message: BaseMessage, told: object = None, *, v1: bool = False
+) -> tuple[AIMessage, Reply]:
+    """Read a whole message into a new one: its calls, its text, its thoughts, and all else as it was.
+
+    Args:
+        request: what the message answers.
+        message: what the model answered.
+        told: what the server told beside the message, which may have its finish reason.
+        v1: whether the content of the new one lists calls and thoughts, too (LangChain's `output_version="v1"`).
+
+    Returns:
+        The message, and what the chat layer says of it.
+    """
+    stream = request.stream()
+    deltas = stream.feed(of_answer(message))
+    deltas += stream.end(finish_reason_in(message.response_metadata, told))
+    reply, v1 = stream.reply, v1 or _uses_v1_blocks(message)
+    fields: dict[str, Any] = {
+        "content": _content(message, reply, deltas, v1=v1),
+        "tool_calls": [to_call(call) for call in reply.tool_calls],
+        "invalid_tool_calls": [_to_invalid(call) for call in reply.report.refused],
+        "additional_kwargs": other_kwargs(message),
+        "response_metadata": with_report(message.response_metadata, reply),
+    }
+    if v1:
+        fields["response_metadata"]["output_version"] = "v1"
+    elif reply.reasoning is not None:
+        fields["additional_kwargs"][REASONING] = reply.reasoning
+    if isinstance(message, AIMessage) and not isinstance(message, AIMessageChunk):
+        return message.model_copy(update=fields), reply
+    usage = message.usage_metadata if isinstance(message, AIMessage) else None
+    kept = {**(message.model_extra or {}), "usage_metadata": usage, "name": message.name, "id": message.id}
+    return AIMessage(**{**kept, **fields}), reply
+
+
+def as_chunk(given: str | BaseMessage) -> AIMessageChunk:
+    """Return a text, or a whole message, as a chunk."""
+    if isinstance(given, AIMessageChunk):
+        return given
+    if isinstance(given, str):
+        return AIMessageChunk(content=given)
+    fields = {name: getattr(given, name) for name in type(given).model_fields if name in AIMessageChunk.model_fields}
+    return AIMessageChunk(**{**(given.model_extra or {}), **fields, "type": "AIMessageChunk"})
+
+
+def summed(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
+    """Return the message that chunks are together; an empty one of none."""
+    first, *others = [*chunks] or [AIMessageChunk(content="")]
+    return add_ai_message_chunks(first, *others)
+
+
+def with_errors(message: AIMessage) -> AIMessage:
+    """Return the sum of a stream with what is wrong with each call that was refused, for which chunks have no room."""
+    errors = {call["id"]: _error(call["reason"], call["detail"]) for call in message.response_metadata.get(REFUSED, ())}
+    invalid = [{**call, "error": errors.get(call["id"] or "", call["error"])} for call in message.invalid_tool_calls]
+    return message.model_copy(update={"invalid_tool_calls": invalid})
+
+
+def _error(reason: str, detail: str) -> str:
+    return f"{reason}: {detail}"
+
+
+def _uses_v1_blocks(message: BaseMessage) -> bool:
+    """Return whether the content lists calls and thoughts, too (LangChain's `output_version="v1"`)."""
+    return message.response_metadata.get("output_version") == "v1"
+
+
+def with_report(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    """Return what the server told of an answer, with what became of the calls in it."""
+    return {**with_reason(told, reply), **reply.report.to_dict()}
+
+
+def with_reason(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    """Return what the server told of an answer, with its finish reason, if it told one, as OpenAI means it."""
+    reason = {_FINISH_REASON: reply.finish_reason} if told.get(_FINISH_REASON) and reply.finish_reason else {}
+    return {**told, **reason}
+
+
+class AnswerStream:
+    """Reads the chunks of one answer: text and thoughts at once, each call whole.
+
+    What the server tells beside the text goes out on the last chunk that has something, so that sums count it once,
+    and with the finish reason as it is then.
+
+    >>> from llama3_tools.chat import ToolChat
+    >>> stream = AnswerStream(ToolChat(None).request([]))
+    >>> text = ["Sure. ", '{"name": "now", ', '"parameters": {}}', " One moment."]
+    >>> chunks = [chunk for piece in text for chunk in stream.feed(piece)] + list(stream.end())
+    >>> [(chunk.content, [call["name"] for call in chunk.tool_calls]) for chunk in chunks]
+    [('Sure.', []), ('', ['now']), (' One moment.', [])]
+    """
+
+    def __init__(self, request: Request, *, v1: bool = False, after: AnswerStream | None = None) -> None:
+        """Begin an answer.
+
+        Args:
+            request: what it answers.
+            v1: whether its content comes in blocks of `output_version="v1"`.
+            after: the answer before it in the same message, if the model was asked again.
+        """
+        self.has_begun = False
+        """Whether anything has arrived."""
+        self._written: list[str] = []
+        self._stream = request.stream()
+        self._lists_calls = self._in_blocks = v1
+        self._kind = ""
+        self._index, self._block, self._id = after.place if after else (0, 0, None)
+        self._name: str | None = None
+        self._told: list[ChatGenerationChunk] = []
+
+    @property
+    def reply(self) -> Reply:
+        """What the chat layer says of the answer, once it is over."""
+        return self._stream.reply
+
+    @property
+    def place(self) -> tuple[int, int, str | None]:
+        """Where the next answer in the same message goes on: the index of its call and of its block, and the id."""
+        return self._index, self._block, self._id
+
+    @property
+    def written(self) -> str:
+        """The text, as it came."""
+        return "".join(self._written)
+
+    def feed(self, given: str | BaseMessage, info: dict[str, Any] | None = None) -> Iterator[AIMessageChunk]:
+        """Take the next chunk, and return what became certain.
+
+        Args:
+            given: a text, a chunk or a whole message.
+            info: what the server told beside it.
+        """
+        self.has_begun = True
+        self._written.append(given if isinstance(given, str) else str(given.text))
+        if isinstance(given, str):
+            yield from self._chunks(self._stream.feed({"content": given}), {})
+            return
+        self._note(given, info)
+        deltas = self._stream.feed(of_answer(given))
+        fields = _fields(given)
+        is_as_it_was = deltas == [{"content": given.content}] and not (self._in_blocks or fields)
+        if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
+            yield given
+        else:
+            yield from self._chunks(deltas, fields)
+
+    def end(self) -> Iterator[AIMessageChunk]:
+        """Take the end of the answer, and return what was held back for it."""
+        reason = finish_reason_in(*(place for chunk in reversed(self._told) for place in _places(chunk)))
+        yield from self._chunks(self._stream.end(reason), {})
+
+    def abort(self) -> Iterator[AIMessageChunk]:
+        """Take the news that the answer broke off, and return what was held back, as text."""
+        yield from self._chunks(self._stream.abort(), {})
+
+    def last(self, *, is_retried: bool = False) -> Iterator[ChatGenerationChunk]:
+        """Return the chunk with all that is known at the end, if there is something.
+
+        Args:
+            is_retried: whether the message has an earlier answer, whose calls the model is not to be told of again.
+        """
+        told = self._told[0] + self._told[1:] if self._told else ChatGenerationChunk(message=AIMessageChunk(content=""))
+        reply, info = self.reply, told.generation_info
+        metadata = with_report(told.message.response_metadata, reply)
+        if is_retried:
+            metadata.setdefault(REFUSED, [])
+        if self._lists_calls and metadata:
+            metadata["output_version"] = "v1"
+        if metadata or info:
+            chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
+            yield ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
+
+    def closing(self) -> AIMessageChunk:
+        """Return the empty chunk that says that it is the last one."""
+        return self._chunk({"chunk_position": "last"})
+
+    def _note(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
+        self._id, self._name = self._id or given.id, self._name or given.name
+        self._lists_calls = self._lists_calls or _uses_v1_blocks(given)
+        if given.content != "":
+            self._in_blocks = self._lists_calls or isinstance(given.content, list)
+        metadata = {key: value for key, value in given.response_metadata.items() if key != "output_version"}
+        if metadata or info:
+            message = AIMessageChunk(content="", response_metadata=metadata)
+            self._told.append(ChatGenerationChunk(message=message, generation_info=info))
+
+    def _chunks(self, deltas: Iterable[Mapping[str, Any]], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
+        """Yield a chunk for each delta. The fields go out on the first one, once."""
+        for delta in deltas:
+            if (said := self._said(delta)) is not None:
+                yield self._chunk(said, fields)
+                fields = {}
+        if fields:
+            yield self._chunk({}, fields)
+
+    def _said(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what a delta is in a chunk: text, a block, a thought or a call."""
+        if REASONING in delta:
+            if not self._lists_calls:
+                return {"additional_kwargs": {REASONING: delta[REASONING]}}
+            return {"content": [self._numbered("reasoning", delta[REASONING])]}
+        for call in delta.get("tool_calls", ()):
+            function = call["function"]
+            piece = tool_call_chunk(
+                name=function["name"], args=function["arguments"], id=call["id"], index=self._next_index()
+            )
+            block = {**piece, "type": "tool_call_chunk", "index": f"lc_llama3_call_{piece['index']}"}
+            self._kind = "call" if self._lists_calls else self._kind
+            return {"tool_call_chunks": [piece], "content": [block] if self._lists_calls else self._empty}
+        content = delta.get("content")
+        if isinstance(content, list):
+            self._in_blocks, self._kind = True, "block"
+            return {"content": content}
+        if content is None:
+            return None
+        return {"content": [self._numbered("text", content)] if self._in_blocks else content}
+
+    def _numbered(self, kind: str, text: str) -> dict[str, Any]:
+        """Return a block, with a number by which LangChain joins it with those that it continues, and no others."""
+        is_new, self._kind = kind != self._kind, kind
+        self._block += is_new
+        block = _block(kind, text) if is_new else {"type": kind, kind: text}
+        return {**block, "index": f"lc_llama3_{kind}_{self._block}"}
+
+    def _invalid(self, report: Report) -> list[Any]:
+        calls = [_to_invalid(call) for call in report.refused]
+        return [
+            tool_call_chunk(name=call["name"], args=call["args"], id=call["id"], index=self._next_index())
+            for call in calls
+        ]
+
+    def _next_index(self) -> int:
+        self._index += 1
+        return self._index - 1
+
+    @property
+    def _empty(self) -> Content:
+        return [] if self._in_blocks else ""
+
+    def _chunk(self, said: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
+        told = dict(fields or {})
+        kwargs = {**told.pop("additional_kwargs", {}), **said.pop("additional_kwargs", {})}
+        if self._lists_calls:
+            said = {"response_metadata": {"output_version": "v1"}, **said}
+        made = {"content": self._empty, "id": self._id, "name": self._name, "additional_kwargs": kwargs}
+        return AIMessageChunk(**{**told, **made, **said})
+
+
+def _fields(given: BaseMessage) -> dict[str, Any]:
+    """Return what a chunk has beside its content, its calls and its metadata."""
+    fields: dict[str, Any] = dict(given.model_extra or {})
+    if given.additional_kwargs and (kwargs := other_kwargs(given)):
+        fields["additional_kwargs"] = kwargs
+    if isinstance(given, AIMessage) and given.usage_metadata:
+        fields["usage_metadata"] = given.usage_metadata
+    return fields
+
+
+def _places(chunk: ChatGenerationChunk) -> tuple[object, object]:
+    return chunk.generation_info, chunk.message.response_metadata
+
+
+def _content(message: BaseMessage, reply: Reply, deltas: Iterable[Mapping[str, Any]], *, v1: bool) -> Content:
+    """Return the content of a whole message that was read."""
+    text = str(AIMessage(reply.content or "").text)
+    if isinstance(message.content, str) and not v1:
+        return text
+    is_same = not reply.tool_calls and text == str(message.text) and (v1 or reply.reasoning is None)
+    if isinstance(message.content, list) and is_same:
+        return without_calls(message.content)
+    calls = {call.id: call for call in reply.tool_calls}
+    blocks: list[Any] = []
+    has_text = False
+    for delta in deltas:
+        content = delta.get("content")
+        if isinstance(content, list):
+            blocks += content
+        elif content is not None:
+            _add(blocks, "text", content if has_text or not calls else content.lstrip())
+            has_text = True
+        elif v1 and REASONING in delta:
+            _add(blocks, "reasoning", delta[REASONING])
+        elif v1:
+            blocks += [{**to_call(calls[call["id"]])} for call in delta.get("tool_calls", ())]
+    return blocks
+
+
+def _add(blocks: list[Any], kind: str, text: str) -> None:
+    if not text:
+        return
+    if blocks and isinstance(blocks[-1], dict) and blocks[-1].get("type") == kind:
+        blocks[-1] = {**blocks[-1], kind: blocks[-1][kind] + text}
+    else:
+        blocks.append(_block(kind, text))
+
+
+def _block(kind: str, text: str) -> dict[str, Any]:
+    """Return a new block, which stands apart from the one before it without the blank line of thoughts."""
+    return {"type": kind, kind: text.removeprefix("\n\n") if kind == "reasoning" else text}
+
+
+def to_call(call: ToolCall) -> LangChainToolCall:
+    """Return a call for a message's `tool_calls`."""
+    return tool_call(name=call.name, args=call.arguments, id=call.id)
+
+
+def _to_invalid(call: RefusedCall) -> InvalidToolCall:
+    """Return a refused call for a message's `invalid_tool_calls`.
+
+    LangChain closes what is open in a chunk's arguments and makes a call of it, with arguments that the model never
+    finished. A JSON string is the one JSON that cannot be completed into an object, so `args` is one that holds the
+    text.
+    """
+    args = json.dumps(call.text, ensure_ascii=False)
+    return invalid_tool_call(name=call.name, args=args, id=call.id, error=_error(call.reason, call.detail))

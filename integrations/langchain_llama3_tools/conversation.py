@@ -1,0 +1,220 @@
+"""LangChain's messages as the dicts of `llama3_tools.chat`, and back: what goes to a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+)
+from langchain_core.prompt_values import PromptValue
+
+from llama3_tools import PromptFormat
+from llama3_tools.chat import Request, ToolChat, ToolRole
+
+__all__ = [
+    "REASONING",
+    "REFUSED",
+    "Content",
+    "flatten_tool_messages",
+    "of_answer",
+    "other_kwargs",
+    "shown_messages",
+    "to_dicts",
+    "without_calls",
+]
+
+Content: TypeAlias = str | list[str | dict[Any, Any]]
+"""The content of a message, as LangChain types it."""
+
+REASONING = "reasoning_content"
+"""Where LangChain's reasoning models have what was thought, among a message's `additional_kwargs`."""
+
+REFUSED = "refused_tool_calls"
+"""Where in `response_metadata` the calls are that did not run, as `llama3_tools.chat.Report` has them."""
+
+_CALL_KWARGS = frozenset({"tool_calls", "function_call"})
+"""Where OpenAI's models keep calls a second time."""
+_CALL_BLOCKS = frozenset(
+    {"tool_call", "tool_call_chunk", "invalid_tool_call", "tool_use", "function_call", "input_json_delta"}
+)
+"""Blocks of content that repeat a call of `tool_calls`: LangChain's, Anthropic's, OpenAI's."""
+_NOT_SENT = {*_CALL_KWARGS, REASONING}
+_ORIGINAL = "langchain_message"
+"""The key of a dict that has the message itself: what does not change goes to the model as it is."""
+
+
+def flatten_tool_messages(
+    messages: Iterable[MessageLikeRepresentation] | PromptValue,
+    *,
+    tool_role: ToolRole = "user",
+    prompt_format: PromptFormat = "json",
+) -> list[BaseMessage]:
+    """Turn calls and results into text, so that no server's template breaks on them.
+
+    `Llama3ToolModel` does so with each request; this is for a graph of your own. All other messages stay as they are.
+
+    >>> from langchain_core.messages import AIMessage, ToolMessage
+    >>> call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}
+    >>> turn = [AIMessage("Let me check.", tool_calls=[call]), ToolMessage("sunny", tool_call_id="call_1")]
+    >>> for message in flatten_tool_messages(turn):
+    ...     print(f"{message.type}: {message.content}")
+    ai: Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
+    human: Result of get_weather: sunny
+
+    Args:
+        messages: the conversation, in messages or what LangChain takes for them, such as `("user", "Hi")`; it is left
+            as it is.
+        tool_role: the role of a message with results.
+        prompt_format: the form in which calls are written.
+
+    Raises:
+        TypeError: `messages` is no list of messages.
+        ValueError: `tool_role` is none of the roles, `prompt_format` none of the formats, or LangChain knows no message
+            of such a role or without such keys.
+        NotImplementedError: LangChain takes no such thing for a message.
+    """
+    chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
+    _require_list(messages)
+    return shown_messages(chat.request(to_dicts(convert_to_messages(messages))))
+
+
+def to_dicts(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+    """Return a conversation as the chat layer takes it."""
+    return [_to_dict(message) for message in messages]
+
+
+def _to_dict(message: BaseMessage) -> dict[str, Any]:
+    """Return a message of a conversation as the chat layer takes it."""
+    converted = {"role": _role(message), "content": message.content, _ORIGINAL: message}
+    if isinstance(message, ToolMessage):
+        given = {"tool_call_id": message.tool_call_id, "is_error": message.status == "error"}
+        return {**converted, **given, "name": message.name}
+    if isinstance(message, AIMessage):
+        refused = {REFUSED: message.response_metadata[REFUSED]} if REFUSED in message.response_metadata else {}
+        return {**converted, **of_answer(message), **refused}
+    return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
+
+
+def shown_messages(request: Request) -> list[BaseMessage]:
+    """Return the messages of a request for the model."""
+    return [_to_message(message) for message in request.messages]
+
+
+def of_answer(message: BaseMessage) -> dict[str, Any]:
+    """Return what a model answered, or a piece of it, as the chat layer takes it: text, calls, and thoughts."""
+    kwargs = message.additional_kwargs
+    if not kwargs and not isinstance(message, AIMessage) and isinstance(message.content, str):
+        return {"content": message.content}
+    answer: dict[str, Any] = {"content": message.content, REASONING: kwargs.get(REASONING)}
+    if calls := _calls(message):
+        answer |= {"content": without_calls(message.content), "tool_calls": calls}
+    elif isinstance(kwargs.get("function_call"), Mapping):
+        answer["function_call"] = kwargs["function_call"]
+    return answer
+
+
+def without_calls(content: Content) -> Content:
+    """Return a content without the blocks that list calls."""
+    if isinstance(content, str):
+        return content
+    return [block for block in content if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS]
+
+
+def other_kwargs(message: BaseMessage) -> dict[str, Any]:
+    """Return the `additional_kwargs` of a message but its calls and its thoughts."""
+    return {key: value for key, value in message.additional_kwargs.items() if key not in _NOT_SENT}
+
+
+def _require_list(messages: object) -> None:
+    hint = ""
+    if isinstance(messages, (str, BaseMessage)):  # which are iterable, over characters and fields
+        hint = ": put it in a list"
+    elif isinstance(messages, Mapping):
+        hint = ': give its "messages"' if "messages" in messages else ": put it in a list"
+    elif isinstance(messages, Iterable):
+        return
+    raise TypeError(f"messages must be a list of messages, got {messages!r:.80}{hint}")
+
+
+def _role(message: BaseMessage) -> str:
+    if isinstance(message, ChatMessage):
+        return message.role
+    roles: dict[type[BaseMessage], str] = {
+        HumanMessage: "user",
+        SystemMessage: "system",
+        AIMessage: "assistant",
+        FunctionMessage: "function",
+    }
+    return next((role for kind, role in roles.items() if isinstance(message, kind)), "tool")
+
+
+def _calls(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return the calls that the server found, or pieces of them, in OpenAI's form."""
+    sent: Any = message.additional_kwargs.get("tool_calls")
+    if isinstance(message, AIMessageChunk):  # whose `tool_calls` LangChain has completed
+        if _are_pieces(sent):
+            return list(sent)
+        return [_call(piece["name"], piece["args"], piece["id"], piece["index"]) for piece in message.tool_call_chunks]
+    if not isinstance(message, AIMessage):
+        return []
+    malformed = [call for call in message.invalid_tool_calls if not is_collected(call["args"])]
+    return [
+        *(_call(call["name"], call["args"], call["id"]) for call in message.tool_calls),
+        *(_call(call["name"], call["args"], call["id"]) for call in malformed),
+    ]
+
+
+def _call(name: str | None, arguments: object, call_id: str | None, index: object = None) -> dict[str, Any]:
+    return {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
+
+
+def _are_pieces(sent: object) -> bool:
+    """Return whether these are the pieces of calls as OpenAI sends them: LangChain reads those with a name alone."""
+    return isinstance(sent, list) and all(
+        isinstance(piece, Mapping) and isinstance(piece.get("function"), Mapping) for piece in sent
+    )
+
+
+def is_collected(args: str | None) -> bool:
+    """Return whether the `args` of an invalid call are those that this library gives it: a text, as JSON.
+
+    That text is a part of the content, where it is read.
+    """
+    try:
+        return isinstance(json.loads(args or ""), str)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _to_message(shown: Mapping[str, Any]) -> BaseMessage:
+    original: BaseMessage | None = shown.get(_ORIGINAL)
+    content = "" if shown["content"] is None else shown["content"]
+    if original is None:
+        return _new_message(shown["role"], content)
+    if isinstance(original, AIMessage):
+        has_calls = original.tool_calls or original.invalid_tool_calls or _NOT_SENT & original.additional_kwargs.keys()
+        if not has_calls and content == original.content:
+            return original
+        metadata = {key: value for key, value in original.response_metadata.items() if key != "output_version"}
+        kept = {"id": original.id, "name": original.name, "usage_metadata": original.usage_metadata}
+        return AIMessage(content, additional_kwargs=other_kwargs(original), response_metadata=metadata, **kept)
+    role = {"role": shown["role"]} if isinstance(original, ChatMessage) else {}
+    is_same = content == original.content and role.get("role") == getattr(original, "role", None)
+    return original if is_same else original.model_copy(update={"content": content, **role})
+
+
+def _new_message(role: str, content: Content) -> BaseMessage:
+    kinds: dict[str, type[BaseMessage]] = {"user": HumanMessage, "system": SystemMessage, "assistant": AIMessage}
+    return kinds[role](content=content) if role in kinds else ChatMessage(content=content, role=role)
