@@ -103,7 +103,7 @@ def _to_dict(message: BaseMessage) -> dict[str, Any]:
         return {**converted, **given, "name": message.name}
     if isinstance(message, AIMessage):
         refused = {REFUSED: message.response_metadata[REFUSED]} if REFUSED in message.response_metadata else {}
-        return {**converted, **of_answer(message), **refused}
+        return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **refused}
     return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
 
 
@@ -118,11 +118,9 @@ def of_answer(message: BaseMessage) -> dict[str, Any]:
     if not kwargs and not isinstance(message, AIMessage) and isinstance(message.content, str):
         return {"content": message.content}
     answer: dict[str, Any] = {"content": message.content, REASONING: kwargs.get(REASONING)}
-    if calls := _calls(message):
-        answer |= {"content": without_calls(message.content), "tool_calls": calls}
-    elif isinstance(kwargs.get("function_call"), Mapping):
+    if isinstance(kwargs.get("function_call"), Mapping):
         answer["function_call"] = kwargs["function_call"]
-    return answer
+    return answer | _with_calls(message, _sent_calls(message))
 
 
 def without_calls(content: Content) -> Content:
@@ -160,13 +158,23 @@ def _role(message: BaseMessage) -> str:
     return next((role for kind, role in roles.items() if isinstance(message, kind)), "tool")
 
 
-def _calls(message: BaseMessage) -> list[dict[str, Any]]:
-    """Return the calls that the server found, or pieces of them, in OpenAI's form."""
+def _with_calls(message: BaseMessage, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return calls beside a content that does not repeat them; nothing if there are none."""
+    return {"content": without_calls(message.content), "tool_calls": calls} if calls else {}
+
+
+def _sent_calls(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return the calls that the server found, or pieces of them, as it has sent them: LangChain completes some."""
     sent: Any = message.additional_kwargs.get("tool_calls")
-    if isinstance(message, AIMessageChunk):  # whose `tool_calls` LangChain has completed
-        if _are_pieces(sent):
-            return list(sent)
+    if _are_pieces(sent):
+        return list(sent)
+    if isinstance(message, AIMessageChunk):
         return [_call(piece["name"], piece["args"], piece["id"], piece["index"]) for piece in message.tool_call_chunks]
+    return _listed_calls(message)
+
+
+def _listed_calls(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return the calls of a message that an agent goes by, in OpenAI's form."""
     if not isinstance(message, AIMessage):
         return []
     malformed = [call for call in message.invalid_tool_calls if not is_collected(call["args"])]

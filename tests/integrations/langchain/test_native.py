@@ -5,13 +5,14 @@ What makes a call of its pieces is tested with the chat layer.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import operator
 from collections.abc import Callable
 from datetime import date
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from langchain.agents import create_agent
@@ -296,6 +297,75 @@ class TestWholeMessages:
         read = parser().invoke(AIMessage(content, tool_calls=[call], response_metadata=VERSION_1))
         assert listed(read) == [call]
         assert read.text == "Hm."
+
+
+DELTAS: list[dict[str, Any]] = [
+    {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '{"city": '}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '"Paris"}'}}]},
+    {"tool_calls": [{"index": 1, "id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
+]
+"""Two calls as servers stream them in OpenAI's protocol."""
+
+
+def as_chat_openai(delta: dict[str, Any]) -> AIMessageChunk:
+    [piece] = delta["tool_calls"]
+    written = piece["function"]
+    chunk = tool_call_chunk(
+        name=written.get("name"), args=written["arguments"], id=piece.get("id"), index=piece["index"]
+    )
+    return AIMessageChunk(content="", tool_call_chunks=[chunk])
+
+
+def as_chat_openai_on_responses(delta: dict[str, Any]) -> AIMessageChunk:
+    [piece] = delta["tool_calls"]
+    written = piece["function"]
+    block = {"type": "function_call", "arguments": written["arguments"], "index": piece["index"]}
+    if "name" in written:
+        block |= {"name": written["name"], "call_id": piece["id"], "id": f"fc_{piece['id']}"}
+    return as_chat_openai(delta).model_copy(update={"content": [block]})
+
+
+def as_chat_groq(delta: dict[str, Any]) -> AIMessageChunk:
+    told = {"model_provider": "groq"}
+    return AIMessageChunk(content="", additional_kwargs=copy.deepcopy(delta), response_metadata=told)
+
+
+def as_chat_hugging_face(delta: dict[str, Any]) -> AIMessageChunk:
+    chunks = as_chat_openai(delta).tool_call_chunks
+    return AIMessageChunk(content="", additional_kwargs=copy.deepcopy(delta), tool_call_chunks=chunks)
+
+
+OLLAMA = [
+    AIMessageChunk(content="", tool_calls=[tool_call(name="f", args={"city": "Paris"}, id="a")]),
+    AIMessageChunk(content="", tool_calls=[tool_call(name="g", args={}, id="b")]),
+]
+
+CLIENTS = {
+    "ChatOpenAI": list(map(as_chat_openai, DELTAS)),
+    "ChatOpenAI, on the Responses API": list(map(as_chat_openai_on_responses, DELTAS)),
+    "ChatGroq": list(map(as_chat_groq, DELTAS)),
+    "ChatHuggingFace": list(map(as_chat_hugging_face, DELTAS)),
+    "ChatOllama": OLLAMA,
+}
+
+
+@pytest.mark.parametrize("chunks", CLIENTS.values(), ids=CLIENTS)
+class TestClients:
+    """The chunks that chat models make of a stream, and their sums, as the sources of the models have them."""
+
+    EXPECTED: ClassVar[list[Any]] = [("f", {"city": "Paris"}, "a"), ("g", {}, "b")]
+
+    def test_no_call_is_doubled_or_half(self, chunks: list[AIMessageChunk]) -> None:
+        for given in (chunks, [reduce(operator.add, chunks)], [summed(chunks)]):
+            message = summed(streamed(parser(), given))
+            assert (made(message), message.text, message.additional_kwargs) == (self.EXPECTED, "", {})
+
+    def test_nor_by_the_model(self, chunks: list[AIMessageChunk]) -> None:
+        for kind in (ScriptedChatModel, Whole, Streaming):
+            bound = Llama3ToolModel(kind(chunks=chunks)).bind_tools([get_weather])
+            for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
+                assert (made(message), message.text) == (self.EXPECTED, "")
 
 
 class TestLimits:
