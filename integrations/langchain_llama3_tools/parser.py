@@ -209,9 +209,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         self, input: AsyncIterator[str | BaseMessage], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessage]:
         """Read a model's message chunk by chunk. Closed early, this closes where they come from, too."""
-        del kwargs
-        read = self._atransform_stream_with_config(input, self._atransform, config, run_type="parser")
-        async with aclosing(input), aclosing(read) as chunks:
+        async with aclosing(input), aclosing(super().atransform(input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,27 @@ def imported_modules(file: Path) -> set[str]:
 def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there: bool) -> None:
     program = f"import sys; from llama3_tools import *; {use}; print('llama3_tools.calls.repair_tokens' in sys.modules)"
     assert run(program) == [str(is_there)]
+
+
+PUBLIC = ["", ".arguments", ".chat", ".errors", ".prompts", ".text", ".tools"]
+"""The modules of the core whose `__all__` is what others may use."""
+
+CONVERTERS = ["langchain_llama3_tools"]
+"""The adapters that use nothing else."""
+
+
+@pytest.mark.parametrize("adapter", CONVERTERS)
+def test_an_adapter_uses_only_what_is_public_in_the_core(adapter: str) -> None:
+    public = {f"llama3_tools{name}": import_module(f"llama3_tools{name}").__all__ for name in PUBLIC}
+    used = set()
+    for file in Path(str(import_module(adapter).__file__)).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {(alias.name, None) for alias in node.names if alias.name.startswith("llama3_tools")}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "llama3_tools":
+                used |= {(str(node.module), alias.name) for alias in node.names}
+    assert used
+    assert [(module, name) for module, name in used if name not in public.get(module, ())] == []
 
 
 @pytest.mark.parametrize("extra", installed.NEEDS)
