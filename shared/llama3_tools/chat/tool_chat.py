@@ -205,8 +205,9 @@ class ToolChat:
         if not self._tools or tool_choice == "none":
             return ""
         if tool_choice not in self._prompts:
+            shown = self._shown[tool_choice].name if tool_choice in self._shown else tool_choice
             self._prompts[tool_choice] = render_tool_prompt(
-                self._shown.values(), prompt_format=self._prompt_format, tool_choice=tool_choice
+                self._shown.values(), prompt_format=self._prompt_format, tool_choice=shown
             )
         return self._prompts[tool_choice]
 

@@ -58,6 +58,7 @@ def test_tools_in_a_request_have_allowed_names_and_so_has_the_history():
         "Result of math_add:",
     ]
     assert chat.request([], tool_choice="none").tools == []
+    assert chat.prompt("math.add").endswith("Call the function 'math_add' in your reply.")
 
 
 def test_tools_in_the_prompt_keep_their_names():
