@@ -1,0 +1,101 @@
+"""`tools_in="request"`: the tools are bound to the model inside, by names that its API allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.tools import tool
+
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_events, answer_json, api
+from integrations.langchain.agents import QUESTION, agent_on, call, chat_openai, in_every_way, shown
+from integrations.langchain.scripted import summed
+from langchain_llama3_tools import Llama3ToolModel
+
+
+@tool("math.add")
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+NATIVE = {"index": 0, "id": "a", "type": "function", "function": {"name": "math_add", "arguments": '{"a": 1, "b": 2}'}}
+ANSWERS = {
+    "as text": call("math_add", a=1, b=2),
+    "as text, by its own name": call("math.add", a=1, b=2),
+    "native": None,
+}
+
+
+def calling(text: str | None) -> Any:  # noqa: ANN401 (a responder)
+    """Return what answers with a call: in this text, or the server's own, once it has no result."""
+    done = scripted([Turn(pieces=("It is 3.",))])
+
+    def model(request: Request) -> Answer:
+        if "Result of math_add: 3" in str(request.body["messages"]):
+            return done(request)
+        if text is not None:
+            return scripted([Turn(pieces=cut_at(text, 9, 20))])(request)
+        head = {"id": "1", "created": 0, "model": "llama3.1"}
+        said = {"role": "assistant", "content": None, "tool_calls": [NATIVE]}
+        if not request.stream:
+            choice = {"index": 0, "message": said, "finish_reason": "tool_calls"}
+            return answer_json({**head, "object": "chat.completion", "choices": [choice]})
+        choice = {"index": 0, "delta": said, "finish_reason": None}
+        return answer_events([str(answer_json({**head, "choices": [choice]}).parts[0], "utf-8"), "[DONE]"])
+
+    return api(["llama3.1"], model)
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+
+
+@pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
+async def test_the_server_gets_them_and_calls_come_back_by_their_own_names(text: str | None) -> None:
+    with LoopbackServer(calling(text)) as server:
+        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add])
+        for message in (
+            bound.invoke("1 + 2?"),
+            await bound.ainvoke("1 + 2?"),
+            summed(bound.stream("1 + 2?")),
+            summed([chunk async for chunk in bound.astream("1 + 2?")]),
+        ):
+            assert [(made["name"], made["args"]) for made in message.tool_calls] == [("math.add", {"a": 1, "b": 2})]
+            assert message.text == ""
+    for request in server.requests:
+        body: Any = request.body
+        assert [one["function"]["name"] for one in body["tools"]] == ["math_add"]
+        assert body["messages"] == [{"role": "user", "content": "1 + 2?"}]
+        assert "tool_choice" not in body
+
+
+@pytest.mark.parametrize(
+    ("choice", "sent"),
+    [("any", "required"), ("math.add", {"type": "function", "function": {"name": "math_add"}})],
+)
+def test_so_does_the_tool_choice(choice: str, sent: object) -> None:
+    with LoopbackServer(calling(None)) as server:
+        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], tool_choice=choice)
+        bound.invoke("1 + 2?")
+        list(bound.stream("1 + 2?"))
+    assert [request.body["tool_choice"] for request in server.requests] == [sent, sent]
+
+
+def test_with_the_choice_of_none_there_are_none() -> None:
+    with LoopbackServer(calling(call("math_add", a=1, b=2))) as server:
+        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], tool_choice="none")
+        assert bound.invoke("1 + 2?").tool_calls == []
+    assert not {"tools", "tool_choice"} & server.requests[0].body.keys()
+
+
+@in_every_way
+@pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
+def test_agents_run_them(run: Any, text: str | None) -> None:  # noqa: ANN401 (one of the four)
+    with LoopbackServer(calling(text)) as server:
+        messages = run(agent_on(server, add, tools_in="request"), QUESTION)["messages"]
+    assert shown(messages)[1:] == [("ai", [{"a": 1, "b": 2}]), ("tool", "3"), ("ai", "It is 3.")]
