@@ -160,7 +160,8 @@ class AnswerStream:
             info: what the server told beside it.
         """
         self.has_begun = True
-        self._written.append(given if isinstance(given, str) else str(given.text))
+        content = given if isinstance(given, str) else given.content
+        self._written.append(content if isinstance(content, str) else str(AIMessage(content).text))
         if isinstance(given, str):
             yield from self._chunks(self._stream.feed({"content": given}), {})
             return
@@ -205,7 +206,8 @@ class AnswerStream:
 
     def _note(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
         self._id, self._name = self._id or given.id, self._name or given.name
-        self._lists_calls = self._lists_calls or _uses_v1_blocks(given)
+        if given.response_metadata:
+            self._lists_calls = self._lists_calls or _uses_v1_blocks(given)
         if given.content != "":
             self._in_blocks = self._lists_calls or isinstance(given.content, list)
         metadata = {key: value for key, value in given.response_metadata.items() if key != "output_version"}
@@ -291,7 +293,8 @@ def _places(chunk: ChatGenerationChunk) -> tuple[object, object]:
 
 def _content(message: BaseMessage, reply: Reply, deltas: Iterable[Mapping[str, Any]], *, v1: bool) -> Content:
     """Return the content of a whole message that was read."""
-    text = str(AIMessage(reply.content or "").text)
+    parts = reply.content if isinstance(reply.content, list) else [reply.content or ""]
+    text = "".join(part if isinstance(part, str) else part.get("text") or "" for part in parts)
     if isinstance(message.content, str) and not v1:
         return text
     is_same = not reply.tool_calls and text == str(message.text) and (v1 or reply.reasoning is None)

@@ -114,12 +114,11 @@ def shown_messages(request: Request) -> list[BaseMessage]:
 
 def of_answer(message: BaseMessage) -> dict[str, Any]:
     """Return what a model answered, or a piece of it, as the chat layer takes it: text, calls, and thoughts."""
-    kwargs = message.additional_kwargs
-    if not kwargs and not isinstance(message, AIMessage) and isinstance(message.content, str):
-        return {"content": message.content}
-    answer: dict[str, Any] = {"content": message.content, REASONING: kwargs.get(REASONING)}
-    if isinstance(kwargs.get("function_call"), Mapping):
-        answer["function_call"] = kwargs["function_call"]
+    answer: dict[str, Any] = {"content": message.content}
+    if kwargs := message.additional_kwargs:
+        answer[REASONING] = kwargs.get(REASONING)
+        if isinstance(kwargs.get("function_call"), Mapping):
+            answer["function_call"] = kwargs["function_call"]
     return answer | _with_calls(message, _sent_calls(message))
 
 

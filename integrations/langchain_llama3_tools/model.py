@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -142,8 +141,8 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def _identifying_params(self) -> dict[str, Any]:
-        options = asdict(replace(self.options, read=replace(self.options.read, id_factory=_no_id)))
-        del options["read"]["id_factory"]
+        read = {name: value for name, value in vars(self.options.read).items() if name != "id_factory"}
+        options = {**vars(self.options), "read": read}
         return {**self.llm._identifying_params, "options": options, "llm": self.llm._llm_type}
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
@@ -204,7 +203,7 @@ class Llama3ToolModel(BaseChatModel):
                 with explained(llm, self.options.tool_role):
                     if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
                         for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
-                            yield from _generated(answer.feed(chunk.message, chunk.generation_info))
+                            yield from _generated(answer.feed(chunk.message, chunk.generation_info), chunk)
                     else:
                         result = llm._generate(turn.messages, stop, **turn.kwargs)
                         yield from _generated(answer.feed(*_whole(result)))
@@ -229,7 +228,7 @@ class Llama3ToolModel(BaseChatModel):
                     if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
                         async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
                             async for chunk in chunks:
-                                for read in _generated(answer.feed(chunk.message, chunk.generation_info)):
+                                for read in _generated(answer.feed(chunk.message, chunk.generation_info), chunk):
                                     yield read
                     else:
                         result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
@@ -326,10 +325,6 @@ class _Turn:
         return dict(bound.kwargs)
 
 
-def _no_id() -> str:
-    return ""
-
-
 def _sum(earlier: BaseMessage, message: AIMessage) -> Any:
     used = earlier.usage_metadata if isinstance(earlier, AIMessage) else None
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
@@ -344,8 +339,13 @@ def _summed(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
     return result
 
 
-def _generated(messages: Iterator[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
-    return (ChatGenerationChunk(message=message) for message in messages)
+def _generated(
+    messages: Iterator[AIMessageChunk], given: ChatGenerationChunk | None = None
+) -> Iterator[ChatGenerationChunk]:
+    """Yield messages as LangChain streams them: what was given, if it is as it was, as making them takes time."""
+    for message in messages:
+        is_as_it_was = given is not None and given.message is message and not given.generation_info
+        yield given if given is not None and is_as_it_was else ChatGenerationChunk(message=message)
 
 
 def _whole(result: ChatResult) -> tuple[BaseMessage, dict[str, Any] | None]:

@@ -277,7 +277,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         """Return what every answer is read by: it asks for nothing."""
         strict = self._strict_format()
         read = strict.options if strict else self.options
-        options = ChatOptions(read=read, prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0)
+        options = ChatOptions(
+            read=read, tools_in="request", prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0
+        )
         return kept_chat(self.tools, options).request([])
 
     def _strict_format(self) -> StrictFormat | None:
