@@ -21,7 +21,7 @@ from llama3_tools import (
     parse_response,
     render_response_prompt,
 )
-from llama3_tools.chat import ChatOptions, Reply, ToolChat, put_tools, read_options
+from llama3_tools.chat import ChatOptions, RepeatedCalls, Reply, ToolChat, put_tools, read_options
 from llama3_tools.errors import require_bool
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
@@ -39,7 +39,7 @@ __all__ = ["Llama3JsonToolOutputParser", "OnInvalid"]
 OnInvalid: TypeAlias = Literal["collect", "raise"]
 """What becomes of a call that the model did not manage to write: it is text and reported, or an exception."""
 
-_OWN = ("tools", "on_invalid", "strict", "multiple", "options")
+_OWN = ("tools", "on_invalid", "repeated_calls", "strict", "multiple", "options")
 
 
 class Llama3JsonToolOutputParser(BaseOutputParser):
@@ -60,6 +60,8 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             name may be called, and the model is not shown any tool.
         on_invalid: what a call that the model did not manage to write is: text, and reported in `errors`
             (`"collect"`), or a reason to `"raise"` a `MalformedToolCallError`.
+        repeated_calls: what becomes of a call that repeats the one before it, with text in between: with `"report"`, it
+            does not count; with `"keep"`, it is a call like others.
         strict: the whole output has to be one JSON object,
             `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or with `"tool_call": null`, and anything
             else raises a `StrictResponseError`. A stream comes at its end, as one response; the model is shown the
@@ -75,11 +77,12 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, each by its name)
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
         on_invalid: OnInvalid = "collect",
+        repeated_calls: RepeatedCalls = "report",
         strict: bool = False,
         multiple: bool = False,
         options: ReadOptions | None = None,
@@ -102,7 +105,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         if strict:  # whose object may be long: each call is looked at before
             read = replace(read, limits=read.limits._replace(max_call_length=sys.maxsize))
         declared = None if tools is None else tool_dicts(tools)
-        self.chat = ToolChat(declared, ChatOptions(read=read, max_retries=0))
+        self.chat = ToolChat(declared, ChatOptions(read=read, repeated_calls=repeated_calls, max_retries=0))
         """What reads the outputs; its `tools` and `options` say how."""
         self._declares = declared is not None
         self._request = self.chat.request([])

@@ -9,17 +9,22 @@ from typing import Any, TypeAlias
 
 from llama3_tools.chat.options import ChatOptions
 from llama3_tools.chat.tool_chat import ToolChat
-from llama3_tools.chat.toolset import KEPT, as_given, written_tools
 from llama3_tools.options import new_call_id
 from llama3_tools.tools import ToolLike
 
 __all__ = ["kept_chat"]
 
 _Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
+_KEPT = 64
+"""How many are kept: those that were asked for last."""
+
+
+def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
+    return tools
 
 
 def kept_chat(
-    tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None, read: _Reader = as_given
+    tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None, read: _Reader = _as_given
 ) -> ToolChat:
     """Return the chat with tools that are dicts: the one that was made before if the same were given.
 
@@ -37,14 +42,22 @@ def kept_chat(
         ToolDefinitionError: a declaration that cannot be read.
     """
     chosen = ChatOptions() if options is None else options
-    written = written_tools(tools) if chosen.read.id_factory is new_call_id else None
+    written = _written(tools) if chosen.read.id_factory is new_call_id else None
     return _made(tools, chosen, read) if written is None else _kept(written, chosen, read)
 
 
-@lru_cache(KEPT)
+@lru_cache(_KEPT)
 def _kept(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
     return _made(json.loads(written), options, read)
 
 
 def _made(tools: Sequence[Any] | None, options: ChatOptions, read: _Reader) -> ToolChat:
     return ToolChat(None if tools is None else read(tools), options)
+
+
+def _written(tools: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """Return tools as the JSON by which they are known again; `None` if they are not in JSON, or not yet."""
+    try:
+        return json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):
+        return None

@@ -20,7 +20,7 @@ from llama3_tools import (
     response_json_schema,
     validate_arguments,
 )
-from llama3_tools.chat.toolset import kept_toolset
+from llama3_tools.chat import kept_chat
 
 KINDS = {"enum": [{"a": 1}, [1]]}
 SCHEMA = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "kind": KINDS}}
@@ -53,10 +53,9 @@ def test_a_tool_with_two_schemas_is_an_error_that_names_both(one: str, other: st
         ([5], "tools[0] is an int: expected an OpenAI tool dict such as"),
     ],
 )
-@pytest.mark.parametrize("declare", [declare_tools, kept_toolset])
-def test_what_is_no_list_of_tools_is_named(declare: Callable[[Any], object], tools: object, message: str):
+def test_what_is_no_list_of_tools_is_named(tools: Any, message: str):  # noqa: ANN401 (anything)
     with pytest.raises(TypeError) as error:
-        declare(tools)
+        declare_tools(tools)
     assert str(error.value).startswith(message)
 
 
@@ -76,7 +75,7 @@ def test_a_type_has_its_article(tool: dict[str, Any], message: str):
 
 
 def test_what_a_tool_hands_out_can_be_changed_and_the_tool_stays():
-    tool = kept_toolset([DICT]).declared["f"]
+    tool = kept_chat([DICT]).tools["f"]
     for schema in (tool.to_openai()["function"]["parameters"], tool.arguments_schema, copy.deepcopy(tool.parameters)):
         schema["required"].append("kind")
         schema["properties"]["kind"]["enum"][0]["a"] = 2
@@ -84,8 +83,8 @@ def test_what_a_tool_hands_out_can_be_changed_and_the_tool_stays():
     Tool("now").arguments_schema["properties"]["city"] = {}
     shown = response_json_schema([tool])["properties"]["tool_call"]["anyOf"][0]["properties"]["arguments"]
     shown["required"].append("kind")
-    assert kept_toolset([DICT]).declared["f"].parameters == SCHEMA
-    assert kept_toolset([DICT]).prompt() == render_tool_prompt([DICT])
+    assert kept_chat([DICT]).tools["f"].parameters == SCHEMA
+    assert kept_chat([DICT]).prompt() == render_tool_prompt([DICT])
     assert Tool("now").arguments_schema == {"type": "object", "properties": {}}
 
 
