@@ -132,14 +132,17 @@ def test_a_loop_over_a_server_s_stream_that_is_left_gives_the_connection_back():
 
 async def test_a_task_that_waits_for_a_server_is_cancelled():
     with endpoint(long(), "Hello.") as served:
-        llm = Llama3ToolLLM(served.llm())
+        llm, is_answering = Llama3ToolLLM(served.llm()), asyncio.Event()
 
         async def read() -> None:
             async for _ in await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?"):
-                pass
+                is_answering.set()
 
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(read(), 0.3)
+        task = asyncio.create_task(read())
+        await asyncio.wait_for(is_answering.wait(), 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
         assert not await tasks()
         assert (await llm.achat_with_tools(TOOLS, "Hi")).message.content == "Hello."
 
