@@ -43,13 +43,13 @@ def read_answer(
     stream = request.stream()
     deltas = stream.feed(of_answer(message))
     deltas += stream.end(finish_reason_in(message.response_metadata, told))
-    reply, v1 = stream.reply, v1 or _uses_v1_blocks(message)
+    reply, v1 = stream.reply, v1 or _has_v1_blocks(message)
     fields: dict[str, Any] = {
         "content": _content(message, reply, deltas, v1=v1),
         "tool_calls": [to_call(call) for call in reply.tool_calls],
         "invalid_tool_calls": [_to_invalid(call) for call in reply.report.refused],
         "additional_kwargs": other_kwargs(message),
-        "response_metadata": with_report(message.response_metadata, reply),
+        "response_metadata": _with_report(message.response_metadata, reply),
     }
     if v1:
         fields["response_metadata"]["output_version"] = "v1"
@@ -89,12 +89,12 @@ def _error(reason: str, detail: str) -> str:
     return f"{reason}: {detail}"
 
 
-def _uses_v1_blocks(message: BaseMessage) -> bool:
+def _has_v1_blocks(message: BaseMessage) -> bool:
     """Return whether the content lists calls and thoughts, too (LangChain's `output_version="v1"`)."""
     return message.response_metadata.get("output_version") == "v1"
 
 
-def with_report(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+def _with_report(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     """Return what the server told of an answer, with what became of the calls in it."""
     return {**with_reason(told, reply), **reply.report.to_dict()}
 
@@ -131,8 +131,12 @@ class AnswerStream:
         """Whether anything has arrived."""
         self._written: list[str] = []
         self._stream = request.stream()
-        self._lists_calls = self._in_blocks = v1
+        self._is_v1 = v1
+        """Whether the content comes in blocks of version 1, which list calls and thoughts, too."""
+        self._is_list = v1
+        """Whether it comes in blocks of any kind."""
         self._kind = ""
+        """What the last block is."""
         self._index, self._block, self._id = after.place if after else (0, 0, None)
         self._name: str | None = None
         self._told: list[ChatGenerationChunk] = []
@@ -160,15 +164,15 @@ class AnswerStream:
             info: what the server told beside it.
         """
         self.has_begun = True
-        content = given if isinstance(given, str) else given.content
-        self._written.append(content if isinstance(content, str) else str(AIMessage(content).text))
         if isinstance(given, str):
+            self._written.append(given)
             yield from self._chunks(self._stream.feed({"content": given}), {})
             return
+        self._written.append(given.content if isinstance(given.content, str) else str(given.text))
         self._note(given, info)
         deltas = self._stream.feed(of_answer(given))
         fields = _fields(given)
-        is_as_it_was = deltas == [{"content": given.content}] and not (self._in_blocks or fields)
+        is_as_it_was = deltas == [{"content": given.content}] and not (self._is_list or fields)
         if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
             yield given
         else:
@@ -191,10 +195,10 @@ class AnswerStream:
         """
         told = self._told[0] + self._told[1:] if self._told else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, told.generation_info
-        metadata = with_report(told.message.response_metadata, reply)
+        metadata = _with_report(told.message.response_metadata, reply)
         if is_retried:
             metadata.setdefault(REFUSED, [])
-        if self._lists_calls and metadata:
+        if self._is_v1 and metadata:
             metadata["output_version"] = "v1"
         if metadata or info:
             chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
@@ -207,9 +211,9 @@ class AnswerStream:
     def _note(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
         self._id, self._name = self._id or given.id, self._name or given.name
         if given.response_metadata:
-            self._lists_calls = self._lists_calls or _uses_v1_blocks(given)
+            self._is_v1 = self._is_v1 or _has_v1_blocks(given)
         if given.content != "":
-            self._in_blocks = self._lists_calls or isinstance(given.content, list)
+            self._is_list = self._is_v1 or isinstance(given.content, list)
         metadata = {key: value for key, value in given.response_metadata.items() if key != "output_version"}
         if metadata or info:
             message = AIMessageChunk(content="", response_metadata=metadata)
@@ -227,24 +231,25 @@ class AnswerStream:
     def _said(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what a delta is in a chunk: text, a block, a thought or a call."""
         if REASONING in delta:
-            if not self._lists_calls:
+            if not self._is_v1:
                 return {"additional_kwargs": {REASONING: delta[REASONING]}}
             return {"content": [self._numbered("reasoning", delta[REASONING])]}
-        for call in delta.get("tool_calls", ()):
+        if calls := delta.get("tool_calls"):
+            [call] = calls  # as the chat layer hands them out
             function = call["function"]
             piece = tool_call_chunk(
                 name=function["name"], args=function["arguments"], id=call["id"], index=self._next_index()
             )
             block = {**piece, "type": "tool_call_chunk", "index": f"lc_llama3_call_{piece['index']}"}
-            self._kind = "call" if self._lists_calls else self._kind
-            return {"tool_call_chunks": [piece], "content": [block] if self._lists_calls else self._empty}
+            self._kind = "call" if self._is_v1 else self._kind
+            return {"tool_call_chunks": [piece], "content": [block] if self._is_v1 else self._empty}
         content = delta.get("content")
         if isinstance(content, list):
-            self._in_blocks, self._kind = True, "block"
+            self._is_list, self._kind = True, "block"
             return {"content": content}
         if content is None:
             return None
-        return {"content": [self._numbered("text", content)] if self._in_blocks else content}
+        return {"content": [self._numbered("text", content)] if self._is_list else content}
 
     def _numbered(self, kind: str, text: str) -> dict[str, Any]:
         """Return a block, with a number by which LangChain joins it with those that it continues, and no others."""
@@ -266,12 +271,12 @@ class AnswerStream:
 
     @property
     def _empty(self) -> Content:
-        return [] if self._in_blocks else ""
+        return [] if self._is_list else ""
 
     def _chunk(self, said: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
         told = dict(fields or {})
         kwargs = {**told.pop("additional_kwargs", {}), **said.pop("additional_kwargs", {})}
-        if self._lists_calls:
+        if self._is_v1:
             said = {"response_metadata": {"output_version": "v1"}, **said}
         made = {"content": self._empty, "id": self._id, "name": self._name, "additional_kwargs": kwargs}
         return AIMessageChunk(**{**told, **made, **said})

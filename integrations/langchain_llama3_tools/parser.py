@@ -148,7 +148,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             return read.model_copy(update={"invalid_tool_calls": [], "response_metadata": message.response_metadata})
         if (strict := self._strict_format()) is not None:
             return strict.read(read, str(message.text))
-        self._require_whole_calls(reply, str(message.text))
+        if self.on_invalid == "raise":
+            _require_whole_calls(reply, str(message.text))
         return read
 
     async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -295,18 +296,20 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         if not answer.has_begun:
             return
         yield from answer.end()
-        self._require_whole_calls(answer.reply, answer.written)
+        if self.on_invalid == "raise":
+            _require_whole_calls(answer.reply, answer.written)
         yield from (chunk.message for chunk in answer.last() if isinstance(chunk.message, AIMessageChunk))
         yield answer.closing()
 
-    def _require_whole_calls(self, reply: Reply, written: str) -> None:
-        refused = reply.report.refused
-        if self.on_invalid != "raise" or not refused:
-            return
-        count = "a malformed tool call" if len(refused) == 1 else f"{len(refused)} malformed tool calls"
-        calls = "; ".join(f"{call.name or 'a call'} ({call.reason}): {call.detail}" for call in refused)
-        text = escape_invisible(f"The model wrote {count}: {calls}", exact=True)
-        raise OutputParserException(text, llm_output=written)
+
+def _require_whole_calls(reply: Reply, written: str) -> None:
+    refused = reply.report.refused
+    if not refused:
+        return
+    count = "a malformed tool call" if len(refused) == 1 else f"{len(refused)} malformed tool calls"
+    calls = "; ".join(f"{call.name or 'a call'} ({call.reason}): {call.detail}" for call in refused)
+    text = escape_invisible(f"The model wrote {count}: {calls}", exact=True)
+    raise OutputParserException(text, llm_output=written)
 
 
 def _require_output(output: object) -> str | BaseMessage:
