@@ -12,7 +12,7 @@ from llama3_acceptance.pairing import pair
 from llama3_acceptance.values import ArgumentRule
 from llama3_tools.arguments.literals import read_container
 
-__all__ = ["accepts", "json_type"]
+__all__ = ["accepts", "json_type", "list_in"]
 
 _ROUNDING = 1 + 1e-9
 """20.1 is within 0.1 of 20, although not in binary."""
@@ -29,20 +29,19 @@ def accepts(rule: ArgumentRule, value: object, *, stringified_lists: bool = True
     Args:
         rule: what is accepted.
         value: what was found, as JSON has it.
-        stringified_lists: whether a string that holds a list is compared as that list.
+        stringified_lists: whether a string that the model gave is compared as the list that it holds, where a list is
+            accepted. What is accepted is never changed: a string that holds a list is accepted as that string.
     """
     comparison = _Comparison(rule, stringified_lists)
     return any(comparison.equal(accepted, value) for accepted in rule.any_of)
 
 
-def json_type(value: object, *, stringified_lists: bool = False) -> str:
+def json_type(value: object) -> str:
     """Name a value's JSON type; an integer is a number, as 20 and 20.0 are one value.
 
-    >>> json_type("[1]"), json_type("[1]", stringified_lists=True)
-    ('string', 'array')
+    >>> json_type("[1]"), json_type(20.0)
+    ('string', 'number')
     """
-    if stringified_lists and _list_in(value) is not None:
-        return "array"
     types = (
         (type(None), "null"),
         (bool, "boolean"),
@@ -60,10 +59,9 @@ class _Comparison:
     stringified_lists: bool
 
     def equal(self, accepted: object, value: object) -> bool:
-        if self.stringified_lists and (isinstance(accepted, str) or isinstance(value, str)):
-            first, second = _list_in(accepted), _list_in(value)
-            if first is not None and second is not None:
-                return self._equal_lists(first, second)
+        if self.stringified_lists and isinstance(accepted, (list, tuple)) and isinstance(value, str):
+            held = list_in(value)
+            return held is not None and self._equal_lists(accepted, held)
         kind = json_type(accepted)
         if kind != json_type(value):
             return False
@@ -122,9 +120,11 @@ def _folded(text: str) -> str:
     return normalize("NFC", folded)  # which folding may undo
 
 
-def _list_in(value: object) -> Sequence[Any] | None:
-    """Return a list, or the list that a string holds."""
-    if isinstance(value, (list, tuple)):
-        return value
-    held = read_container(value) if isinstance(value, str) else None
+def list_in(text: str) -> list[Any] | None:
+    """Return the list that a string holds, as JSON or as Python writes it; `None` if it holds none.
+
+    >>> list_in("['a', 'b']"), list_in("a, b")
+    (['a', 'b'], None)
+    """
+    held = read_container(text)
     return held if isinstance(held, list) else None

@@ -76,7 +76,7 @@ class _Judging:
         )
         if not faults:
             return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
-        details = [few([fault.detail for fault in faults]), few(mended_remarks(calls))]
+        details = [few(list(dict.fromkeys(fault.detail for fault in faults))), few(mended_remarks(calls))]
         return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
     def _json_in_text(self, source: Source) -> list[Difference]:
@@ -177,7 +177,11 @@ class _Judging:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
         lists = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
-        return few([*mended_remarks(calls), *lists, *(f"beside it, {fault.detail}" for fault in self._unread())])
+        return few(
+            list(
+                dict.fromkeys([*mended_remarks(calls), *lists, *(f"beside it, {one.detail}" for one in self._unread())])
+            )
+        )
 
     def _why_empty(self) -> str:
         if self.answer.reasoning or self.extraction.reasoning:

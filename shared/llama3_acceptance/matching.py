@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from llama3_acceptance.equality import accepts, json_type
+from llama3_acceptance.equality import accepts, json_type, list_in
 from llama3_acceptance.pairing import pair
-from llama3_acceptance.rendering import few, shown_around, shown_call, shown_json, shown_rule
+from llama3_acceptance.rendering import few, shown_around, shown_call, shown_expected, shown_json, shown_rule
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Verdict
 from llama3_tools.values import shortened
 
@@ -107,7 +107,7 @@ def list_remarks(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
-    called, wanted = few([*map(shown_call, found)], ", "), few([call.tool for call in expected], ", ")
+    called, wanted = few([*map(shown_call, found)], ", "), few([*map(shown_expected, expected)], ", ")
     return Difference(Verdict.WRONG_ORDER, f"called {called}; the order is {wanted}")
 
 
@@ -144,10 +144,11 @@ def _in_expected_arguments(
         value = arguments[name]
         if accepts(rule, value, stringified_lists=stringified_lists):
             continue
-        kind = _wrong_type(rule, value, stringified_lists=stringified_lists)
-        verdict = Verdict.WRONG_TYPE if kind else Verdict.WRONG_VALUE
+        is_wrong_type = _has_wrong_type(rule, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.WRONG_VALUE
         shown, wanted = shown_around(value, rule)
-        yield Difference(verdict, f"{expected.tool}: {name} is {kind}{shown}, expected {wanted}")
+        named = _with_type(value, shown) if is_wrong_type else shown
+        yield Difference(verdict, f"{expected.tool}: {name} is {named}, expected {wanted}")
 
 
 def _in_other_arguments(
@@ -158,20 +159,26 @@ def _in_other_arguments(
     for name, value in arguments.items():
         if name in expected.arguments or name in expected.ignore:
             continue
-        kind = ""
+        is_wrong_type = False
         if name in expected.defaults:
             default = ArgumentRule((expected.defaults[name],))
             if accepts(default, value, stringified_lists=stringified_lists):
                 continue
-            kind = _wrong_type(default, value, stringified_lists=stringified_lists)
-        verdict = Verdict.WRONG_TYPE if kind else Verdict.UNEXPECTED_ARGUMENT
-        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {kind}{_shown(value)}")
+            is_wrong_type = _has_wrong_type(default, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.UNEXPECTED_ARGUMENT
+        named = _with_type(value, _shown(value)) if is_wrong_type else _shown(value)
+        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {named}")
 
 
-def _wrong_type(rule: ArgumentRule, value: object, *, stringified_lists: bool) -> str:
-    """Name the type of a value, as a sentence does, where it is the type that is wrong; else nothing."""
-    kind = json_type(value, stringified_lists=stringified_lists)
-    return "" if kind in map(json_type, rule.any_of) else f"the {kind} "
+def _has_wrong_type(rule: ArgumentRule, value: object, *, stringified_lists: bool) -> bool:
+    kind, accepted = json_type(value), {json_type(one) for one in rule.any_of}
+    is_list = stringified_lists and isinstance(value, str) and "array" in accepted and list_in(value) is not None
+    return kind not in accepted and not is_list
+
+
+def _with_type(value: object, shown: str) -> str:
+    """Return a value as a sentence names it together with its type."""
+    return shown if value is None else f"the {json_type(value)} {shown}"
 
 
 def _shown(value: object) -> str:

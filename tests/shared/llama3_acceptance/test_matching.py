@@ -26,8 +26,6 @@ ACCEPTED = [
     (ArgumentRule(([1, 2],), unordered=True, tolerance=1), [3, 2]),
     (ArgumentRule(({"a": [1, 2]},), unordered=True), {"a": [2, 1]}),
     (ArgumentRule((["a", "b"],)), "['a', 'b']"),
-    (ArgumentRule(('["a", "b"]',)), ["a", "b"]),
-    (ArgumentRule(("['a','b']",)), '["a","b"]'),
     (ArgumentRule(("[a, b]",)), "[a, b]"),
     (ArgumentRule(({"a": ["b"]},)), {"a": "['b']"}),
     (ArgumentRule((10**400,), tolerance=1), 10**400),
@@ -57,6 +55,10 @@ NOT_ACCEPTED = [
     (ArgumentRule(({"a": 1},)), '{"a": 1}'),
     (ArgumentRule((["a"],)), "__import__('os')"),
     (ArgumentRule(('{"a": 1}',)), "{'a': 2}"),
+    (ArgumentRule(('["a", "b"]',)), ["a", "b"]),
+    (ArgumentRule(("['a', 'b']",)), ["a", "b"]),
+    (ArgumentRule(("['a','b']",)), '["a","b"]'),
+    (ArgumentRule(({"a": "['b']"},)), {"a": ["b"]}),
 ]
 
 
@@ -136,26 +138,37 @@ def test_all_differences_are_told_the_gravest_first():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "null null"),
-        (True, "boolean true"),
-        (7, "number 7"),
-        ([1], "array [1]"),
-        ({"ü": 1}, 'object {"ü": 1}'),
-        ({1}, 'set "{1}"'),
-        ([10**5000], "array (too long or too deep to show)"),
+        (None, "null"),
+        (True, "the boolean true"),
+        (7, "the number 7"),
+        ([1], "the array [1]"),
+        ({"ü": 1}, 'the object {"ü": 1}'),
+        ({1}, 'the set "{1}"'),
+        ([10**5000], "the array (too long or too deep to show)"),
     ],
 )
 def test_a_value_of_a_wrong_type_is_shown_with_its_type(value: object, shown: str):
     (difference,) = call_differences(ExpectedCall("f", {"n": ArgumentRule(("x",))}), FoundCall("f", {"n": value}))
-    assert difference == (Verdict.WRONG_TYPE, f'f: n is the {shown}, expected "x"')
+    assert difference == (Verdict.WRONG_TYPE, f'f: n is {shown}, expected "x"')
+    unexpected = ExpectedCall("f", defaults={"n": "x"})
+    (difference,) = call_differences(unexpected, FoundCall("f", {"n": value}))
+    assert difference == (Verdict.WRONG_TYPE, f"f: n was not expected, it is {shown}")
 
 
-def test_a_list_in_a_string_is_no_string():
+def test_a_list_in_a_string_is_a_list_where_a_list_is_expected_and_a_string_elsewhere():
     expected = ExpectedCall("f", {"n": ArgumentRule((["a"],))})
     (difference,) = call_differences(expected, FoundCall("f", {"n": "['b']"}))
     assert difference == (Verdict.WRONG_VALUE, """f: n is "['b']", expected ["a"]""")
     assert calls_differences([expected], [FoundCall("f", {"n": "['a']"})]) == []
-    assert verdicts(ExpectedCall("f", {"n": ArgumentRule(("a",))}), n="['a']") == [Verdict.WRONG_TYPE]
+    assert verdicts(ExpectedCall("f", {"n": ArgumentRule(("a",))}), n="['a']") == [Verdict.WRONG_VALUE]
+    assert verdicts(ExpectedCall("f", {"n": ArgumentRule(("['a', 'b']",))}), n=["a", "b"]) == [Verdict.WRONG_TYPE]
+    assert verdicts(ExpectedCall("f", {"n": ArgumentRule(("['a', 'b']",))}), n="['a', 'b']") == []
+
+
+def test_the_order_of_calls_of_one_tool_is_told_by_their_arguments():
+    expected = [ExpectedCall("f", {"n": ArgumentRule((n,))}) for n in (1, 2)]
+    (difference,) = calls_differences(expected, [FoundCall("f", {"n": n}) for n in (2, 1)], ordered=True)
+    assert difference == (Verdict.WRONG_ORDER, 'called f({"n": 2}), f({"n": 1}); the order is f(n=1), f(n=2)')
 
 
 @pytest.mark.parametrize(
