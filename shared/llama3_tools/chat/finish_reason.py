@@ -6,11 +6,17 @@ from collections.abc import Mapping
 
 __all__ = ["finish_reason_in", "is_complete", "openai_finish_reason"]
 
-_LIMITS = frozenset({"length", "max_tokens", "content_filter"})
-_IN_OPENAI = {"max_tokens": "length", "eos": "stop", "end_turn": "stop", "stop_sequence": "stop"}
-"""The words of others: Anthropic, Text Generation Inference."""
+_LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "content_filter"})
+_IN_OPENAI = {
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+}
+"""The words of others: Anthropic, OpenAI's Responses API, Text Generation Inference."""
 _CALLED = {"tool_calls", "tool_use", "function_call"}
-_KEYS = ("finish_reason", "done_reason")
+_KEYS = ("finish_reason", "done_reason", "stop_reason")
 
 
 def is_complete(finish_reason: object) -> bool:
@@ -47,13 +53,14 @@ def openai_finish_reason(finish_reason: str | None, *, has_calls: bool) -> str:
 
 
 def finish_reason_in(*places: object) -> str | None:
-    """Return the finish reason that the first of some places has, as OpenAI's servers write it, or Ollama.
+    """Return the finish reason that the first of some places has, as OpenAI's servers, Ollama or Anthropic write it.
 
     >>> finish_reason_in({}, {"choices": [{"finish_reason": "length"}]}), finish_reason_in({"done_reason": "stop"})
     ('length', 'stop')
 
     Args:
-        *places: dicts or objects: a chat completion or a chunk of one, one of its choices, or metadata of a message.
+        *places: dicts or objects: a chat completion or a chunk of one, one of its choices, metadata of a message, or a
+            response of OpenAI's Responses API, which says why it is incomplete.
     """
     for place in filter(None, places):
         choices = _part(place, "choices")
@@ -62,6 +69,9 @@ def finish_reason_in(*places: object) -> str | None:
                 reason = _part(holder, key)
                 if isinstance(reason, str) and reason:
                     return str(reason)
+        reason = _part(_part(place, "incomplete_details"), "reason")
+        if isinstance(reason, str) and reason:
+            return str(reason)
     return None
 
 

@@ -9,7 +9,7 @@ import pytest
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete, openai_finish_reason
 
 
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "max_output_tokens", "content_filter"])
 def test_a_limit_ended_it(reason: str):
     assert not is_complete(reason)
 
@@ -27,6 +27,11 @@ def test_any_other_reason_and_none_count_as_complete(reason: object):
         ({"choices": [{"finish_reason": "length"}]}, "length"),
         (SimpleNamespace(choices=(SimpleNamespace(finish_reason="length"),)), "length"),
         (SimpleNamespace(choices=[SimpleNamespace(finish_reason=None)], done_reason="stop"), "stop"),
+        ({"stop_reason": "max_tokens"}, "max_tokens"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "max_output_tokens"),
+        (SimpleNamespace(incomplete_details=SimpleNamespace(reason="content_filter")), "content_filter"),
+        ({"status": "completed", "incomplete_details": None}, None),
+        ({"choices": [{"finish_reason": "length", "stop_reason": 128009}]}, "length"),
         ({"choices": []}, None),
         ({"choices": None, "finish_reason": None}, None),
         ({"finish_reason": ""}, None),
@@ -56,6 +61,7 @@ def test_the_first_place_that_has_one_counts():
         ("load", "load", "tool_calls"),
         ("length", "length", "length"),
         ("max_tokens", "length", "length"),
+        ("max_output_tokens", "length", "length"),
         ("content_filter", "content_filter", "content_filter"),
     ],
 )
