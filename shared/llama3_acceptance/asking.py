@@ -8,14 +8,22 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from llama3_acceptance.values import Case, Suite
-from llama3_tools.prompts import PromptFormat, render_tool_prompt
-from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt
+from llama3_tools.chat import ChatOptions, kept_chat
+from llama3_tools.chat.history import flatten_history
+from llama3_tools.chat.tool_prompt import put_tools
+from llama3_tools.prompts import PromptFormat, render_response_prompt
+from llama3_tools.strict.schema import response_json_schema
 
 __all__ = ["ask", "fingerprint"]
 
+_MAX_STRING = 200
+"""The most characters of a string for llama-cpp-python's server, whose strings need not end."""
+
 
 def ask(case: Case, suite: Suite) -> dict[str, Any]:
-    r"""Return the messages of a case, and `tools` where they go to the server, as a chat completion takes them.
+    r"""Return the messages of a case as a chat completion takes them.
+
+    Beside them are `tools` where they go to the server, and `response_format` in the strict format.
 
     >>> from llama3_tools import Tool
     >>> case = Case("tea", "Set a timer")
@@ -27,32 +35,32 @@ def ask(case: Case, suite: Suite) -> dict[str, Any]:
         case: the case; the examples of the prompt and its own history come before its command.
         suite: its suite.
     """
-    prompt, tools = suite.prompt, list(suite.tools)
+    prompt, tools = suite.prompt, [tool.to_openai() for tool in suite.tools]
     command = {"role": "user", "content": case.command}
     messages = [dict(message) for message in (*prompt.examples, *case.history, command)]
     if prompt.system is not None:
         messages.insert(0, {"role": "system", "content": prompt.system})
+    if prompt.format == "strict":
+        shown = render_response_prompt(tools, multiple=prompt.multiple)
+        return {"messages": flatten_history(put_tools(messages, shown, prompt.tools_in)), **_response_format(suite)}
     if not tools:
         return {"messages": messages}
     if prompt.format == "native":
-        return {"messages": messages, "tools": [tool.to_openai() for tool in tools]}
-    shown = render_tool_prompt(tools, prompt_format=cast("PromptFormat", prompt.format))
-    place = find_place([str(message.get("role")) for message in messages], prompt.tools_in)
-    if place.is_new:
-        messages.insert(place.index, {"role": prompt.tools_in, "content": shown})
-    else:
-        message = messages[place.index]
-        message["content"] = _with_prompt(shown, message.get("content"), prompt.tools_in)
-    return {"messages": messages}
+        return {"messages": messages, "tools": tools}
+    chat = kept_chat(tools, ChatOptions(tools_in=prompt.tools_in, prompt_format=cast("PromptFormat", prompt.format)))
+    return {"messages": chat.request(messages).messages}
 
 
-def _with_prompt(shown: str, content: object, tools_in: ToolsIn) -> object:
-    """Put the tools into the content of a message: a text, or a list of blocks."""
-    if not isinstance(content, list):
-        return put_prompt(shown, [content if isinstance(content, str) else ""], tools_in)[1]
-    parts = [block.get("text") if isinstance(block, Mapping) else None for block in content]
-    place, text = put_prompt(shown, parts, tools_in)
-    return [*content[: place.index], {"type": "text", "text": text}, *content[place.index + (not place.is_new) :]]
+def _response_format(suite: Suite) -> dict[str, Any]:
+    """Return the schema of the strict format as the server takes it."""
+    kind, multiple = suite.prompt.response_format, suite.prompt.multiple
+    if kind == "none":
+        return {}
+    if kind == "json_schema":
+        schema = response_json_schema(suite.tools, multiple=multiple)
+        return {"response_format": {"type": kind, "json_schema": {"name": "response", "schema": schema}}}
+    schema = response_json_schema(suite.tools, multiple=multiple, max_string=_MAX_STRING)
+    return {"response_format": {"type": kind, "schema": schema}}
 
 
 def fingerprint(suite: Suite) -> str:

@@ -17,6 +17,7 @@ from llama3_acceptance.values import (
     FoundCall,
     Judgements,
     Policies,
+    Prompt,
     Reading,
     Suite,
 )
@@ -75,6 +76,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     coerced: bool = False,
     reading: Reading = Reading(),  # noqa: B008 - a frozen value
     policies: Policies = Policies(),  # noqa: B008 - the same
+    prompt: Prompt = Prompt(),  # noqa: B008 - the same
 ) -> tuple[FoundCall, ...]:
     """Assert that a response calls what is expected, and nothing else.
 
@@ -99,6 +101,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
         coerced: whether the arguments may be coerced to the types that their tool declares.
         reading: how calls are looked for in text. To repair them, there have to be `tools`.
         policies: what is let pass. Only with a policy of your own can words stand in for a call here.
+        prompt: how the model was asked. `Prompt(format="strict")`: the response has to be in the strict format.
 
     Returns:
         The calls, with the coerced arguments if `coerced` is set.
@@ -106,7 +109,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     Raises:
         AssertionError: with the reason, what was expected, and what was found.
         TypeError: `response` is of no kind that can be read, or there are `arguments` without the name of a tool.
-        ValueError: `reading` repairs, and there are no `tools`.
+        ValueError: `reading` repairs, and there are no `tools`; or it contradicts the strict format.
     """
     __tracebackhide__ = True
     if arguments is not None and not isinstance(expected, str):
@@ -116,7 +119,7 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
         expected = ExpectedCall(expected, rules, mode="partial" if arguments is None else "exact")
     calls = [expected] if isinstance(expected, ExpectedCall) else list(expected or ())
     case = Case("assert_tool_call", "", (tuple(calls),), ordered=ordered)
-    suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies, reading=reading)
+    suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies, prompt, reading=reading)
     judgements = SuiteCase(case, suite).check(response, coerced=coerced)
     return judgements.of(coerced=coerced).calls
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from llama3_acceptance.attempts import find_attempts, json_in
+from llama3_acceptance.json_in_text import json_in
 from llama3_acceptance.matching import Difference, calls_differences, list_remarks
 from llama3_acceptance.rendering import few, mended_remarks, shown_call
 from llama3_acceptance.responses import Answer, read_response
+from llama3_acceptance.strict_answers import read_strict_answer
+from llama3_acceptance.unread_calls import find_unread_calls
 from llama3_acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
+from llama3_acceptance.words import find_no_words
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.tools import Tool
-from llama3_tools.values import Extraction, Rejection, RejectionReason, shortened
+from llama3_tools.values import Extraction, RejectionReason, shortened
 
 __all__ = ["judge"]
 
@@ -40,12 +43,22 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     """
     answer = read_response(response)
     suite = suite.behind_reasoning(answer.reasoning)
-    extraction = suite.extractor.extract(answer.text, complete=is_complete(answer.finish_reason))
+    extraction = _read(answer, suite)
+    if isinstance(extraction, Difference):
+        judgement = Judgement(*extraction)
+        return Judgements(judgement, judgement)
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
     declared = {tool.name: tool for tool in suite.tools}
     coerced = tuple(_coerced(call, declared.get(call.name)) for call in calls)
     return Judgements(judging.judge(calls, source), judging.judge(coerced, source))
+
+
+def _read(answer: Answer, suite: Suite) -> Extraction | Difference:
+    """Find the calls in the text, or say why it is not in the form that was asked for."""
+    if suite.prompt.format == "strict":
+        return read_strict_answer(answer, suite)
+    return suite.extractor.extract(answer.text, complete=is_complete(answer.finish_reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +93,9 @@ class _Judging:
         return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
     def _json_in_text(self, source: Source) -> list[Difference]:
-        """Fault what only strict mode, or a suite that counts native calls alone, does not let pass."""
+        """Fault calls in the text where they do not count, and any JSON there if native calls alone are let pass."""
         policies = self.suite.policies
-        if policies.strict:
+        if policies.native_calls_only:
             found = next(self._calls_and_json(), None)
             return [] if found is None else [Difference(Verdict.CALL_IN_TEXT, f"JSON in the text: {shortened(found)}")]
         if source == "text" and not policies.text_calls:
@@ -92,8 +105,9 @@ class _Judging:
 
     def _calls_and_json(self) -> Iterator[str]:
         yield from (self.answer.text[slice(*call.span)] for call in self.extraction.tool_calls)
-        yield from json_in(self.answer.text)
-        yield from (self.answer.text[slice(*attempt.span)] for attempt in self._attempts())
+        yield from json_in(self.suite.without_thoughts(self.answer.text))
+        attempts = (one for one in self.extraction.attempts if one.reason is not RejectionReason.QUOTED)
+        yield from (self.answer.text[slice(*attempt.span)] for attempt in attempts)
 
     def _unreadable(self, calls: Iterable[FoundCall]) -> list[Difference]:
         faults = []
@@ -133,14 +147,22 @@ class _Judging:
         unread = self._unread()
         if unread:
             return unread
-        words = (self.extraction.content or "").strip()
-        if self._may_answer_directly():
-            return [] if words else [Difference(Verdict.NO_RESPONSE, f"neither text nor a call{self._why_empty()}")]
+        words, is_allowed = (self.extraction.content or "").strip(), self._may_answer_directly()
         if not words:
-            missing = f"neither text nor a call{self._why_empty()}; expected {_named(self.case)}"
-            return [Difference(Verdict.MISSING_CALL, missing)]
-        detail = f"answered in words, expected {_named(self.case)}: {shortened(words)}"
-        return [Difference(Verdict.DIRECT_ANSWER_NOT_ALLOWED, detail)]
+            verdict = Verdict.NO_RESPONSE if is_allowed else Verdict.MISSING_CALL
+            expected = "" if is_allowed else f"; expected {_named(self.case)}"
+            return [Difference(verdict, f"neither text nor a call{self._why_empty()}{expected}")]
+        no_words = find_no_words(words, self.suite.tools, written=self.suite.without_thoughts(self.answer.text))
+        if no_words is not None:
+            verdict = Verdict.TRUNCATED if no_words.is_cut_off else Verdict.MALFORMED
+            return [Difference(verdict, f"no answer in words: {no_words.detail}")]
+        if not is_allowed:
+            detail = f"answered in words, expected {_named(self.case)}: {shortened(words)}"
+            return [Difference(Verdict.DIRECT_ANSWER_NOT_ALLOWED, detail)]
+        if not is_complete(self.answer.finish_reason):
+            detail = f"the answer in words is cut off{self._why_ended()}: {shortened(words)}"
+            return [Difference(Verdict.TRUNCATED, detail)]
+        return []
 
     def _may_answer_directly(self) -> bool:
         policies, case = self.suite.policies, self.case
@@ -152,18 +174,15 @@ class _Judging:
             return case.direct_answer
         return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
 
-    def _attempts(self) -> list[Rejection]:
-        complete = is_complete(self.answer.finish_reason)
-        return find_attempts(self.answer.text, self.extraction, self.suite, complete=complete)
-
     def _unread(self) -> list[Difference]:
-        """Return the attempts at a call, as faults."""
+        """Return the calls that were meant and are none, as faults."""
+        complete = is_complete(self.answer.finish_reason)
         return [
             Difference(
                 Verdict.TRUNCATED if attempt.reason is RejectionReason.TRUNCATED else Verdict.MALFORMED,
                 f"a call that cannot be read ({attempt.detail}): {shortened(self.answer.text[slice(*attempt.span)])}",
             )
-            for attempt in self._attempts()
+            for attempt in find_unread_calls(self.answer.text, self.extraction, self.suite, complete=complete)
         ]
 
     def _with_defaults(self, expected: ExpectedCall) -> ExpectedCall:
@@ -184,8 +203,10 @@ class _Judging:
         )
 
     def _why_empty(self) -> str:
-        if self.answer.reasoning or self.extraction.reasoning:
-            return ", only reasoning"
+        thought = ", only reasoning" if self.answer.reasoning or self.extraction.reasoning else ""
+        return thought + self._why_ended()
+
+    def _why_ended(self) -> str:
         return f" (finish_reason {self.answer.finish_reason})" if self.answer.finish_reason else ""
 
 

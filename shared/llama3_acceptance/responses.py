@@ -5,7 +5,6 @@ Nothing is imported of them: a response is read by the names that its parts have
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,7 +13,8 @@ from typing import Any
 from llama3_acceptance.rendering import shown_json
 from llama3_acceptance.values import FoundCall
 from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
-from llama3_tools.chat.finish_reason import finish_reason_in
+from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict
+from llama3_tools.chat import finish_reason_in
 from llama3_tools.errors import a_type
 
 __all__ = ["Answer", "read_response"]
@@ -23,6 +23,20 @@ _EXPECTED = (
     "OpenAI's chat completion or message (a dict or the client's object), a LangChain AIMessage, "
     "a LlamaIndex ChatResponse, CompletionResponse or AgentOutput, or the text itself"
 )
+
+
+_TEXT_KEYS = (
+    *("content", "text", "response", "refusal"),
+    *("assistant_message", "output_text", "generated_text", "answer", "output"),  # of agents' own programs
+)
+"""Where a message has its text."""
+_BESIDE_TEXT = {
+    *("role", "id", "type", "object", "name", "tool_calls", "function_call", "annotations", "audio"),
+    *("reasoning", "reasoning_content", "reasoning_details", "thinking"),
+    *("created", "created_at", "model", "usage", "index", "logprobs", "provider_specific_fields"),
+    *("finish_reason", "done_reason", "stop_reason", "done", "status"),
+}
+"""What a message may have beside its text, which is no text of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +67,27 @@ def read_response(response: object) -> Answer:
     Args:
         response: a chat completion, a completion or a message of OpenAI's (a dict or the client's object), a response
             of its Responses API, a LangChain `AIMessage`, a LlamaIndex `ChatResponse`, `CompletionResponse`,
-            `AgentOutput` or `ChatMessage`, or the text itself. Of several choices the first is read.
+            `AgentOutput` or `ChatMessage`, or the text itself. Of several choices the first is read. A dict of a
+            program's own is read if its text stands under a name that says so, such as `assistant_message`.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it is none of these; the message names its keys. Text that is not found is never an empty answer.
     """
     if isinstance(response, (Answer, str)):
         return Answer(response) if isinstance(response, str) else response
     choices, output = _part(response, "choices"), _part(response, "output")
     if isinstance(output, list):
-        return _read_items(output)
+        return _read_items(output, finish_reason_in(response))
     if isinstance(choices, (list, tuple)) and not choices:
         return Answer()
     choice = choices[0] if isinstance(choices, (list, tuple)) else response
     message = _first(choice, "message", "response")
     if message is None or isinstance(message, str):
         message = choice
-    text = _first(message, "content", "text", "response", "refusal")
+    text = _first(message, *_TEXT_KEYS)
     calls = [*_calls_of(response, message)]
-    if text is None and not calls and not _is_message(message):
-        error = _part(response, "error")
-        found = f"an error: {error}" if error else a_type(response)
-        raise TypeError(f"expected {_EXPECTED}, got {found}")
+    if text is None and not calls:
+        _check_empty(response, message)
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
     told = _told(metadata, kwargs, _part(message, "report"))
@@ -87,8 +100,24 @@ def read_response(response: object) -> Answer:
     )
 
 
-def _is_message(value: object) -> bool:
-    return value is not None and any(_has(value, name) for name in ("content", "tool_calls"))
+def _check_empty(response: object, message: object) -> None:
+    """Raise where a message without text and calls may have them in places that nobody knows."""
+    error = _part(response, "error")
+    if error:
+        raise TypeError(f"expected {_EXPECTED}, got an error: {error}")
+    if not any(_has(message, name) for name in ("content", "tool_calls")):
+        raise TypeError(f"expected {_EXPECTED}, got {_shape(response)}")
+    if isinstance(message, Mapping) and any(message[key] for key in message if key not in _BESIDE_TEXT):
+        raise TypeError(
+            f"expected {_EXPECTED}, got a message that has its text in none of the known places: {_shape(message)}"
+        )
+
+
+def _shape(value: object) -> str:
+    """Name the keys of a dict, or the type of any other value."""
+    if not isinstance(value, Mapping):
+        return a_type(value)
+    return f"a dict with the keys {', '.join(map(str, value))}" if value else "an empty dict"
 
 
 def _calls_of(response: object, message: object) -> Iterator[object]:
@@ -103,13 +132,13 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
     return iter(next(filter(None, (own, outer, extra, blocks, legacy)), []))
 
 
-def _read_items(items: Iterable[object]) -> Answer:
+def _read_items(items: Iterable[object], finish_reason: str | None) -> Answer:
     """Read the output of OpenAI's Responses API."""
     items = list(items)
     calls = [item for item in items if _part(item, "type") == "function_call"]
     messages = [item for item in items if _part(item, "type") == "message"]
     text = "".join(_text(_part(item, "content")) for item in messages)
-    return Answer(text, tuple(map(_found, calls)), reasoning=_thoughts(items))
+    return Answer(text, tuple(map(_found, calls)), finish_reason=finish_reason, reasoning=_thoughts(items))
 
 
 def _told(metadata: object, kwargs: object, report: object) -> dict[str | None, object]:
@@ -136,18 +165,19 @@ def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({}
 
 
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
-    """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments."""
+    """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments.
+
+    What is no strict JSON (rule 8) is none, as in text.
+    """
     if isinstance(written, Mapping):
-        return dict(written), shown_json(written)
+        return (dict(written) if is_strict(written) else None), shown_json(written)
     if written is None or written == "":
         return {}, ""
     if not isinstance(written, str):
         return None, shown_json(written)
-    try:
-        arguments = json.loads(written)
-    except (ValueError, RecursionError):
-        return None, written
-    return (arguments if isinstance(arguments, dict) else None), written
+    growing = GrowingArguments()
+    growing.feed(written)
+    return growing.value, written
 
 
 def _text(content: object) -> str:

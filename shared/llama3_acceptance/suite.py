@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from llama3_acceptance.suite_cases import CaseReader, read_messages
 from llama3_acceptance.suite_file import SuiteError, read_suite_file
 from llama3_acceptance.suite_node import Node
 from llama3_acceptance.suite_tools import SuiteTools
-from llama3_acceptance.suite_words import FORMATS, KEYS, PROMPT_FORMATS, TOOLS_IN
+from llama3_acceptance.suite_words import FORMATS, KEYS, PROMPT_FORMATS, RESPONSE_FORMATS, TOOLS_IN
 from llama3_acceptance.values import Case, Policies, Prompt, Reading, Suite
 from llama3_tools.formats import FormatName
 
@@ -42,7 +43,10 @@ def load_suite(path: str | Path) -> Suite:
     reader = members.read("match", reader.matching, reader)
     cases = members.read("cases", lambda node: _read_cases(node, reader), ())
     members.check()
-    return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path, reading=reading)
+    try:
+        return Suite(name, tuple(tools.tools.values()), cases, policies, prompt, path, reading=reading)
+    except ValueError as error:
+        members.nodes.get("prompt", members.nodes["cases"]).fail(str(error))
 
 
 def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
@@ -62,14 +66,21 @@ def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
 
 def _read_prompt(node: Node) -> Prompt:
     members = node.members(KEYS["prompt"])
-    prompt = Prompt(
-        system=members.read("system", Node.text, None),
-        format=members.read("format", lambda node: node.one_of(PROMPT_FORMATS), Prompt().format),
-        tools_in=members.read("tools_in", lambda node: node.one_of(TOOLS_IN), Prompt().tools_in),
-        examples=members.read("examples", read_messages, ()),
-    )
+    words: dict[str, Any] = {
+        "system": members.read("system", Node.text, None),
+        "format": members.read("format", lambda node: node.one_of(PROMPT_FORMATS), Prompt().format),
+        "tools_in": members.read("tools_in", lambda node: node.one_of(TOOLS_IN), Prompt().tools_in),
+        "examples": members.read("examples", read_messages, ()),
+        "multiple": members.read("multiple", Node.flag, default=False),
+        "response_format": members.read(
+            "response_format", lambda node: node.one_of(RESPONSE_FORMATS), Prompt().response_format
+        ),
+    }
     members.check()
-    return prompt
+    try:
+        return Prompt(**words)
+    except ValueError as error:
+        node.fail(str(error))
 
 
 def _read_reading(node: Node) -> Reading:
@@ -98,7 +109,7 @@ def _read_policies(node: Node, tools: SuiteTools) -> Policies:
     policies = Policies(
         text_calls=members.read("text_calls", Node.flag, default=True),
         stringified_lists=members.read("stringified_lists", Node.flag, default=True),
-        strict=members.read("strict", Node.flag, default=False),
+        native_calls_only=members.read("native_calls_only", Node.flag, default=False),
     )
     direct = members.read("direct_answers", lambda node: _read_direct_answers(node, tools), default=True)
     members.check()

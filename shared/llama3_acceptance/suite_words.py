@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from llama3_acceptance.values import Equality, Mode
+from llama3_acceptance.values import Equality, Mode, ResponseFormat
 from llama3_tools.formats import FormatName
 from llama3_tools.prompts import PromptFormat
 
-__all__ = ["EQUALITIES", "FORMATS", "KEYS", "MODES", "NO_CALL", "PROMPT_FORMATS", "ROLES", "TOOLS_IN"]
+__all__ = [
+    "EQUALITIES",
+    "FORMATS",
+    "KEYS",
+    "MODES",
+    "NO_CALL",
+    "PROMPT_FORMATS",
+    "RESPONSE_FORMATS",
+    "ROLES",
+    "TOOLS_IN",
+]
 
 KEYS = {
     "suite": ("$schema", "name", "tools", "prompt", "reading", "policies", "match", "cases"),
-    "prompt": ("system", "format", "tools_in", "examples"),
+    "prompt": ("system", "format", "tools_in", "examples", "multiple", "response_format"),
     "reading": ("formats", "lenient", "repair", "starts_reasoning"),
-    "policies": ("text_calls", "direct_answers", "stringified_lists", "strict"),
+    "policies": ("text_calls", "direct_answers", "stringified_lists", "native_calls_only"),
     "match": ("equal", "tolerance", "unordered", "mode", "ignore"),
     "case": ("id", "command", "expect", "ordered", "direct_answer", "history", "tags"),
     "alternatives": ("any_of",),
@@ -30,7 +40,9 @@ EQUALITIES: tuple[Equality, ...] = get_args(Equality)
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 """The forms of calls that can be read; or all of them, or none."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-PROMPT_FORMATS: tuple[str, ...] = (*get_args(PromptFormat), "native")
-"""How tools are put to a model: in the prompt, in one of its forms, or in the request's `tools`."""
+PROMPT_FORMATS: tuple[str, ...] = (*get_args(PromptFormat), "native", "strict")
+"""How tools are put to a model: in the prompt, in one of its forms or for the strict format, or in the request's
+`tools`."""
+RESPONSE_FORMATS: tuple[ResponseFormat, ...] = get_args(ResponseFormat)
 ROLES = ("system", "user", "assistant", "tool")
 TOOLS_IN: tuple[Literal["user", "system"], ...] = ("user", "system")

@@ -28,6 +28,7 @@ __all__ = [
     "Policies",
     "Prompt",
     "Reading",
+    "ResponseFormat",
     "Source",
     "Suite",
     "Verdict",
@@ -43,6 +44,9 @@ Equality: TypeAlias = Literal["exact", "folded"]
 Mode: TypeAlias = Literal["exact", "partial"]
 """Whether a call may have arguments that were not expected: never, or any."""
 
+ResponseFormat: TypeAlias = Literal["json_schema", "json_object", "none"]
+"""How a server is sent the schema of the strict format."""
+
 Source: TypeAlias = Literal["native", "text", "none"]
 """Where calls were found: in the response's `tool_calls`, in its text, or nowhere."""
 
@@ -57,9 +61,11 @@ class Verdict(str, Enum):
     MALFORMED = "malformed"
     """A call was meant, and what the model wrote for it is no call."""
     TRUNCATED = "truncated"
-    """The output ended inside a call."""
+    """The output ended inside a call, or a limit ended an answer in words."""
+    WRONG_FORMAT = "wrong_format"
+    """In the strict format, anything but its one object."""
     CALL_IN_TEXT = "call_in_text"
-    """A call in the text where only native ones count; in strict mode, any JSON there."""
+    """A call in the text where it does not count; where native calls alone are let pass, any JSON there."""
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that the suite does not declare."""
     DIRECT_ANSWER_NOT_ALLOWED = "direct_answer_not_allowed"
@@ -169,7 +175,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """What a suite is lenient about. Each is on by default, and each can be turned off."""
+    """What a suite lets pass. Each is on by default but the last, and each can be turned off."""
 
     text_calls: bool = True
     """A call in the text counts where `tool_calls` is empty. Off: it is a failure, `CALL_IN_TEXT`."""
@@ -178,8 +184,8 @@ class Policies:
     allow_direct_answers: bool = True
     """Off: an answer in words never stands in for a call, whatever the list and the cases say."""
     stringified_lists: bool = True
-    """A string that holds a list is compared as that list."""
-    strict: bool = False
+    """A string that the model gave is compared as the list that it holds, where a list is expected."""
+    native_calls_only: bool = False
     """JSON in the text is a failure, be it a call or not."""
 
 
@@ -218,11 +224,26 @@ class Prompt:
     system: str | None = None
     """The system message; `None` for none."""
     format: str = "json"
-    """A format of `render_tool_prompt`, or `"native"`: the tools go to the server in `tools`, not into the prompt."""
+    """A format of `render_tool_prompt`; `"native"`: the tools go to the server in `tools`, not into the prompt; or
+    `"strict"`: the answer has to be the one object of the strict response format."""
     tools_in: Literal["user", "system"] = "user"
     """The message that the tools are put in front of: the first of the user's, as Meta does it, or the system's."""
     examples: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     """Messages before each case's own: commands, and the calls that answer them, for a model that needs to be shown."""
+    multiple: bool = False
+    """In the strict format, whether an answer has its calls in an array, rather than one call at most."""
+    response_format: ResponseFormat = "json_schema"
+    """In the strict format, how the server is sent the schema: as OpenAI does it, as llama-cpp-python's server takes
+    it, or not at all."""
+
+    def __post_init__(self) -> None:
+        """Check the options.
+
+        Raises:
+            ValueError: an option of the strict format in another one.
+        """
+        if self.format != "strict" and (self.multiple or self.response_format != "json_schema"):
+            raise ValueError("multiple and response_format are options of the strict format: add format strict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,15 +267,36 @@ class Suite:
     extractor: Extractor = field(init=False, repr=False, compare=False)
     """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words. What was
     thought is split off."""
+    _thinking: Extractor = field(init=False, repr=False, compare=False)
+    """Takes thoughts out of a text, and nothing else."""
 
     def __post_init__(self) -> None:
         """Make the extractor, once for all cases.
 
         Raises:
-            ValueError: `reading.repair` has no tools to go by.
+            ValueError: `reading.repair` has no tools to go by, or a policy or an option of reading contradicts the
+                strict format.
         """
+        if self.prompt.format == "strict":
+            self._check_strict()
         options = ReadOptions(**asdict(self.reading), on_unknown_tool="call", split_reasoning=True)
         object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))
+        thinking = ReadOptions(formats="none", split_reasoning=True, starts_reasoning=self.reading.starts_reasoning)
+        object.__setattr__(self, "_thinking", Extractor(options=thinking))
+
+    def _check_strict(self) -> None:
+        if self.policies.native_calls_only or not self.policies.text_calls:
+            raise ValueError(
+                "in the strict format, calls stand in the text: leave out text_calls and native_calls_only"
+            )
+        if self.reading.formats is not None or self.reading.lenient or self.reading.repair:
+            raise ValueError(
+                "in the strict format, no other form is read: of reading, leave out formats, lenient and repair"
+            )
+
+    def without_thoughts(self, text: str) -> str:
+        """Return a text without what was thought in it."""
+        return self._thinking.extract(text).content or ""
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
         """Return the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""

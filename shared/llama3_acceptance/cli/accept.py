@@ -109,13 +109,19 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--prompt-format",
     metavar="FORMAT",
-    help="How the tools are shown, in place of the suite's: json, function, …; native sends them in `tools`.",
+    help="How the tools are shown, in place of the suite's: json, function, …; native sends them in `tools`; strict "
+    "asks for one object.",
+)
+@click.option(
+    "--response-format",
+    metavar="KIND",
+    help="How the schema of the strict format is sent: json_schema, json_object (llama-cpp-python) or none.",
 )
 @reading_options
 @click.option("--no-text-calls", is_flag=True, help="A call in the text is a failure.")
 @click.option("--no-direct-answers", is_flag=True, help="An answer in words never stands in for a call.")
 @click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list is not compared as that list.")
-@click.option("--strict", is_flag=True, help="Any JSON in the text is a failure.")
+@click.option("--native-calls-only", is_flag=True, help="Any JSON in the text is a failure.")
 @click.option(
     "--score",
     "judged",

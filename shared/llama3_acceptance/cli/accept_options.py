@@ -10,8 +10,8 @@ import click
 
 from llama3_acceptance.comparison import Judged
 from llama3_acceptance.suite import load_suite
-from llama3_acceptance.suite_words import PROMPT_FORMATS
-from llama3_acceptance.values import Reading, Suite
+from llama3_acceptance.suite_words import PROMPT_FORMATS, RESPONSE_FORMATS
+from llama3_acceptance.values import Prompt, Reading, Suite
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.formats import FormatName
 
@@ -35,6 +35,7 @@ class Options:
     max_tokens: int
     extra_body: dict[str, Any]
     prompt_format: str | None
+    response_format: str | None
     formats: tuple[FormatName, ...]
     lenient: bool
     repair: bool
@@ -42,7 +43,7 @@ class Options:
     no_text_calls: bool
     no_direct_answers: bool
     no_stringified_lists: bool
-    strict: bool
+    native_calls_only: bool
     judged: Judged
     results_file: Path | None
     resume: bool
@@ -68,16 +69,32 @@ def read_suite(options: Options) -> Suite:
         policies = replace(policies, allow_direct_answers=False)
     if options.no_stringified_lists:
         policies = replace(policies, stringified_lists=False)
-    if options.strict:
-        policies = replace(policies, strict=True)
-    prompt = suite.prompt
+    if options.native_calls_only:
+        policies = replace(policies, native_calls_only=True)
+    try:
+        return replace(suite, reading=reading, policies=policies, prompt=_prompt(suite.prompt, options))
+    except ValueError as error:
+        raise click.UsageError(f"{options.suite_file}: {error}") from None
+
+
+def _prompt(prompt: Prompt, options: Options) -> Prompt:
+    """Return the prompt that the command line asks for."""
     if options.prompt_format is not None:
         if options.prompt_format not in PROMPT_FORMATS:
             raise click.UsageError(
                 f"--prompt-format is one of {', '.join(PROMPT_FORMATS)}, not {options.prompt_format!r}"
             )
+        if options.prompt_format != "strict":
+            prompt = replace(prompt, multiple=False, response_format=Prompt().response_format, format="json")
         prompt = replace(prompt, format=options.prompt_format)
-    return replace(suite, reading=reading, policies=policies, prompt=prompt)
+    if options.response_format is not None:
+        kind = next((one for one in RESPONSE_FORMATS if one == options.response_format), None)
+        if kind is None:
+            raise click.UsageError(
+                f"--response-format is one of {', '.join(RESPONSE_FORMATS)}, not {options.response_format!r}"
+            )
+        prompt = replace(prompt, response_format=kind)
+    return prompt
 
 
 def check_files(options: Options) -> None:

@@ -159,28 +159,42 @@ def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
         "[1, 2, 3]",
         "```json\n[1]\n```",
         '{"a":1',
-        "As I said: [1",
-        "{[1]}",
+        "As I said: [{",
+        "Both:\n[1, 2]\nDone.",
+        "{}\n",
+        "<tool_call>[]</tool_call>",
     ],
 )
-def test_json_in_the_text_fails_in_strict_mode(kind: Kind, text: str):
+def test_json_in_the_text_fails_where_native_calls_alone_are_let_pass(kind: Kind, text: str):
     answer = replace(TURN_ON, direct_answer=True)
-    assert verdict(answer, kind(text, []), strict=True) is Verdict.CALL_IN_TEXT
+    assert verdict(answer, kind(text, []), native_calls_only=True) is Verdict.CALL_IN_TEXT
 
 
 @pytest.mark.parametrize(
-    "text", ["I {really} mean [that].", "Done, {so", "[here](there)", "{'a': 1}", "Which [", "Which one? {"]
+    "text",
+    [
+        *("I {really} mean [that].", "Done, {so", "[here](there)", "Which [", "Which one? {"),
+        *(
+            "See [1].",
+            "arr[0] = 5 and a[[1, 2]] are 7.",
+            "- [ ] todo\n- [x] done",
+            "Use {} or [] in Rust.",
+            "As I said: [1",
+        ),
+        '<think>{"name": "clock", "parameters": {}}</think>It is noon.',
+        'Hello. <think>[{"a": 1}]',
+    ],
 )
 def test_what_is_no_json_does_not(text: str):
-    assert verdict(GREETING, text, strict=True) is Verdict.PASSED
+    assert verdict(GREETING, text, native_calls_only=True) is Verdict.PASSED
 
 
 @every_kind
 def test_beside_native_calls_too(kind: Kind):
     native = [("turn_on", {"area": "kitchen", "domain": ["light", "switch"]})]
     assert verdict(TURN_ON, kind(GOOD, native)) is Verdict.PASSED
-    assert verdict(TURN_ON, kind(GOOD, native), strict=True) is Verdict.CALL_IN_TEXT
-    assert verdict(TURN_ON, kind('Done, {"really" so}.', native), strict=True) is Verdict.PASSED
+    assert verdict(TURN_ON, kind(GOOD, native), native_calls_only=True) is Verdict.CALL_IN_TEXT
+    assert verdict(TURN_ON, kind('Done, {"really" so}.', native), native_calls_only=True) is Verdict.PASSED
 
 
 def call(name: str, **arguments: object) -> dict[str, object]:
@@ -304,44 +318,92 @@ def test_a_call_that_nobody_can_read_is_no_answer_in_words(case: Case, text: str
     assert verdict(case, text) is expected
 
 
+NO_WORDS = [
+    ('{"expression": "12*12"}', "the arguments of calculate, without its name"),
+    ('Sure: {"expression": "12*12"}', "the arguments of calculate, without its name"),
+    ("{}", "{}"),
+    ("[]", "[]"),
+    ("[1, 2]", "[1, 2]"),
+    ("null", "null"),
+    ("```json\n[1, 2]\n```", "```json"),
+    ("<|eom_id|>{}", "{}"),
+    ('calculate {"expression": "12*12"}', "the name of a tool, and arguments: calculate {"),
+    ('Sure! **calculate**\n{"expression": "12*12"}', "the name of a tool, and arguments"),
+    ("calculate(17*23)", "the name of a tool, and arguments: calculate(17*23)"),
+    ("Let me see.\n- calculate(17*23)", "the name of a tool, and arguments: - calculate(17*23)"),
+    ("Action: calculate\nAction Input: 12*12", "a step of an agent: Action: calculate"),
+    ("I should add.\n**Action:** search[12]", "a step of an agent: **Action:** search[12]"),
+    ("Action: sum", "a step of an agent: Action: sum"),
+    ('Action: {"a": 1}', "a step of an agent"),
+    ("Action Input: 12*12", "a step of an agent: Action Input: 12*12"),
+    ('{"name": calculate, "parameters": {"expression": "2+2"}}', "an object that names a tool"),
+    ('{name: "calculate", parameters: {expression: "2+2"}}', "an object that names a tool"),
+    ('The {"tool": "calculate", "expression": 2+2}', "an object that names a tool"),
+    ("```\n['name': 'calculate']\n```", "an object that names a tool"),
+    ("```js\nf({name: 'calculate', parameters: {}})\n```", "an object that names a tool"),
+    ("```js\n{'name': 'calculate', 'parameters': {}}\n```", "an object that names a tool"),
+    ('> {"name": "clock", "parameters": {}}', "an object that names a tool"),
+    ('"name": "calculate", "parameters": {"expression": "2+2"}}', "the keys of a call"),
+    ("<tool_call>", "a tag around calls, without one: <tool_call>"),
+    ("<tool_call>calculate</tool_call>", "a tag around calls, without one"),
+    ("```\n<tool_call>calculate</tool_call>\n```", "a tag around calls, without one"),
+    ("Sure. <tool_call>", "a tag around calls, without one: <tool_call>"),
+    ("Sure.\n[TOOL_CALLS]", "a tag around calls, without one: [TOOL_CALLS]"),
+    ("<function=calculate>", "a tag around calls, without one: <function=calculate>"),
+    ("<think>2+2</think>\n<function=calc", "a tag around calls, without one: <function=calc"),
+    ("<|python_tag|>print(17*23)", "code after <|python_tag|>: <|python_tag|>print(17*23)"),
+]
+
+
+@pytest.mark.parametrize(("text", "detail"), NO_WORDS)
+@pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
+def test_an_answer_in_words_has_words_and_no_attempt_at_a_call(case: Case, text: str, detail: str):
+    parsed = judged(case, text).parsed
+    assert parsed.verdict is Verdict.MALFORMED
+    assert parsed.detail.startswith(f"no answer in words: {detail}")
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        '{"name": calculate, "parameters": {"expression": "2+2"}}',
-        '{name: "calculate", parameters: {expression: "2+2"}}',
-        '"name": "calculate", "parameters": {"expression": "2+2"}}',
-        "<tool_call>calculate</tool_call>",
-        "Sure. <tool_call>",
-        "<function=calculate>",
-        "Sure.\n[TOOL_CALLS]",
-        "<think>2+2</think>\n<function=calc",
-        "<|python_tag|>print(17*23)",
-        "calculate(17*23)",
         "{",
-        'Sure: {"',
-        'The {"tool": "calculate", "expression": 2+2}',
-        "```\n<tool_call>calculate</tool_call>\n```",
-        "```\n['name': 'calculate']\n```",
+        '["a", {"b": 1',
+        'calculate {"expression": "12*',
+        '<think>A call.</think>\n[{"na',
+        '{"tool": "calculate", "a": "',
     ],
 )
-def test_what_an_agent_is_not_told_of_is_an_answer_in_words(text: str):
-    assert verdict(GREETING, text) is Verdict.PASSED
-    assert verdict(TURN_ON, text) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
-    assert not Extractor(TOOLS).extract(text).attempts
+def test_what_is_cut_off_is_none_either(text: str):
+    assert verdict(GREETING, text) is Verdict.TRUNCATED
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text",
     [
-        ('{"expression": "12*12"}', Verdict.MALFORMED),
-        ('<think>A call.</think>\n[{"na', Verdict.TRUNCATED),
-        ('{"expression": "12*12"} is it.', Verdict.PASSED),
-        ('> {"name": "clock", "parameters": {}}', Verdict.PASSED),
+        "144",
+        "None of them.",
+        '"144"',
+        "calculate",
+        'Sure: {"',
+        '{"expression": "12*12"} is it.',
+        'It is {"expression": "12*12"}, I think.',
+        "Action: I turned on the lights.",
+        "The action: calculate it by hand.",
+        "> Hello!",
+        "```python\nprint(17*23)\n```",
+        "`print(17*23)`",
+        '{"message": "Hello!", "tool_call": null}',
     ],
-    ids=["data", "begun", "data and words", "quoted"],
 )
-def test_an_answer_of_which_nothing_but_what_was_rejected_is_there_has_no_words(text: str, expected: Verdict):
-    assert verdict(GREETING, text) is expected
+def test_words_are_an_answer_in_words(text: str):
+    assert verdict(GREETING, text) is Verdict.PASSED
+    assert verdict(TURN_ON, text) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+
+
+def test_without_declared_tools_an_answer_in_words_has_words_too():
+    suite = Suite("Any", (), (GREETING,))
+    verdicts = [judge(GREETING, text, suite).parsed.verdict for text in ("{}", "<tool_call>", "f(1) is 2.", "f(1)")]
+    assert verdicts == [Verdict.MALFORMED, Verdict.MALFORMED, Verdict.PASSED, Verdict.PASSED]
 
 
 OPEN = "<function=clock>{}"
@@ -390,11 +452,9 @@ def test_an_envelope_without_a_call_is_an_answer_in_words():
         'She is {"name": "Alice", "age": 5}.',
         'She is {"name": "Ali',
         "```\nf({})\n```",
-        "```js\nf({name: 'calculate', parameters: {}})\n```",
         "I set {kitchen} to on.",
         "Hm {",
         "It is calculate(",
-        '["a", {"b": 1',
         "The set {x | x > 0} and f(x) = {x}",
         "Its name: calculate. The parameters: {}.",
         "calculate(x) adds numbers.",
@@ -403,8 +463,6 @@ def test_an_envelope_without_a_call_is_an_answer_in_words():
         "Use `{'name': 'calculate'}`.",
         "<think>{'name': 'calculate'}</think>Hello!",
         "<think><|python_tag|>print(17*23)</think>Hello!",
-        "```\nf({name: 'calculate', parameters: {}})\n```",
-        "```js\n{'name': 'calculate', 'parameters': {}}\n```",
     ],
 )
 def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
@@ -568,3 +626,32 @@ def test_an_integer_of_any_length_is_judged():
 @pytest.mark.parametrize("text", ["[" * 5000, '{"name": "turn_on", "parameters": ' + '{"a":' * 5000, "\ud800", "\x00"])
 def test_nothing_that_a_model_writes_raises(text: str):
     assert not judged(TURN_ON, text).parsed.passed
+
+
+LENGTH = {
+    "chat completion": lambda text: {"choices": [{"message": {"content": text}, "finish_reason": "length"}]},
+    "Ollama": lambda text: {"message": {"content": text}, "done_reason": "length"},
+    "Responses API": lambda text: {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+    },
+    "Anthropic": lambda text: {"content": [{"type": "text", "text": text}], "stop_reason": "max_tokens"},
+    "LangChain": lambda text: AIMessage(text, response_metadata={"finish_reason": "length"}),
+}
+
+
+@pytest.mark.parametrize("response", LENGTH.values(), ids=LENGTH)
+def test_words_that_a_limit_ended_are_truncated_wherever_words_would_pass(response: Callable[[str], object]):
+    for case in (GREETING, CALCULATE, replace(TURN_ON, direct_answer=True)):
+        parsed = judged(case, response("The answer is")).parsed
+        assert parsed.verdict is Verdict.TRUNCATED
+        assert parsed.detail.startswith("the answer in words is cut off (finish_reason ")
+    assert verdict(TURN_ON, response("The answer is")) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
+    assert verdict(TURN_ON, response(f"{GOOD} I")) is Verdict.PASSED
+
+
+def test_a_sentence_is_said_once():
+    case = replace(CALCULATE, alternatives=((*CALCULATE.alternatives[0], *CALCULATE.alternatives[0]),))
+    detail = judged(case, f"{SUM.replace('2+2', '1')}; {SUM.replace('2+2', '1')}").parsed.detail
+    assert detail == 'calculate: expression is "1", expected "2+2"'

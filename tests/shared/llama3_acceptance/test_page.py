@@ -115,7 +115,7 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     [
         (Policies(), "calls in the text; answers in words for answer_question, calculate, tell_joke; lists in strings"),
         (Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False), "nothing"),
-        (Policies(strict=True), "strict: any JSON in the text is a failure"),
+        (Policies(native_calls_only=True), "native calls only: any JSON in the text is a failure"),
     ],
 )
 def test_the_page_says_what_was_let_pass(policies: Policies, text: str) -> None:

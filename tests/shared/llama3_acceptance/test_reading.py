@@ -103,7 +103,7 @@ def test_repairs_need_tools():
         (
             BROKEN.replace("name", "tool"),
             Reading(lenient=True, repair=True),
-            Verdict.DIRECT_ANSWER_NOT_ALLOWED,
+            Verdict.MALFORMED,
             f"clock was read leniently: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
         ),
     ],
@@ -207,7 +207,12 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
         (GREETING, "Hm.</think>\n", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
         (GREETING, "Hello!", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
         (TIME, CLOCK, Verdict.MALFORMED, f"a call that cannot be read (in thoughts): {CLOCK}"),
-        (GREETING, f"Hm.</think>{PYTHON}", Verdict.PASSED, ""),
+        (
+            GREETING,
+            f"Hm.</think>{PYTHON}",
+            Verdict.MALFORMED,
+            f"no answer in words: code after <|python_tag|>: {PYTHON}",
+        ),
         (
             TIME,
             f"Hm.</think>{CLOCK}{BROKEN}",

@@ -39,7 +39,7 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
         "direct_answers": ["answer_question", "calculate", "tell_joke"],
         "allow_direct_answers": True,
         "stringified_lists": True,
-        "strict": False,
+        "native_calls_only": False,
     }
     overall = report["scores"]["overall"]
     assert [(overall[judged]["count"], overall[judged]["total"]) for judged in ("parsed", "coerced")] == [
@@ -194,7 +194,7 @@ def test_junit_is_xml_whatever_a_model_writes() -> None:
 
 def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
     before = reported({**MIXED, "hello": KITCHEN})
-    after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "}"})
+    after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "Hi!"})
     parsed = compare_reports(before, after, "parsed")
     assert (parsed.before, parsed.after) == (Score(2, 4), Score(2, 4))
     assert [(one.case, one.before, one.after) for one in parsed.fixed] == [
@@ -212,7 +212,7 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
     before = reported(MIXED)
     after = deepcopy(before)
     after["run"].update(suite="House", model="llama3.2", settings={"seed": 7}, fingerprint="0")
-    after["policies"]["strict"] = True
+    after["policies"]["native_calls_only"] = True
     after["reading"].update(formats=["json"], repair=True)
     path = tmp_path / "a.json"
     path.write_text(to_json(before), "utf-8")
@@ -224,7 +224,7 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
         "temperature: 0 → none",
         'formats: null → ["json"]',
         "repair: false → true",
-        "strict: false → true",
+        "native_calls_only: false → true",
         "seed: none → 7",
         "the suite asks something else now: its tools, prompt or commands have changed",
     )

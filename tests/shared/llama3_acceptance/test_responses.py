@@ -107,11 +107,69 @@ def test_a_call_without_a_name_is_one():
     assert read_response(message).calls == (FoundCall("", {}, "{}"), FoundCall("", None))
 
 
-@pytest.mark.parametrize("response", [None, 7, {}, [], {"object": "model"}, b"text", {"choices": [{}]}])
-def test_what_is_no_response_is_refused(response: object):
-    told = rf"^expected OpenAI's chat completion or message.*, got an? {type(response).__name__}$"
-    with pytest.raises(TypeError, match=told):
+@pytest.mark.parametrize(
+    ("response", "found"),
+    [
+        (None, "a NoneType"),
+        (7, "an int"),
+        ([], "a list"),
+        (b"text", "a bytes"),
+        ({}, "an empty dict"),
+        ({"object": "model"}, "a dict with the keys object"),
+        ({"choices": [{}]}, "a dict with the keys choices"),
+        ({"reply": "Hello!"}, "a dict with the keys reply"),
+    ],
+)
+def test_what_is_no_response_is_refused(response: object, found: str):
+    with pytest.raises(TypeError, match=rf"^expected OpenAI's chat completion or message.*, got {found}$"):
         read_response(response)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"assistant_message": "Hello!", "tool_calls": [], "stop_reason": "complete"},
+        {"output": "Hello!", "tool_calls": None},
+        {"output_text": "Hello!"},
+        {"generated_text": "Hello!"},
+        {"answer": "Hello!"},
+    ],
+    ids=lambda message: next(iter(message)),
+)
+def test_a_dict_of_a_program_is_read_where_its_meaning_is_clear(message: dict[str, object]):
+    assert read_response(message) == Answer("Hello!", finish_reason=message.get("stop_reason"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"tool_calls": [], "said": "Hello!"},
+        {"role": "assistant", "content": None, "parts": [{"text": "Hello!"}]},
+    ],
+)
+def test_text_that_is_not_found_is_an_error_and_no_empty_answer(message: dict[str, object]):
+    told = f"got a message that has its text in none of the known places: a dict with the keys {', '.join(message)}$"
+    with pytest.raises(TypeError, match=told):
+        read_response(message)
+
+
+def test_an_empty_message_with_what_servers_add_is_an_empty_answer():
+    message = {"role": "assistant", "content": None, "tool_calls": [], "annotations": [], "refusal": None, "id": "1"}
+    assert read_response({"choices": [{"message": message, "finish_reason": "length"}]}) == Answer(
+        finish_reason="length"
+    )
+
+
+def test_a_response_of_the_responses_api_says_why_it_is_incomplete():
+    items = [{"type": "message", "content": [{"type": "output_text", "text": "It is"}]}]
+    response = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": items}
+    assert read_response(response) == Answer("It is", finish_reason="max_output_tokens")
+
+
+@pytest.mark.parametrize("written", ['{"n": NaN}', '{"n": 1}{', '{"n": 1e999}', {"n": float("nan")}], ids=str)
+def test_arguments_of_a_server_are_held_to_strict_json(written: object):
+    message = {"tool_calls": [{"function": {"name": "f", "arguments": written}}]}
+    assert read_response(message).calls[0].arguments is None
 
 
 def test_an_error_in_place_of_a_response_is_told():

@@ -122,9 +122,9 @@ def test_a_message_that_holds_no_text_is_left_with_the_tools(message: dict[str, 
     assert first["content"].endswith("}")
 
 
-def test_before_a_block_that_is_no_object_the_tools_are_one() -> None:
-    (text, block) = asked(Prompt(examples=({"role": "user", "content": ["Look!"]},)))["messages"][0]["content"]
-    assert (text["type"], block) == ("text", "Look!")
+def test_a_block_may_be_a_text_by_itself() -> None:
+    (text,) = asked(Prompt(examples=({"role": "user", "content": ["Look!"]},)))["messages"][0]["content"]
+    assert text.endswith("\n\nLook!")
 
 
 def test_the_examples_of_the_prompt_come_first() -> None:

@@ -47,7 +47,7 @@ name: Home
 {TOOLS}
 prompt: {{system: You are a house., format: function, tools_in: system, examples: [{{role: user, content: Hi}}]}}
 reading: {{formats: [json, pythonic], lenient: true, repair: true, starts_reasoning: true}}
-policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, strict: true}}
+policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, native_calls_only: true}}
 match: {{equal: folded, tolerance: 2, unordered: true, mode: partial, ignore: [area]}}
 cases:
 - id: on
@@ -122,7 +122,9 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
             ),
             Case("Hello!", "Hello!", line=36),
         ),
-        Policies(text_calls=False, direct_answers=frozenset({"clock"}), stringified_lists=False, strict=True),
+        Policies(
+            text_calls=False, direct_answers=frozenset({"clock"}), stringified_lists=False, native_calls_only=True
+        ),
         Prompt("You are a house.", "function", "system", ({"role": "user", "content": "Hi"},)),
         tmp_path / "commands.yaml",
         reading=Reading(("json", "pythonic"), lenient=True, repair=True, starts_reasoning=True),
@@ -426,10 +428,10 @@ PROBLEMS = [
         "5: a4: with its aliases, it has more values than can be read",
     ),
     (f"{SMALLEST}policies: {{direct_answers: [joke]}}", "12: policies.direct_answers[0]: 'joke' is not declared"),
-    (f"{SMALLEST}policies: {{strict: 1}}", "12: policies.strict: expected true or false, got 1"),
+    (f"{SMALLEST}policies: {{native_calls_only: 1}}", "12: policies.native_calls_only: expected true or false, got 1"),
     (
         f"{SMALLEST}prompt: {{format: xml}}",
-        "12: prompt.format: expected json or function or pythonic or native, got 'xml'",
+        "12: prompt.format: expected json or function or pythonic or native or strict, got 'xml'",
     ),
     (
         f"{SMALLEST}reading: {{formts: json}}",
@@ -498,7 +500,7 @@ tools:
 - {name: g, parameters: {properties: {a: {type: integer}, b: {}}}}
 prompt: {format: xml, tools_in: me}
 reading: {formats: xml, repair: 1, starts_reasoning: 2}
-policies: {strict: 1, text_calls: 2}
+policies: {native_calls_only: 1, text_calls: 2}
 match: {equal: same, mode: some}
 cases:
 - {command: Hi, expect: {tool: g, arguments: {a: x, c: 1}, mode: some}, tag: []}
@@ -515,7 +517,7 @@ cases:
         "reading.repair",
         "reading.starts_reasoning",
         "policies.text_calls",
-        "policies.strict",
+        "policies.native_calls_only",
         "match.equal",
         "match.mode",
         "cases[0].tag",

@@ -48,7 +48,7 @@ def test_the_score_that_was_chosen_decides_the_exit_status(suite: str, arguments
         ("--no-text-calls", "kitchen", KITCHEN),
         ("--no-direct-answers", "joke", "Knock, knock."),
         ("--no-stringified-lists", "rooms", '{"name": "clean", "parameters": {"rooms": "[\'a\', \'b\']"}}'),
-        ("--strict", "hello", 'Look: {"a": 1}'),
+        ("--native-calls-only", "hello", 'Look: {"a": 1}'),
     ],
 )
 def test_each_policy_can_be_turned_off(tmp_path: Path, option: str, case: str, output: str) -> None:

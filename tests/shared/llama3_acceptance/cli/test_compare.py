@@ -72,14 +72,14 @@ def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> No
         reports[0],
         run={**report["run"], "fingerprint": "0", "model": "llama\x1b", "settings": {"temperature": 1}},
         reading={**report["reading"], "lenient": True},
-        policies={**report["policies"], "strict": True},
+        policies={**report["policies"], "native_calls_only": True},
     )
     assert accept("--compare", reports[0], other).stdout.splitlines()[:6] == [
         'model: "llama" → "llama\\u001b"',
         "temperature: 0.0 → 1",
         "max_tokens: 1024 → none",
         "lenient: false → true",
-        "strict: false → true",
+        "native_calls_only: false → true",
         "the suite asks something else now: its tools, prompt or commands have changed",
     ]
     assert "→" not in accept("--compare", reports[0], reports[0]).stdout

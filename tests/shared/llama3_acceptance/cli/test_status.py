@@ -66,7 +66,7 @@ NO_PLACE = "is a folder, or in a folder that is not there"
         ([*ASKED, "--resume"], "--resume goes on with a file: name it with --results"),
         (
             [*ASKED, "--prompt-format", "yaml"],
-            "--prompt-format is one of json, function, pythonic, native, not 'yaml'",
+            "--prompt-format is one of json, function, pythonic, native, strict, not 'yaml'",
         ),
         *(([*ASKED, "--extra-body", body], f"Invalid value for '--extra-body': {why}") for body, why in JSON_PROBLEMS),
         (["$suite", "--compare", "$here/broken", "$here/broken"], "--compare takes two reports and no SUITE"),
@@ -95,8 +95,8 @@ NO_PLACE = "is a folder, or in a folder that is not there"
         ),
         (["$suite", "--replay", "$here/broken", "--repeats", "2"], "--replay asks nobody: leave out --repeats"),
         (
-            ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--strict"],
-            "--compare reads two reports and no more: leave out --strict, --html",
+            ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--native-calls-only"],
+            "--compare reads two reports and no more: leave out --native-calls-only, --html",
         ),
         (
             ["--compare", "$here/broken", "$here/broken", "--format", "json", "--starts-reasoning"],

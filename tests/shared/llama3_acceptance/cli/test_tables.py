@@ -88,7 +88,7 @@ kitchen[1  [red]direct_answer_not_allowed  [/]answered in
 
 COMPARISON = """\
 [yellow]model: a → b\\x1b x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x[/]
-[yellow]strict: false → true[/]
+[yellow]native_calls_only: false → true[/]
 [bold]          [/] [bold]before\\u  [/] [bold]          [/] [bold]       [/] [bold]        [/] [bold]          [/]
 [bold]          [/] [bold]202e.jso  [/] [bold]after.js  [/] [bold]       [/] [bold]        [/] [bold]p (sign   [/]
 [bold]passed    [/] [bold]n         [/] [bold]on        [/] [bold]fixed  [/] [bold]broken  [/] [bold]test)     [/]
@@ -178,7 +178,7 @@ def test_a_comparison_stands_in_a_table_and_its_changes_below() -> None:
         only_after=("c", "d"),
     )
     coerced = replace(parsed, judged="coerced", fixed=(), broken=(), changed=(), lost=())
-    differences = ["model: a → b\x1b" + " x" * 30, "strict: false → true"]
+    differences = ["model: a → b\x1b" + " x" * 30, "native_calls_only: false → true"]
     shown = on_screen(
         lambda screen: print_comparison(screen, "before\u202e.json", "after.json", [parsed, coerced], differences), 60
     )
