@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def load_suite(path: str | Path) -> Suite:
     path = Path(path)
     file = read_suite_file(path)
     members = Node(file, (), file.data).members(KEYS["suite"], required=["tools", "cases"])
-    tools = members.read("tools", SuiteTools.read, None) or SuiteTools({}, ("they are missing",))
+    members.problems[:0] = file.problems
+    tools = members.read("tools", SuiteTools.read, None) or SuiteTools(are_all=False)
     if "tools" in members.nodes:
         members.problems.extend(tools.problems)
     name = members.read("name", Node.text, path.stem)
@@ -50,18 +52,30 @@ def load_suite(path: str | Path) -> Suite:
 
 
 def _read_cases(node: Node, reader: CaseReader) -> tuple[Case, ...]:
-    first: dict[str, Case] = {}
+    problems: list[str] = []
+    cases: list[Case] = []
+    try:
+        cases = node.each(reader.read, "a list of cases", at_least=1)
+    except SuiteError as error:
+        problems.append(str(error))
+    problems += _named_twice(node)
+    if problems:
+        raise SuiteError("\n".join(problems))
+    return tuple(cases)
 
-    def read(item: Node) -> Case:
-        case = reader.read(item)
-        if case.id in first:
-            key = "id" if "id" in item.value else "command"
-            message = f"the case in line {first[case.id].line} is called {case.id!r}, too"
-            raise SuiteError(item.file.problem((*item.path, key), message))
-        first[case.id] = case
-        return case
 
-    return tuple(node.each(read, "a list of cases", at_least=1))
+def _named_twice(node: Node) -> Iterator[str]:
+    """Yield the cases that have the name of one before them, whatever else is wrong with either."""
+    first: dict[str, Node] = {}
+    for item in node.items("a list of cases", at_least=1) if isinstance(node.value, list) else ():
+        key = "id" if isinstance(item.value, dict) and "id" in item.value else "command"
+        name = item.value.get(key) if isinstance(item.value, dict) else None
+        if not isinstance(name, str):
+            continue
+        other = first.setdefault(name, item)
+        if other is not item:
+            message = f"the case in line {other.line} is called {name!r}, too"
+            yield item.file.problem((*item.path, key), message)
 
 
 def _read_prompt(node: Node) -> Prompt:

@@ -30,6 +30,8 @@ class SuiteFile:
     """What it holds, as JSON has it."""
     lines: Mapping[KeyPath, int] = field(repr=False)
     """The line of each value, from 1 on."""
+    problems: tuple[str, ...] = ()
+    """What it says twice."""
 
     def line(self, path: KeyPath) -> int:
         """Return the line of a value; for one that is not there, that of what it should stand in."""
@@ -49,7 +51,7 @@ def read_suite_file(path: Path) -> SuiteFile:
     Raises:
         MissingExtraError: PyYAML is not installed.
         OSError: the file cannot be opened.
-        SuiteError: it is neither YAML nor JSON, or it says one thing twice.
+        SuiteError: it is neither YAML nor JSON.
     """
     from llama3_acceptance.yaml_lines import YamlError, read_yaml  # noqa: PLC0415 - an extra
 
@@ -58,7 +60,7 @@ def read_suite_file(path: Path) -> SuiteFile:
         is_json = path.suffix.lower() == ".json"
         data = json.loads(text, parse_constant=_refuse) if is_json else None
         # JSON is YAML but for its tabs, all of which stand between values.
-        read, lines = read_yaml(text.replace("\t", " ") if is_json else text)
+        document = read_yaml(text.replace("\t", " ") if is_json else text)
     except UnicodeDecodeError as error:
         raise SuiteError(_problem(path, 1, (), f"not UTF-8: {error}")) from error
     except json.JSONDecodeError as error:
@@ -68,7 +70,8 @@ def read_suite_file(path: Path) -> SuiteFile:
         raise SuiteError(_problem(path, error.line, error.path, str(error))) from error
     except (ValueError, RecursionError) as error:  # a number that Python refuses; JSON that is nested too deep
         raise SuiteError(_problem(path, 1, (), str(error))) from error
-    return SuiteFile(path, data if is_json else read, lines)
+    problems = tuple(_problem(path, error.line, error.path, str(error)) for error in document.twice)
+    return SuiteFile(path, data if is_json else document.data, document.lines, problems)
 
 
 def _problem(file: Path, line: int, path: KeyPath, message: str) -> str:

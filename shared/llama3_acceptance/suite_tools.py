@@ -31,32 +31,37 @@ class SuiteTools:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """The tools by name."""
     problems: tuple[str, ...] = ()
-    """What is wrong with them. Of a tool that is not there, nothing is said then."""
+    """What is wrong with them."""
+    are_all: bool = True
+    """Whether all of them could be read. If not, nothing is said of a tool that is not there."""
 
     @classmethod
     def read(cls, node: Node) -> SuiteTools:
         """Read the tools, which stand in the suite or in a file of their own, named relative to the suite's."""
         try:
-            items = _in_own_file(node).items("a list of tools, or the name of a file that holds one", at_least=1)
+            own = _in_own_file(node)
+            items = own.items("a list of tools, or the name of a file that holds one", at_least=1)
         except SuiteError as error:
-            return cls({}, (str(error),))
-        problems: list[str] = []
+            return cls({}, (str(error),), are_all=False)
+        problems = [] if own is node else list(own.file.problems)
+        are_all = True
         tools: dict[str, Tool] = {}
         for item in items:
             try:
                 tool = _read_tool(item)
             except SuiteError as error:
                 problems.append(str(error))
+                are_all = False
                 continue
             if tool.name in tools:
                 problems.append(item.problem(f"the name {tool.name!r} is declared twice"))
             tools[tool.name] = tool
-        return cls(tools, tuple(problems))
+        return cls(tools, tuple(problems), are_all)
 
     def tool(self, node: Node) -> Tool | None:
         """Return the tool of a name; `None` for one that may be among those that could not be read."""
         name = node.text()
-        if name not in self.tools and not self.problems:
+        if name not in self.tools and self.are_all:
             node.fail(f"{name!r} is not declared{did_you_mean(name, self.tools)}")
         return self.tools.get(name)
 
@@ -68,7 +73,7 @@ class SuiteTools:
     def parameter_of_any(self, node: Node) -> str:
         """Return the name of a parameter that any of the tools has."""
         name = node.text()
-        if not self.problems and not any(_takes(tool, name) for tool in self.tools.values()):
+        if self.are_all and not any(_takes(tool, name) for tool in self.tools.values()):
             known = [known for tool in self.tools.values() for known in _properties(tool)]
             node.fail(f"no tool has a parameter {name!r}{did_you_mean(name, known)}")
         return name

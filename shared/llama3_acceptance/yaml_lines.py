@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 try:
     import yaml
@@ -15,7 +15,7 @@ except ImportError as error:
 
 from llama3_tools.values import shortened
 
-__all__ = ["KeyPath", "YamlError", "read_yaml"]
+__all__ = ["KeyPath", "YamlDocument", "YamlError", "read_yaml"]
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The keys and indices that lead to a value."""
@@ -36,7 +36,7 @@ _CONSTRUCTED = {*(f"{_TAG}{name}" for name in ("null", "bool", "float", "str", "
 
 
 class YamlError(ValueError):
-    """Text that is not YAML, or that says one thing twice."""
+    """What is wrong with a text: it is not YAML, or says one thing twice."""
 
     def __init__(self, line: int, path: KeyPath, message: str) -> None:
         super().__init__(message)
@@ -71,29 +71,41 @@ for _name, _read in {"bool": _Loader.construct_yaml_bool, "float": _Loader.const
 _Loader.add_constructor(f"{_TAG}int", _checked("int", lambda _, node: int(node.value)))
 
 
-def read_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
-    r"""Read one document into data as JSON has it, and the lines, from 1 on: of an item its own, else that of its key.
+class YamlDocument(NamedTuple):
+    """One document, read."""
 
-    >>> read_yaml("state: on\nrooms:\n- attic\n")
+    data: Any
+    """What it holds, as JSON has it."""
+    lines: dict[KeyPath, int]
+    """The lines, from 1 on: of an item its own, else that of its key."""
+    twice: list[YamlError]
+    """The keys that stand twice in one mapping; the last one counts."""
+
+
+def read_yaml(text: str) -> YamlDocument:
+    r"""Read one document.
+
+    >>> read_yaml("state: on\nrooms:\n- attic\n")[:2]
     ({'state': 'on', 'rooms': ['attic']}, {(): 1, ('state',): 1, ('rooms',): 2, ('rooms', 0): 3})
 
     Raises:
-        YamlError: it cannot be read, or a key stands twice in one mapping.
+        YamlError: it cannot be read.
     """
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
-            return None, {}
+            return YamlDocument(None, {}, [])
         lines: dict[KeyPath, int] = {}
-        for path, line in _lines(node, (), node.start_mark.line + 1, ()):
+        twice: list[YamlError] = []
+        for path, line in _lines(node, (), node.start_mark.line + 1, (), twice):
             lines[path] = line
             if len(lines) > len(text) + _ALIASED:  # each value that is written takes a character
                 raise YamlError(lines[path[:1]], path[:1], "with its aliases, it has more values than can be read")
-        return loader.construct_document(node), lines
+        return YamlDocument(loader.construct_document(node), lines, twice)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        message = ", ".join(filter(None, (error.context, error.problem)))
+        message = ", ".join(filter(None, (error.context, error.problem))) + _cure(error)
         raise YamlError(mark.line + 1 if mark else 1, (), f"not YAML: {message}") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, int(error.position)) + 1
@@ -102,14 +114,30 @@ def read_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
         raise YamlError(1, (), "nested too deep") from error
 
 
-def _lines(node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ...]) -> Iterator[tuple[KeyPath, int]]:
+def _cure(error: yaml.MarkedYAMLError) -> str:
+    """Say what to do about text that YAML takes for something else."""
+    problem = str(error.problem)
+    if "flow" in str(error.context) and "but got" in problem:
+        _, _, found = problem.rpartition("but got ")
+        is_text = found == "'?'"
+        return (
+            f": {'' if is_text else 'close the bracket, or '}put text that holds {found} in quotes, as in 'What is 5?'"
+        )
+    if "mapping values are not allowed" in problem:
+        return ": text that holds ': ' has to stand in quotes"
+    return ""
+
+
+def _lines(
+    node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ...], twice: list[YamlError]
+) -> Iterator[tuple[KeyPath, int]]:
     if any(node is one for one in above):
         raise YamlError(line, path, "the alias stands in what it refers to")
     yield path, line
     above = (*above, node)
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
-            yield from _lines(item, (*path, index), item.start_mark.line + 1, above)
+            yield from _lines(item, (*path, index), item.start_mark.line + 1, above, twice)
     if isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
         for key, value in node.value:
@@ -117,6 +145,6 @@ def _lines(node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ..
             if not isinstance(key, yaml.ScalarNode) or key.tag not in (f"{_TAG}str", f"{_TAG}merge"):
                 raise YamlError(at, path, "a key is not a word: put it in quotes")
             if key.value in first:
-                raise YamlError(at, (*path, key.value), f"written twice, first in line {first[key.value]}")
-            first[key.value] = at
-            yield from _lines(value, (*path, key.value), at, above)
+                twice.append(YamlError(at, (*path, key.value), f"written twice, first in line {first[key.value]}"))
+            first.setdefault(key.value, at)
+            yield from _lines(value, (*path, key.value), at, above, twice)

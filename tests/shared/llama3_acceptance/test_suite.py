@@ -257,7 +257,7 @@ PROBLEMS = [
     ),
     ("cases: [{command: Hi, expect: {tool: clock}}]", "1: tools is missing"),
     ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
-    ("a: 1\na: 2", "2: a: written twice, first in line 1"),
+    (f"{SMALLEST}name: x\nname: y", "13: name: written twice, first in line 12"),
     (
         "a: !!python/name:os.system",
         "1: not YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system'",
@@ -265,7 +265,20 @@ PROBLEMS = [
     ("a: &a [*a]", "1: a[0]: the alias stands in what it refers to"),
     ("[" * 5000, "1: nested too deep"),
     ("1: a", "1: a key is not a word: put it in quotes"),
-    ("a: [1\nb: 2", "2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':'"),
+    (
+        "a: [1\nb: 2",
+        "2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':': "
+        "close the bracket, or put text that holds ':' in quotes, as in 'What is 5?'",
+    ),
+    (
+        "a: {command: What is 5?, expect: none}",
+        "1: not YAML: while parsing a flow mapping, expected ',' or '}', but got '?': "
+        "put text that holds '?' in quotes, as in 'What is 5?'",
+    ),
+    (
+        "command: Note: buy milk",
+        "1: not YAML: mapping values are not allowed here: text that holds ': ' has to stand in quotes",
+    ),
     ("\n\na: \x00\n", "3: not YAML: the character '\\x00' is not allowed"),
     ("a: \x00", "1: not YAML: the character '\\x00' is not allowed"),
     ("name: x\ncases: [{command: Hi, expect: none}]", "1: tools is missing"),
@@ -533,6 +546,48 @@ cases:
     ]
 
 
+def test_a_suite_may_ask_for_the_strict_format(tmp_path: Path):
+    suite = load(f"{SMALLEST}prompt: {{format: strict, multiple: true, response_format: json_object}}", tmp_path)
+    assert suite.prompt == Prompt(format="strict", multiple=True, response_format="json_object")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("prompt: {multiple: true}", "prompt: multiple and response_format are options of the strict format"),
+        ("prompt: {format: strict}\npolicies: {text_calls: false}", "prompt: in the strict format, calls stand in"),
+        ("prompt: {format: strict}\nreading: {repair: true}", "prompt: in the strict format, no other form is read"),
+    ],
+)
+def test_what_contradicts_the_strict_format_is_told(tmp_path: Path, more: str, told: str):
+    assert problem(f"{SMALLEST}{more}", tmp_path).startswith(f"commands.yaml:12: {told}")
+
+
+def test_what_stands_twice_hides_nothing_else(tmp_path: Path):
+    (tmp_path / "tools.yaml").write_text("- {name: f, name: g}\n- {name: g}\n", "utf-8")
+    text = """\
+tools: tools.yaml
+name: a
+name: b
+cases:
+- {id: x, command: Hi, expect: {tool: h}}
+- {id: x, command: 7, command: 8, expect: none}
+- {id: x, command: Ho, expect: none, tag: []}
+"""
+    assert problem(text, tmp_path).splitlines() == [
+        "commands.yaml:3: name: written twice, first in line 2",
+        "commands.yaml:6: cases[1].command: written twice, first in line 6",
+        "tools.yaml:1: [0].name: written twice, first in line 1",
+        "tools.yaml:2: [1]: the name 'g' is declared twice",
+        "commands.yaml:5: cases[0].expect.tool: 'h' is not declared",
+        "commands.yaml:6: cases[1].command: expected text, got 8",
+        "commands.yaml:7: cases[2].tag: there is no such key; did you mean 'tags'?; "
+        "there are id, command, expect, ordered, direct_answer, history, tags",
+        "commands.yaml:6: cases[1].id: the case in line 5 is called 'x', too",
+        "commands.yaml:7: cases[2].id: the case in line 5 is called 'x', too",
+    ]
+
+
 @pytest.mark.parametrize(
     "level", ["{any_of: [33, '33']}", "~", "33.0", "{value: 33, tolerance: 0.5}", "{value: 33, tolerance: 0}"]
 )
@@ -555,7 +610,7 @@ def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
     ("text", "expected"),
     [
         ('{"a": 1\n"b": 2}', "2: not JSON: "),
-        ('{\n"a": 1,\n"a": 2}', "3: a: written twice, first in line 2"),
+        ('{\n"name": "a",\n"name": "b"}', "3: name: written twice, first in line 2"),
         ('{"a": NaN}', "1: not JSON: NaN"),
         ("[" * 100_000, "1: "),
     ],
