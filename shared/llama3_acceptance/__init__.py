@@ -8,6 +8,7 @@ from llama3_acceptance.judging import judge
 from llama3_acceptance.responses import Answer, read_response
 from llama3_acceptance.suite import SuiteError, load_suite
 from llama3_acceptance.values import (
+    Allowance,
     ArgumentRule,
     Case,
     CaseResult,
@@ -23,6 +24,7 @@ from llama3_acceptance.values import (
 )
 
 __all__ = [
+    "Allowance",
     "Answer",
     "ArgumentRule",
     "Case",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from llama3_acceptance.records import RecordsError, to_json
 from llama3_acceptance.report_json import REPORT_VERSION
 from llama3_acceptance.scores import Score
-from llama3_acceptance.values import Reading, Verdict, repeat_name
+from llama3_acceptance.values import Verdict, repeat_name
 from llama3_tools.values import shortened
 
 __all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
@@ -22,6 +22,10 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 
 _PASSED = Verdict.PASSED.value
+_UNLIKELY = 0.05
+"""Below which p-value a difference can hardly be chance."""
+_FEWEST = 6
+"""How many changed responses can have so low a p-value at all."""
 _Key: TypeAlias = tuple[str, int]
 
 
@@ -65,6 +69,18 @@ class Comparison:
     """Those of them that passed."""
     only_after: tuple[str, ...]
     """Those that only the second run has."""
+
+    @property
+    def chance(self) -> str:
+        """Whether the difference can be chance, as a sentence says it."""
+        fixed, broken = len(self.fixed), len(self.broken)
+        if not fixed + broken:
+            return "no response passes in one run only"
+        told = f"{fixed} fixed and {broken} broken"
+        if self.p_value < _UNLIKELY:
+            return f"{told} can hardly be chance (p = {self.p_value:.2g})"
+        few = f"; {fixed + broken} are too few to tell" if fixed + broken < _FEWEST else ""
+        return f"{told} can be chance (p = {self.p_value:.2g}){few}"
 
     @property
     def p_value(self) -> float:
@@ -122,8 +138,9 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
 
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
-    run, reading = report["run"], report.get("reading", asdict(Reading()))  # at first, reports did not tell
-    return {"suite": run["suite"], "model": run["model"], **run["settings"], **reading, **report["policies"]}
+    run = report["run"]
+    told = (run["settings"], report["prompt"], report["reading"], report["policies"])
+    return {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
 
 
 def _value(described: Mapping[str, Any], name: str) -> str:

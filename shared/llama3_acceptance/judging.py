@@ -11,7 +11,17 @@ from llama3_acceptance.rendering import few, mended_remarks, shown_call
 from llama3_acceptance.responses import Answer, read_response
 from llama3_acceptance.strict_answers import read_strict_answer
 from llama3_acceptance.unread_calls import find_unread_calls
-from llama3_acceptance.values import Case, ExpectedCall, FoundCall, Judgement, Judgements, Source, Suite, Verdict
+from llama3_acceptance.values import (
+    Allowance,
+    Case,
+    ExpectedCall,
+    FoundCall,
+    Judgement,
+    Judgements,
+    Source,
+    Suite,
+    Verdict,
+)
 from llama3_acceptance.words import find_no_words
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
@@ -50,8 +60,11 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
     declared = {tool.name: tool for tool in suite.tools}
-    coerced = tuple(_coerced(call, declared.get(call.name)) for call in calls)
-    return Judgements(judging.judge(calls, source), judging.judge(coerced, source))
+    coerced = judging.judge(tuple(_coerced(call, declared.get(call.name)) for call in calls), source)
+    parsed = judging.judge(calls, source)
+    if coerced.is_clean and not parsed.is_clean:
+        coerced = replace(coerced, allowances=(Allowance.COERCED,))
+    return Judgements(parsed, coerced)
 
 
 def _read(answer: Answer, suite: Suite) -> Extraction | Difference:
@@ -88,7 +101,10 @@ class _Judging:
             or (self._mismatch(calls) if calls else self._answer())
         )
         if not faults:
-            return Judgement(Verdict.PASSED, self._remark(calls), calls, source)
+            lists = self._lists(calls)
+            return Judgement(
+                Verdict.PASSED, self._remark(calls, lists), calls, source, tuple(self._allowances(calls, lists))
+            )
         details = [few(list(dict.fromkeys(fault.detail for fault in faults))), few(mended_remarks(calls))]
         return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
@@ -192,10 +208,23 @@ class _Judging:
         defaults = {name: schema["default"] for name, schema in schemas if _has_default(schema)}
         return replace(expected, defaults={**defaults, **expected.defaults})
 
-    def _remark(self, calls: tuple[FoundCall, ...]) -> str:
+    def _lists(self, calls: tuple[FoundCall, ...]) -> list[str]:
+        """Name the arguments that are accepted as the lists in their strings alone."""
+        is_on = calls and self.suite.policies.stringified_lists
+        return list_remarks(self._nearest(calls)[0], calls) if is_on else []
+
+    def _allowances(self, calls: tuple[FoundCall, ...], lists: list[str]) -> Iterator[Allowance]:
+        """Yield what let a response through."""
+        if not calls and () not in self.case.alternatives:
+            yield Allowance.WORDS
+        if lists:
+            yield Allowance.LIST_IN_STRING
+        if any(call.is_mended for call in calls):
+            yield Allowance.MENDED
+
+    def _remark(self, calls: tuple[FoundCall, ...], lists: list[str]) -> str:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
-        lists = list_remarks(self._nearest(calls)[0], calls) if self.suite.policies.stringified_lists else []
         return few(
             list(
                 dict.fromkeys([*mended_remarks(calls), *lists, *(f"beside it, {one.detail}" for one in self._unread())])

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading, Suite
 from llama3_tools.values import shortened
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "shown_expected",
     "shown_found",
     "shown_json",
+    "shown_judging",
     "shown_reading",
     "shown_rule",
 ]
@@ -53,13 +54,46 @@ def _mended(call: FoundCall) -> Iterator[str]:
         yield f"{shortened(call.name)} was repaired from {shortened(call.repaired_from)}"
 
 
+def shown_judging(suite: Suite) -> dict[str, str]:
+    """Say by what a suite's responses are judged, in words that stand beside each other: reports have them all.
+
+    >>> for name, words in shown_judging(Suite("Clocks", (), ())).items():
+    ...     print(name, words, sep=": ")
+    read: by the rules
+    calls: those in tool_calls; without any, those in the text
+    words: pass in place of answer_question, calculate and tell_joke
+    lists: a string that holds a list is that list, where a list is expected
+    """
+    policies, prompt = suite.policies, suite.prompt
+    if prompt.format == "strict":
+        asked = "several calls" if prompt.multiple else "one call at most"
+        calls = f"in the strict format alone: one object with a message and {asked}"
+    elif policies.native_calls_only:
+        calls = "those in tool_calls alone; any JSON in the text fails"
+    elif policies.text_calls:
+        calls = "those in tool_calls; without any, those in the text"
+    else:
+        calls = "those in tool_calls alone; a call in the text fails"
+    tools = sorted(policies.direct_answers)
+    listed = " and ".join(filter(None, [", ".join(tools[:-1]), *tools[-1:]]))
+    words = f"pass in place of {listed}" if listed else "pass in place of no tool, unless a case says so"
+    return {
+        "read": shown_reading(suite.reading),
+        "calls": calls,
+        "words": words if policies.allow_direct_answers else "never pass in place of a call",
+        "lists": "a string that holds a list is that list, where a list is expected"
+        if policies.stringified_lists
+        else "a string that holds a list is a string",
+    }
+
+
 def shown_reading(reading: Reading) -> str:
     """Say how text was read.
 
     >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], lenient=True, starts_reasoning=True))
-    ('strictly', 'leniently, beginning inside reasoning; no calls but json, pythonic')
+    ('by the rules', 'leniently, beginning inside reasoning; no calls but json, pythonic')
     """
-    manner = "leniently" if reading.lenient else "" if reading.repair else "strictly"
+    manner = "leniently" if reading.lenient else "" if reading.repair else "by the rules"
     begins = "beginning inside reasoning" if reading.starts_reasoning else ""
     forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
     return ", ".join(filter(None, [manner, "with repairs" if reading.repair else "", begins])) + forms

@@ -5,18 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
-from llama3_acceptance.rendering import shown_reading
+from llama3_acceptance.rendering import shown_judging
 from llama3_acceptance.report_result import html_legend, html_result
 from llama3_acceptance.results import Results
-from llama3_acceptance.scores import Row, Score, Scores, score
-from llama3_acceptance.values import Policies, Verdict
+from llama3_acceptance.scores import NO_TOOL, Row, Score, Scores, score
+from llama3_acceptance.values import Allowance, Case, CaseResult, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["report_html"]
+
+_LET_THROUGH = {
+    Allowance.WORDS: "in words",
+    Allowance.LIST_IN_STRING: "with a list in a string",
+    Allowance.MENDED: "read leniently or repaired",
+    Allowance.COERCED: "coerced",
+}
 
 
 def report_html(results: Results) -> str:
@@ -32,6 +39,8 @@ def report_html(results: Results) -> str:
     suite, scores = results.suite, score(results)
     cases = {case.id: case for case in suite.cases}
     title = _text(suite.name)
+    ordered = sorted(results.results, key=_failures_first)
+    links = _Links(ordered, cases)
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -41,18 +50,52 @@ def report_html(results: Results) -> str:
             f"<title>{title}: acceptance report</title>\n<style>{style}</style>\n</head>\n<body>",
             f"<header>\n<h1>{title}</h1>\n{_about(results)}\n</header>\n<main>",
             '<section class="scores" aria-label="Scores">',
-            _headline("As the model wrote it", scores.overall.parsed, scores.mended.parsed),
-            _headline("After coercion", scores.overall.coerced, scores.mended.coerced),
+            _headline(
+                "As the model wrote it", scores.overall.parsed, [row.parsed for row in scores.let_through], scores
+            ),
+            _headline("After coercion", scores.overall.coerced, [row.coerced for row in scores.let_through], scores),
             "</section>",
-            *_tables(scores),
+            *_tables(scores, links),
             _filters(results),
             f'<p class="legend">{html_legend()}</p>',
             '<section id="results" aria-label="Responses">',
-            *(html_result(result, cases[result.case_id], suite) for result in results.results),
+            *(
+                html_result(result, cases[result.case_id], suite, anchor=f"r{number}")
+                for number, result in enumerate(ordered, 1)
+            ),
             "</section>\n</main>",
             f"<script>{script}</script>\n</body>\n</html>\n",
         )
     )
+
+
+def _failures_first(result: CaseResult) -> int:
+    """Sort failures before what passed after coercion, that before what was let through, and what is clean last."""
+    if not result.parsed.passed:
+        return 1 if result.coerced.passed else 0
+    return 3 if result.parsed.is_clean and result.coerced.is_clean else 2
+
+
+class _Links:
+    """Where a row's first response stands on the page."""
+
+    def __init__(self, ordered: Iterable[CaseResult], cases: Mapping[str, Case]) -> None:
+        self._anchors: dict[tuple[str, str], str] = {}
+        for number, result in enumerate(ordered, 1):
+            case, anchor = cases[result.case_id], f"r{number}"
+            for tag in case.tags:
+                self._anchors.setdefault(("tag", tag), anchor)
+            for verdict in (result.parsed.verdict, result.coerced.verdict):
+                self._anchors.setdefault(("verdict", verdict.value), anchor)
+            for allowance in (*result.parsed.allowances, *result.coerced.allowances):
+                self._anchors.setdefault(("allowance", allowance.value), anchor)
+            self._anchors.setdefault(("tool", case.tool or NO_TOOL), anchor)
+
+    def link(self, kind: str, name: str) -> str:
+        anchor = self._anchors.get((kind, name))
+        if anchor is None:
+            return _text(name)
+        return f'<a href="#{anchor}" data-kind="{kind}" data-name="{_text(name)}">{_text(name)}</a>'
 
 
 def _policy(style: str, script: str) -> str:
@@ -72,32 +115,24 @@ def _about(results: Results) -> str:
         "endpoint": run.base_url,
         "asked": run.started,
         "sent": settings,
-        "read": shown_reading(results.suite.reading),
-        "let pass": _lenience(results.suite.policies),
-        "missing": f"{results.missing} responses: the run is not complete" if results.missing else "",
+        **shown_judging(results.suite),
+        "missing": f"{len(results.missing)} responses: the run is not complete" if results.missing else "",
     }
     rows = (f"<div><dt>{name}</dt><dd>{_text(fact)}</dd></div>" for name, fact in facts.items() if fact)
     return f'<dl class="about">{"".join(rows)}</dl>'
 
 
-def _lenience(policies: Policies) -> str:
-    if policies.strict:
-        return "strict: any JSON in the text is a failure"
-    direct = policies.allow_direct_answers and policies.direct_answers
-    lenient = [
-        "calls in the text" if policies.text_calls else "",
-        f"answers in words for {', '.join(sorted(policies.direct_answers))}" if direct else "",
-        "lists in strings" if policies.stringified_lists else "",
-    ]
-    return "; ".join(filter(None, lenient)) or "nothing"
-
-
-def _headline(name: str, score: Score, mended: Score) -> str:
+def _headline(name: str, score: Score, allowed: Sequence[Score], scores: Scores) -> str:
     low, high = (edge * 100 for edge in score.interval)
-    of_them = f", {mended.count} of them read leniently or repaired" if mended.count else ""
+    why = [
+        f"{one.count} {_LET_THROUGH[Allowance(row.name)]}"
+        for row, one in zip(scores.let_through, allowed, strict=True)
+        if one.count
+    ]
+    clean = f", {score.clean} of them clean; let through: {', '.join(why)}" if why else ""
     return (
         f'<div class="score"><h2>{name}</h2><p class="share">{score.share * 100:.0f}<small> %</small></p>{_bar(score)}'
-        f"<p>{score.count} of {score.total} passed{of_them}; 95 % interval {low:.0f} to {high:.0f} %</p></div>"
+        f"<p>{score.count} of {score.total} passed{clean}; 95 % interval {low:.0f} to {high:.0f} %</p></div>"
     )
 
 
@@ -112,30 +147,50 @@ def _bar(score: Score, kind: str = "bar-share") -> str:
     )
 
 
-def _tables(scores: Scores) -> Iterator[str]:
+def _tables(scores: Scores, links: _Links) -> Iterator[str]:
     yield '<section class="tables" aria-label="Scores by tool, reason and tag">'
-    yield _table("By tool", scores.by_tool)
-    yield _table("By reason", scores.by_reason, are_reasons=True)
+    yield _table("By tool", "tool", scores.by_tool, links)
+    yield _table("By reason", "verdict", scores.by_reason, links)
+    if scores.let_through:
+        yield _table("Let through", "allowance", scores.let_through, links)
     if scores.by_tag:
-        yield _table("By tag", scores.by_tag)
+        yield _table("By tag", "tag", scores.by_tag, links)
     yield "</section>"
 
 
-def _table(name: str, rows: Iterable[Row], *, are_reasons: bool = False) -> str:
-    body = "\n".join(
-        f'<tr><th scope="row">{_text(row.name)}</th>{_score(row.parsed, kind)}{_score(row.coerced, kind)}</tr>'
-        for row in rows
-        for kind in ["bar-bad" if are_reasons and row.name != Verdict.PASSED.value else "bar-share"]
-    )
-    return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{name}"><table>\n'
+def _table(name: str, kind: str, rows: Iterable[Row], links: _Links) -> str:
+    rows = list(rows)
+    perfect = [row for row in rows if row.is_perfect]
+    folded = perfect if len(perfect) > 1 else []
+    head = (
         f'<thead><tr><th scope="col">{name}</th><th scope="col" colspan="2">as written</th>'
-        f'<th scope="col" colspan="2">after coercion</th></tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+        '<th scope="col" colspan="2">after coercion</th></tr></thead>'
     )
+    body = "\n".join(_row(row, kind, links) for row in rows if row not in folded)
+    shown = f"<table>\n{head}\n<tbody>\n{body}\n</tbody></table>" if body else ""
+    if folded:
+        inside = "\n".join(_row(row, kind, links) for row in folded)
+        count = f"{len(folded)} {'more ' if body else ''}without a fault"
+        shown += (
+            f'<details class="folded"><summary>{count}</summary>'
+            f"<table>\n{'' if body else head}\n<tbody>\n{inside}\n</tbody></table></details>"
+        )
+    return f'<div class="table" role="region" aria-label="{name}">{shown}</div>'
 
 
-def _score(score: Score, kind: str) -> str:
-    return f"<td>{score.count}/{score.total}</td><td>{_bar(score, kind)}<span>{score}</span></td>"
+def _row(row: Row, kind: str, links: _Links) -> str:
+    is_bad = kind == "verdict" and row.name != Verdict.PASSED.value
+    bar = "bar-bad" if is_bad else "bar-let" if kind == "allowance" else "bar-share"
+    cells = _score(row.parsed, bar, "as written") + _score(row.coerced, bar, "after coercion")
+    return f'<tr><th scope="row">{links.link(kind, row.name)}</th>{cells}</tr>'
+
+
+def _score(score: Score, kind: str, label: str) -> str:
+    clean = "" if score.clean is None else f"<small>{score.clean} clean</small>"
+    return (
+        f'<td class="count" data-label="{label}">{score.count}/{score.total}{clean}</td>'
+        f"<td>{_bar(score, kind)}<span>{score}</span></td>"
+    )
 
 
 def _filters(results: Results) -> str:
@@ -159,6 +214,8 @@ def _filters(results: Results) -> str:
 {chips}
 <button type="button" id="all">all</button>
 <button type="button" id="failed">failed only</button>
+<label class="choice"><input type="checkbox" id="unclean">let through only</label>
+<button type="button" id="group" hidden></button>
 </fieldset>
 <div class="row">
 <label>Search <input type="search" id="search" placeholder="case, command, output  ( / )"></label>

@@ -12,23 +12,24 @@ from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Pol
 
 __all__ = ["REPORT_VERSION", "report_json"]
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 """What a report has under `llama3_tools_report`. It changes where something in it is renamed or goes away."""
 
 
 def report_json(results: Results) -> dict[str, Any]:
     """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
-    scores = score(results)
+    scores, prompt = score(results), results.suite.prompt
     cases = {case.id: case for case in results.suite.cases}
     return {
         "llama3_tools_report": REPORT_VERSION,
         "run": asdict(results.run),
+        "prompt": {"format": prompt.format, "multiple": prompt.multiple, "response_format": prompt.response_format},
         "reading": asdict(results.suite.reading),
         "policies": _policies(results.suite.policies),
-        "missing": results.missing,
+        "missing": len(results.missing),
         "scores": {
             "overall": _row(scores.overall),
-            "mended": _row(scores.mended),
+            "let_through": [_row(row) for row in scores.let_through],
             "by_tool": [_row(row) for row in scores.by_tool],
             "by_tag": [_row(row) for row in scores.by_tag],
             "by_reason": [_row(row) for row in scores.by_reason],
@@ -46,7 +47,8 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _score(score: Score) -> dict[str, Any]:
-    return {"count": score.count, "total": score.total, "share": score.share, "interval": score.interval}
+    shown = {"count": score.count, "total": score.total, "share": score.share, "interval": score.interval}
+    return shown if score.clean is None else {**shown, "clean": score.clean}
 
 
 def _result(result: CaseResult, case: Case) -> dict[str, Any]:
@@ -71,6 +73,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
         "verdict": judgement.verdict.value,
         "detail": judgement.detail,
         "source": judgement.source,
+        "allowances": [one.value for one in judgement.allowances],
         "calls": [_call(call) for call in judgement.calls],
     }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from html import escape
 
 from llama3_acceptance.rendering import few, shown_expected, shown_json
+from llama3_acceptance.scores import NO_TOOL
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Suite
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.output.segments import Segment, SegmentedOutput, SegmentKind, read_segments
@@ -26,41 +28,61 @@ def html_legend() -> str:
     return " ".join(f'<span class="{kind.value}">{title}</span>' for kind, title in _TITLES.items())
 
 
-def html_result(result: CaseResult, case: Case, suite: Suite) -> str:
+def html_result(result: CaseResult, case: Case, suite: Suite, *, anchor: str) -> str:
     """Return one response as a part of the page that can be opened.
 
     Args:
         result: the response.
         case: its case.
         suite: its suite, whose extractor cuts the output into segments.
+        anchor: what links on the page name it by.
     """
     parsed, coerced = result.parsed, result.coerced
     chips = _chip(parsed, "as written")
-    if coerced.verdict is not parsed.verdict:
+    if (coerced.verdict, coerced.is_clean) != (parsed.verdict, parsed.is_clean):
         chips += _chip(coerced, "after coercion")
+    allowed = " ".join(one.value for one in dict.fromkeys((*parsed.allowances, *coerced.allowances)))
+    about = {
+        "parsed": parsed.verdict.value,
+        "coerced": coerced.verdict.value,
+        "tool": case.tool or NO_TOOL,
+        "tags": json.dumps(case.tags),
+        "allowed": allowed,
+    }
+    data = " ".join(f'data-{name}="{_text(value)}"' for name, value in about.items())
+    tags = "".join(f'<span class="tag">{_text(tag)}</span>' for tag in case.tags)
     return (
-        f'<details class="result" data-parsed="{parsed.verdict}" data-coerced="{coerced.verdict}">\n<summary>'
+        f'<details class="result" id="{anchor}" {data}>\n<summary>'
         f'<span class="verdicts">{chips}</span>'
-        f'<span class="case">{_text(result.name)}</span> <span class="command">{_text(case.command)}</span></summary>\n'
-        f'<div class="inside">\n{"".join(_parts(result, case, suite))}</div>\n</details>'
+        f'<span class="case">{_text(result.name)}</span> <span class="command">{_text(case.command)}</span>{tags}'
+        f'</summary>\n<div class="inside">\n{"".join(_parts(result, case, suite))}</div>\n</details>'
     )
 
 
 def _chip(judgement: Judgement, title: str) -> str:
-    grade = "good" if judgement.passed else "bad"
-    return f'<span class="verdict {grade}" title="{title}">{judgement.verdict}</span>'
+    grade = "bad" if not judgement.passed else "good" if judgement.is_clean else "let"
+    allowed = (
+        f": {', '.join(one.value.replace('_', ' ') for one in judgement.allowances)}" if judgement.allowances else ""
+    )
+    return f'<span class="verdict {grade}" title="{title}">{judgement.verdict}{allowed}</span>'
 
 
 def _parts(result: CaseResult, case: Case, suite: Suite) -> Iterator[str]:
     yield f"<dl>{_fact('expected', _expected(case))}"
-    yield _fact("as written", _detail(result.parsed))
-    if result.coerced != result.parsed:
+    is_same = (result.coerced.verdict, result.coerced.detail) == (result.parsed.verdict, result.parsed.detail)
+    yield _fact("judged" if is_same else "as written", _detail(result.parsed))
+    if not is_same:
         yield _fact("after coercion", _detail(result.coerced))
+    if case.tags:
+        yield _fact("tags", _text(", ".join(case.tags)))
     yield "</dl>\n"
     if result.error is not None:
         return
     extractor = suite.behind_reasoning(result.reasoning).extractor
     whole = read_segments(extractor, result.output, complete=is_complete(result.finish_reason))
+    if result.reasoning:
+        yield '<h3>Reasoning, as the server sent it</h3>\n<pre class="output thought" tabindex="0">'
+        yield f"{_text(result.reasoning)}</pre>\n"
     yield "<h3>Output</h3>\n" + _output(whole)
     if result.native_calls:
         yield f"<h3>Calls that the server sent</h3>\n<ul>{''.join(map(_call, result.native_calls))}</ul>\n"

@@ -11,7 +11,7 @@ from llama3_acceptance.responses import Answer, read_response
 from llama3_acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
 from llama3_tools.errors import did_you_mean
 
-__all__ = ["Results", "judge_records"]
+__all__ = ["Results", "judge_record", "judge_records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Results:
     """What was asked of whom."""
     results: tuple[CaseResult, ...]
     """By repeat, and within it in the order of the suite."""
-    missing: int = 0
-    """How many responses are not there: the run did not come to its end."""
+    missing: tuple[tuple[str, int], ...] = ()
+    """The cases and repeats of the responses that are not there: the run did not come to its end."""
 
 
 def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats: int = 1) -> Results:
@@ -49,12 +49,21 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
                 f"a response to the case {record.case!r}, which {suite.name} does not have"
                 f"{did_you_mean(record.case, cases)}"
             )
-        found.append(_judged(record, cases[record.case], suite))
+        found.append(judge_record(record, cases[record.case], suite))
     found.sort(key=lambda result: (result.repeat, places[result.case_id]))
-    return Results(suite, run, tuple(found), max(len(cases) * repeats - len(found), 0))
+    there = {(result.case_id, result.repeat) for result in found}
+    wanted = ((id_, repeat) for repeat in range(repeats) for id_ in cases)
+    return Results(suite, run, tuple(found), tuple(one for one in wanted if one not in there))
 
 
-def _judged(record: Record, case: Case, suite: Suite) -> CaseResult:
+def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
+    """Judge one recorded response. What cannot be judged is an error of its own.
+
+    Args:
+        record: the response.
+        case: the case that it answers.
+        suite: its suite.
+    """
     if record.error is not None:
         return _without_judgement(record, Answer(), record.error)
     try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from llama3_acceptance.results import Results
-from llama3_acceptance.values import Case, CaseResult, Verdict
+from llama3_acceptance.values import Allowance, Case, CaseResult, Judgement, Verdict
 
-__all__ = ["NO_TOOL", "Row", "Score", "Scores", "score", "wilson"]
+__all__ = ["NO_TOOL", "Row", "Score", "Scores", "merged", "score", "wilson"]
 
 NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
@@ -45,6 +46,8 @@ class Score:
     """How many."""
     total: int
     """Of how many."""
+    clean: int | None = None
+    """How many of them are clean, if it is passes that are counted."""
 
     @property
     def share(self) -> float:
@@ -79,6 +82,11 @@ class Row:
     coerced: Score
     """The same after coercion."""
 
+    @property
+    def is_perfect(self) -> bool:
+        """Whether all passed, and all are clean."""
+        return all(one.clean == one.count == one.total for one in (self.parsed, self.coerced))
+
 
 @dataclass(frozen=True, slots=True)
 class Scores:
@@ -86,14 +94,34 @@ class Scores:
 
     overall: Row
     """How many passed."""
-    mended: Row
-    """How many of those that passed hold a call that was read leniently, or repaired."""
+    let_through: tuple[Row, ...]
+    """How many of those that passed are not clean, by what let them through."""
     by_tool: tuple[Row, ...]
     """How many passed, by the tool that the case expects."""
     by_tag: tuple[Row, ...]
     """How many passed, by tag; a case with several counts under each."""
     by_reason: tuple[Row, ...]
     """How many got which verdict, the passed ones first."""
+
+
+def merged(rows: Sequence[Row]) -> Row:
+    """Return several rows as one, which counts what each of them counts.
+
+    >>> rows = [Row(name, Score(2, 2, 2), Score(2, 2, 2)) for name in ("a", "b")]
+    >>> merged(rows)
+    Row(name='a, b', parsed=Score(count=4, total=4, clean=4), coerced=Score(count=4, total=4, clean=4))
+    """
+    scores = ([row.parsed for row in rows], [row.coerced for row in rows])
+    sums = (
+        Score(sum(one.count for one in of), sum(one.total for one in of), sum(one.clean or 0 for one in of))
+        for of in scores
+    )
+    return Row(", ".join(row.name for row in rows), *sums)
+
+
+def _passed(judgements: Sequence[Judgement]) -> Score:
+    passed, clean = (sum(map(kind, judgements)) for kind in (attrgetter("passed"), attrgetter("is_clean")))
+    return Score(passed, len(judgements), clean)
 
 
 def score(results: Results) -> Scores:
@@ -103,8 +131,7 @@ def score(results: Results) -> Scores:
 
     def passed(name: str, among: Iterable[CaseResult]) -> Row:
         among = list(among)
-        parsed, coerced = (sum(one.judgement(coerced=coerced).passed for one in among) for coerced in _BOTH)
-        return Row(name, Score(parsed, len(among)), Score(coerced, len(among)))
+        return Row(name, *(_passed([one.judgement(coerced=coerced) for one in among]) for coerced in _BOTH))
 
     def grouped(names_of: Callable[[Case], Iterable[str]]) -> tuple[Row, ...]:
         names = dict.fromkeys(name for case in results.suite.cases for name in names_of(case))
@@ -112,12 +139,15 @@ def score(results: Results) -> Scores:
         return tuple(row for row in rows if row.parsed.total)
 
     passes = [[one for both in found if (one := both.judgement(coerced=coerced)).passed] for coerced in _BOTH]
-    mended = Row("mended", *(Score(sum(one.is_mended for one in passing), len(passing)) for passing in passes))
+    allowed = (
+        Row(why.value, *(Score(sum(why in one.allowances for one in passing), len(passing)) for passing in passes))
+        for why in Allowance
+    )
     counts = [Counter(one.judgement(coerced=coerced).verdict for one in found) for coerced in _BOTH]
     reasons = (Row(verdict.value, *(Score(count[verdict], len(found)) for count in counts)) for verdict in Verdict)
     return Scores(
         passed("all", found),
-        mended,
+        tuple(row for row in allowed if row.parsed.count or row.coerced.count),
         grouped(lambda case: [case.tool or NO_TOOL]),
         grouped(lambda case: case.tags),
         tuple(row for row in reasons if row.parsed.count or row.coerced.count),

@@ -16,6 +16,7 @@ from llama3_tools.tools import Tool
 
 __all__ = [
     "DIRECT_ANSWER_TOOLS",
+    "Allowance",
     "ArgumentRule",
     "Case",
     "CaseResult",
@@ -95,6 +96,23 @@ class Verdict(str, Enum):
     def gravity(self) -> int:
         """Its place among the verdicts: of several reasons, the one with the lowest is told."""
         return list(Verdict).index(self)
+
+
+class Allowance(str, Enum):
+    """Why a response passed that is not clean: what let it through."""
+
+    WORDS = "words"
+    """It answers in words, in place of a call."""
+    LIST_IN_STRING = "list_in_string"
+    """A string that holds a list was compared as the list."""
+    MENDED = "mended"
+    """A call was read leniently, or repaired."""
+    COERCED = "coerced"
+    """It is right after coercion only."""
+
+    def __str__(self) -> str:
+        """Return the bare word, as it is written in reports."""
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +356,8 @@ class Judgement:
     """The calls that were judged; after coercion, with the coerced arguments."""
     source: Source = "none"
     """Where they were found."""
+    allowances: tuple[Allowance, ...] = ()
+    """What let it pass; empty for a response that is clean, and for one that failed."""
 
     @property
     def passed(self) -> bool:
@@ -345,9 +365,9 @@ class Judgement:
         return self.verdict is Verdict.PASSED
 
     @property
-    def is_mended(self) -> bool:
-        """Whether a call is one only because text was read leniently, or repaired."""
-        return any(call.is_mended for call in self.calls)
+    def is_clean(self) -> bool:
+        """Whether it passed, and nothing had to let it through."""
+        return self.passed and not self.allowances
 
 
 class Judgements(NamedTuple):

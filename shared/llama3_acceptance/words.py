@@ -74,7 +74,7 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
     if not has_words:
         shown = content
         for quotation, group in _QUOTATIONS:
-            shown = quotation.sub(lambda match, group=group: match[group], shown)
+            shown = quotation.sub(rf"\g<{group}>", shown)
     attempt = next(_attempts(shown, declared), None)
     if attempt or _has_words(shown):
         return attempt

@@ -25,7 +25,7 @@ _MOST_REPEATS = 10_000
 _ASKING = frozenset(
     {
         *("base_url", "model", "api_key", "concurrency", "timeout", "retries", "repeats", "temperature", "seed"),
-        *("max_tokens", "extra_body", "results_file", "resume"),
+        *("max_tokens", "extra_body", "results_file", "resume", "fail_fast"),
     }
 )
 """What only says whom to ask, how, and where to keep what comes."""
@@ -72,6 +72,8 @@ def _check_together(ctx: click.Context) -> None:
         raise click.UsageError("name a SUITE, or two reports with --compare")
     elif "replay" in given:
         _leave_out("--replay asks nobody", [given[name] for name in given if name in _ASKING])
+    if "fail_fast" in given and "min_pass" in given:
+        _leave_out("--fail-fast stops at a failure that --min-pass lets pass", [given["fail_fast"]])
 
 
 def _leave_out(why: str, options: list[str]) -> None:
@@ -131,6 +133,13 @@ def _leave_out(why: str, options: list[str]) -> None:
     help="What decides the exit status and --junit: the calls as written, or after coercion.",
 )
 @click.option(
+    "--min-pass",
+    "min_pass",
+    multiple=True,
+    metavar="SHARE",
+    help="The share that has to pass: 80%, tool:NAME=80% or tag:NAME=80%; may be given several times. Without it, all.",
+)
+@click.option(
     "--results",
     "results_file",
     type=_FILE,
@@ -138,6 +147,7 @@ def _leave_out(why: str, options: list[str]) -> None:
     help="Append each response to this file as it comes (JSON lines).",
 )
 @click.option("--resume", is_flag=True, help="Go on with --results: ask only what has no response there.")
+@click.option("--fail-fast", is_flag=True, help="Stop asking at the first failure.")
 @click.option("--replay", type=_FILE, metavar="FILE", help="Judge recorded outputs (JSON lines) and ask nobody.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write a report for programs, and for --compare.")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML.")
@@ -150,7 +160,8 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
     Scores are given twice: for the calls as the model wrote them, and after their arguments were coerced to the types
     that the tools declare.
 
-    The exit status is 0; 1 if a case failed; 2 if it could not run, or not to the end.
+    The exit status is 0; 1 if a case failed, or fewer passed than --min-pass wants; 2 if it could not run, or not to
+    the end.
     """
     _check_together(click.get_current_context())
     from llama3_acceptance.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without

@@ -13,8 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from llama3_acceptance.asking import fingerprint
 from llama3_acceptance.cli.accept_options import Options
 from llama3_acceptance.cli.results_file import append, take_up
+from llama3_acceptance.cli.tables import print_failure
 from llama3_acceptance.records import Record, Run
-from llama3_acceptance.results import Results, judge_records
+from llama3_acceptance.results import Results, judge_record, judge_records
 from llama3_acceptance.runner import Endpoint, EndpointError, Settings, run_suite
 from llama3_acceptance.values import Suite
 from llama3_tools.text.escaping import escape_invisible
@@ -49,6 +50,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
     kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
     trouble = None
+    watch = _Watch(errors, suite, options)
     try:
         with _progress(errors, len(suite.cases) * options.repeats, len(done)) as advance:
 
@@ -57,9 +59,17 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
                 if options.results_file is not None:
                     append(options.results_file, run, record)
                 advance(record)
+                watch.look(record)
 
+            for record in kept.values():
+                watch.look(record, is_new=False)
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
             run_suite(suite, endpoint, settings, take, done=done)
+    except _FirstFailureError:
+        results = judge_records(suite, run, kept.values(), repeats=options.repeats)
+        told = f"stopped at the first failure: {_so_far(results, options)}"
+        errors.print(escape_invisible(told), soft_wrap=True)
+        return results, None
     except KeyboardInterrupt:
         trouble = "interrupted"  # pragma: no cover - tested, but after a cancelled request Python 3.11 traces no line
     except EndpointError as error:
@@ -79,10 +89,47 @@ def _advised(trouble: str | None, results: Results, options: Options) -> str | N
         return f"there was no response at all; the first error: {first.error}"
     if not results.results:
         return trouble
-    of = f"{len(results.results)} of {len(results.results) + results.missing} responses are in"
+    return f"{trouble}; {_so_far(results, options)}"
+
+
+def _so_far(results: Results, options: Options) -> str:
+    of = f"{len(results.results)} of {len(results.results) + len(results.missing)} responses are in"
     if options.results_file is None:
-        return f"{trouble}; {of}. With --results FILE, a run can be resumed"
-    return f"{trouble}; {of}. The same command with --resume goes on"
+        return f"{of}. With --results FILE, a run can be resumed"
+    return f"{of}. The same command with --resume goes on"
+
+
+class _FirstFailureError(Exception):
+    """A response failed, and nothing more is to be asked."""
+
+
+class _Watch:
+    """Looks at each response as it comes: shows the first one that fails, and ends the run there if that is wanted."""
+
+    def __init__(self, errors: Console, suite: Suite, options: Options) -> None:
+        self._errors = errors
+        self._suite = suite
+        self._cases = {case.id: case for case in suite.cases}
+        self._is_coerced = options.judged == "coerced"
+        self._fails_fast = options.fail_fast
+        self._has_failed = False
+
+    def look(self, record: Record, *, is_new: bool = True) -> None:
+        """Look at a response; of those that were there before, none is shown.
+
+        Raises:
+            _FirstFailureError: it failed, and the run is to end there.
+        """
+        if self._has_failed or record.case not in self._cases:
+            return
+        result = judge_record(record, self._cases[record.case], self._suite)
+        if result.judgement(coerced=self._is_coerced).passed:
+            return
+        self._has_failed = True
+        if is_new or self._fails_fast:
+            print_failure(self._errors, result, coerced=self._is_coerced)
+        if self._fails_fast:
+            raise _FirstFailureError
 
 
 @contextmanager

@@ -11,11 +11,12 @@ import click
 from llama3_acceptance.comparison import Judged
 from llama3_acceptance.suite import load_suite
 from llama3_acceptance.suite_words import PROMPT_FORMATS, RESPONSE_FORMATS
+from llama3_acceptance.thresholds import Threshold, parse_threshold
 from llama3_acceptance.values import Prompt, Reading, Suite
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.formats import FormatName
 
-__all__ = ["Options", "check_files", "read_suite"]
+__all__ = ["Options", "check_files", "read_suite", "read_thresholds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,10 @@ class Options:
     no_stringified_lists: bool
     native_calls_only: bool
     judged: Judged
+    min_pass: tuple[str, ...]
     results_file: Path | None
     resume: bool
+    fail_fast: bool
     replay: Path | None
     json_file: Path | None
     junit: Path | None
@@ -75,6 +78,18 @@ def read_suite(options: Options) -> Suite:
         return replace(suite, reading=reading, policies=policies, prompt=_prompt(suite.prompt, options))
     except ValueError as error:
         raise click.UsageError(f"{options.suite_file}: {error}") from None
+
+
+def read_thresholds(options: Options, suite: Suite) -> tuple[Threshold, ...]:
+    """Return the shares that have to pass.
+
+    Raises:
+        UsageError: one that cannot be read, or of a tool or a tag that the suite does not have.
+    """
+    try:
+        return tuple(parse_threshold(text, suite) for text in options.min_pass)
+    except ValueError as error:
+        raise click.UsageError(f"--min-pass: {error}") from None
 
 
 def _prompt(prompt: Prompt, options: Options) -> Prompt:

@@ -10,13 +10,14 @@ from rich.console import Console
 
 from llama3_acceptance.asking import fingerprint
 from llama3_acceptance.cli.accept_asking import ask_and_judge
-from llama3_acceptance.cli.accept_options import Options, check_files, read_suite
+from llama3_acceptance.cli.accept_options import Options, check_files, read_suite, read_thresholds
 from llama3_acceptance.cli.reports import write_reports
 from llama3_acceptance.cli.tables import print_comparison, print_results
 from llama3_acceptance.comparison import Judged, compare_reports, differences, read_report
 from llama3_acceptance.records import Recording, RecordsError, Run, read_records
 from llama3_acceptance.results import Results, judge_records
 from llama3_acceptance.suite import SuiteError
+from llama3_acceptance.thresholds import check_thresholds
 from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -58,22 +59,27 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     """
     with _explained():
         suite = read_suite(options)
+        wanted = read_thresholds(options, suite)
         check_files(options)
         if options.replay is not None:
             recording = read_records(options.replay)
             results, trouble = _judged(suite, recording), None
         else:
             results, trouble = ask_and_judge(errors, suite, options)
-    is_written = True
+    is_written, is_coerced = True, options.judged == "coerced"
+    thresholds = check_thresholds(results, wanted, coerced=is_coerced)
     if results.results or trouble is None:
-        is_written = write_reports(errors, results, options)  # first: whoever reads the tables may go away
-        print_results(screen, results, coerced=options.judged == "coerced")
+        is_written = write_reports(errors, results, options, wanted)  # first: whoever reads the tables may go away
+        print_results(screen, results, coerced=is_coerced, thresholds=thresholds)
     if trouble is not None:
         errors.print(f"Error: {escape_invisible(trouble)}", soft_wrap=True)
     if trouble is not None or not is_written:
         return COULD_NOT_RUN
-    passed = [one.judgement(coerced=options.judged == "coerced").passed for one in results.results]
-    return PASSED if all(passed) and not results.missing else CASES_FAILED
+    if thresholds:
+        are_enough = all(one.is_met for one in thresholds)
+    else:
+        are_enough = all(one.judgement(coerced=is_coerced).passed for one in results.results)
+    return PASSED if are_enough and not results.missing else CASES_FAILED
 
 
 def _judged(suite: Suite, recording: Recording) -> Results:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,16 +13,17 @@ from llama3_acceptance.report_html import report_html
 from llama3_acceptance.report_json import report_json
 from llama3_acceptance.report_junit import report_junit
 from llama3_acceptance.results import Results
+from llama3_acceptance.thresholds import Threshold
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["write_reports"]
 
 
-def write_reports(errors: Console, results: Results, options: Options) -> bool:
-    """Write the reports that were asked for; say what could not be written, and tell whether all could."""
+def write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:
+    """Write the reports that were asked for, say what could not be written, and return whether all could."""
     reports: dict[Path | None, Callable[[], bytes]] = {
         options.json_file: lambda: to_json(report_json(results), indent=2).encode(),
-        options.junit: lambda: report_junit(results, coerced=options.judged == "coerced"),
+        options.junit: lambda: report_junit(results, coerced=options.judged == "coerced", thresholds=thresholds),
         options.html: lambda: report_html(results).encode(),
     }
     is_written = True

@@ -11,50 +11,69 @@ from rich.text import Text
 
 from llama3_acceptance.comparison import Change, Comparison
 from llama3_acceptance.results import Results
-from llama3_acceptance.scores import Row, Score, score
+from llama3_acceptance.scores import Row, Score, merged, score
+from llama3_acceptance.thresholds import ThresholdResult
 from llama3_acceptance.values import CaseResult, Verdict, repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
-__all__ = ["print_comparison", "print_results"]
+__all__ = ["print_comparison", "print_failure", "print_results"]
 
 _SHOWN_FAILURES = 20
+_FOLDED = 2
+"""From how many rows without a fault on these are one."""
 
 
-def print_results(screen: Console, results: Results, *, coerced: bool) -> None:
-    """Print the scores of a run by tool and by reason, then what failed and why.
+def print_results(
+    screen: Console, results: Results, *, coerced: bool, thresholds: Iterable[ThresholdResult] = ()
+) -> None:
+    """Print what failed and why, then the scores of a run by tool, by tag and by reason, and the thresholds.
 
     Args:
         screen: where to.
         results: the run.
         coerced: whether the judgement after coercion decides what failed.
+        thresholds: the shares that have to pass, as they were checked.
     """
     scores, run = score(results), results.run
     where = " ".join(part for part in (run.model, f"at {run.base_url}" if run.base_url else "") if part)
     screen.print(
         Text.assemble((escape_invisible(results.suite.name), "bold"), f"  {escape_invisible(where)}"), soft_wrap=True
     )
-    tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
-    tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
-    for table in (*tables, _table("by reason", scores.by_reason)):
-        screen.print()
-        screen.print(table)
-    _print_mended(screen, scores.mended)
-    screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
+    tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
+    tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
+    tables += [_table("by reason", scores.by_reason)]
+    tables += [_table("let through, of those that passed", scores.let_through)] if scores.let_through else []
+    for table in tables:
+        screen.print()
+        screen.print(table)
+    screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
-        screen.print(Text(f"\n{_count(results.missing, 'response')} missing: the run is not complete.", "yellow"))
+        screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
+    for one in thresholds:
+        screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
 
 
 def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
+    rows = list(rows)
+    has_clean = any(row.parsed.clean is not None for row in rows)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(title, overflow="fold")
     for name in ("parsed", "after coercion"):
         table.add_column("n", justify="right")
         table.add_column(name)
+        if has_clean:
+            table.add_column("clean", justify="right")
+    perfect = [row for row in rows if row.is_perfect]
+    folded = perfect if len(perfect) >= _FOLDED else []
     for row in rows:
-        table.add_row(*_cells(row))
+        if row not in folded:
+            table.add_row(*_cells(row))
+    if folded:
+        names = ", ".join(escape_invisible(row.name) for row in folded)
+        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded)))
     if total is not None:
         table.add_section()
         table.add_row(*_cells(total), style="bold")
@@ -63,20 +82,16 @@ def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
 
 def _cells(row: Row) -> list[Text]:
     style = "green" if row.name == Verdict.PASSED.value else ""
-    scores = (cell for one in (row.parsed, row.coerced) for cell in _score(one))
-    return [Text(escape_invisible(row.name), style), *scores]
+    return [Text(escape_invisible(row.name), style), *_scores(row)]
 
 
-def _score(score: Score) -> tuple[Text, Text]:
-    return Text(f"{score.count}/{score.total}"), Text(str(score))
+def _scores(row: Row) -> list[Text]:
+    return [cell for one in (row.parsed, row.coerced) for cell in _score(one)]
 
 
-def _print_mended(screen: Console, mended: Row) -> None:
-    """Say how many of those that passed would not have, had text been read strictly."""
-    if mended.parsed.count or mended.coerced.count:
-        parsed, coerced = (f"{one.count} of {one.total}" for one in (mended.parsed, mended.coerced))
-        told = f"read leniently or repaired, of those that passed: {parsed}; after coercion {coerced}"
-        screen.print(Text(f"\n{told}", "yellow"), soft_wrap=True)
+def _score(score: Score) -> list[Text]:
+    clean = [] if score.clean is None else [Text(str(score.clean))]
+    return [Text(f"{score.count}/{score.total}"), Text(str(score)), *clean]
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
@@ -87,12 +102,28 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
     table.add_column(no_wrap=True, style="red")
     table.add_column(overflow="fold")
     for result in failed[:_SHOWN_FAILURES]:
-        judgement = result.judgement(coerced=coerced)
-        table.add_row(Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail))
-    screen.print()
+        table.add_row(*_failure(result, coerced=coerced))
+    screen.print(Text(f"\n{len(failed)} failed", "bold red"))
     screen.print(table)
     if len(failed) > _SHOWN_FAILURES:
         screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
+
+
+def print_failure(screen: Console, result: CaseResult, *, coerced: bool) -> None:
+    """Print one response that failed, as soon as it is there.
+
+    Args:
+        screen: where to.
+        result: the response.
+        coerced: whether the judgement after coercion decides.
+    """
+    name, verdict, detail = _failure(result, coerced=coerced)
+    screen.print(Text.assemble("first failure: ", name, "  ", (str(verdict), "red"), "  ", detail), soft_wrap=True)
+
+
+def _failure(result: CaseResult, *, coerced: bool) -> tuple[Text, str, Text]:
+    judgement = result.judgement(coerced=coerced)
+    return Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail)
 
 
 def print_comparison(
@@ -118,6 +149,9 @@ def print_comparison(
         counts = (str(len(one.fixed)), str(len(one.broken)), f"{one.p_value:.2g}")
         table.add_row(names[one.judged], str(one.before), str(one.after), *counts)
     screen.print(table)
+    screen.print()
+    for one in several:
+        screen.print(Text(f"{names[one.judged]}: {one.chance}", "bold"), soft_wrap=True)
     for one in several:
         for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
             _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)

@@ -22,7 +22,7 @@ from llama3_acceptance import (
     Verdict,
     judge,
 )
-from llama3_tools import Extractor, Tool
+from llama3_tools import Tool
 from response_kinds import KINDS, TEXT_KINDS, Kind, openai_dict
 
 TOOLS = (

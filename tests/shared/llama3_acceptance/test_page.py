@@ -17,7 +17,7 @@ import pytest
 from llama3_acceptance.records import Record, Run
 from llama3_acceptance.report_html import report_html
 from llama3_acceptance.results import judge_records
-from llama3_acceptance.values import Policies, Reading
+from llama3_acceptance.values import Policies, Prompt, Reading
 from runs import DIM, KITCHEN, MENDED, SUITE, judged
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own() -> None:
     assert page.tags["script"] == page.tags["style"] == 1
     assert not {"img", "link", "iframe", "object", "base", "form"} & set(page.tags)
     names = {name for name, _ in page.attributes}
-    assert not {"src", "href", "style", "action"} & names
+    assert not {"src", "style", "action"} & names
+    assert {value[:2] for name, value in page.attributes if name == "href" and value} == {"#r"}
     assert not [name for name in names if name.startswith("on")]
     (policy,) = [value for name, value in page.attributes if name == "content" and "default-src" in (value or "")]
     assert re.fullmatch(
@@ -110,25 +111,104 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     assert ": HTTP 500: <oops>" in page.texts
 
 
+CALLS = "those in tool_calls; without any, those in the text"
+WORDS = "pass in place of answer_question, calculate and tell_joke"
+LISTS = "a string that holds a list is that list, where a list is expected"
+NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
+
+
 @pytest.mark.parametrize(
-    ("policies", "text"),
+    ("policies", "texts"),
     [
-        (Policies(), "calls in the text; answers in words for answer_question, calculate, tell_joke; lists in strings"),
-        (Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False), "nothing"),
-        (Policies(native_calls_only=True), "native calls only: any JSON in the text is a failure"),
+        (Policies(), [CALLS, WORDS, LISTS]),
+        (
+            Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False),
+            [
+                "those in tool_calls alone; a call in the text fails",
+                "never pass in place of a call",
+                "a string that holds a list is a string",
+            ],
+        ),
+        (Policies(native_calls_only=True), [NATIVE_ONLY, WORDS, LISTS]),
+        (Policies(native_calls_only=True, text_calls=False), [NATIVE_ONLY, WORDS, LISTS]),
+        (Policies(direct_answers=frozenset()), [CALLS, "pass in place of no tool, unless a case says so", LISTS]),
+        (Policies(direct_answers=frozenset({"tell_joke"})), [CALLS, "pass in place of tell_joke", LISTS]),
     ],
 )
-def test_the_page_says_what_was_let_pass(policies: Policies, text: str) -> None:
+def test_the_page_says_by_what_it_judges_and_contradicts_itself_nowhere(policies: Policies, texts: list[str]) -> None:
     results = judged(OUTPUTS)
-    page = Page(report_html(replace(results, suite=replace(results.suite, policies=policies))))
-    assert text in page.texts
+    html = report_html(replace(results, suite=replace(results.suite, policies=policies)))
+    calls, words, lists = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
+    shown = [html.partition(name)[2].partition("</dd>")[0] for name in (calls, words, lists)]
+    assert shown == texts
+
+
+def test_the_page_says_that_the_strict_format_was_asked_for() -> None:
+    results = judged(OUTPUTS)
+    for multiple, told in ((False, "one call at most"), (True, "several calls")):
+        suite = replace(results.suite, prompt=Prompt(format="strict", multiple=multiple))
+        text = f"in the strict format alone: one object with a message and {told}"
+        assert text in Page(report_html(replace(results, suite=suite))).texts
+
+
+def test_failures_come_first_then_what_was_let_through() -> None:
+    outputs = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock.", "hello": KITCHEN}
+    html = report_html(judged(outputs))
+    assert re.findall('class="case">([a-z]+)<', html) == ["hello", "dim", "joke", "kitchen"]
+
+
+def test_rows_link_to_the_first_of_their_responses() -> None:
+    html = report_html(judged(OUTPUTS))
+    linked = {
+        name: anchor
+        for anchor, name in re.findall('<a href="#(r[0-9]+)" data-kind="[a-z]+" data-name="([^"]+)">', html)
+    }
+    cases = dict(re.findall('id="(r[0-9]+)" (?s:.*?)class="case">([a-z]+)<', html))
+    assert {name: cases[anchor] for name, anchor in linked.items()} == {
+        "set_light": "dim",
+        "tell_joke": "joke",
+        "(no call)": "hello",
+        "passed": "dim",
+        "unexpected_call": "hello",
+        "wrong_type": "dim",
+        "words": "joke",
+        "coerced": "dim",
+        "numbers": "dim",
+    }
+
+
+def test_rows_without_a_fault_are_folded() -> None:
+    joke = '{"name": "tell_joke", "parameters": {}}'
+    html = report_html(judged({"kitchen": "No.", "joke": joke, "hello": "Hi."}))
+    assert html.count('<details class="folded"><summary>2 more without a fault</summary>') == 1
+    html = report_html(judged({"kitchen": KITCHEN, "joke": joke, "hello": "Hi."}))
+    assert "<summary>3 without a fault</summary>" in html
+    assert "folded" not in report_html(judged({"kitchen": "No.", "joke": joke})).partition("</style>")[2]
+
+
+def test_tags_and_what_the_server_sent_as_reasoning_are_shown() -> None:
+    html = report_html(judged({"dim": [{"content": DIM, "reasoning_content": "The <hall>."}]}))
+    assert "<div><dt>tags</dt><dd>numbers</dd></div>" in html
+    assert '<span class="tag">numbers</span>' in html
+    assert "<h3>Reasoning, as the server sent it</h3>" in html
+    assert "The &lt;hall&gt;.</pre>" in html
+
+
+def test_what_was_let_through_is_told_apart_from_what_is_clean() -> None:
+    html = report_html(judged({"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}))
+    assert '<span class="verdict let" title="as written">passed: words</span>' in html
+    assert '<span class="verdict let" title="after coercion">passed: coerced</span>' in html
+    assert '<span class="verdict good" title="as written">passed</span>' in html
+    assert "2 of 3 passed, 1 of them clean; let through: 1 in words; 95 % interval 21 to 94 %" in html
+    assert "3 of 3 passed, 1 of them clean; let through: 1 in words, 1 coerced; 95 % interval 44 to 100 %" in html
 
 
 def test_the_page_says_how_text_was_read_and_how_much_was_mended() -> None:
     outputs = {"kitchen": MENDED, "dim": DIM, "joke": "Knock, knock."}
     page = Page(report_html(judged(outputs, reading=Reading("json", repair=True))))
     assert "with repairs; no calls but json" in page.texts
-    assert "2 of 3 passed, 1 of them read leniently or repaired; 95 % interval 21 to 94 %" in page.texts
+    allowed = "1 in words, 1 read leniently or repaired"
+    assert f"2 of 3 passed, 0 of them clean; let through: {allowed}; 95 % interval 21 to 94 %" in page.texts
     assert f": set_light was repaired from {MENDED}" in page.texts
     assert ("class", "call") in page.attributes
     assert not [text for text in Page(report_html(judged(OUTPUTS))).texts if "repaired" in text]
@@ -138,7 +218,7 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     thought = f"I could {KITCHEN}.</think>Then "
     outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
-    assert "<dt>read</dt><dd>strictly, beginning inside reasoning</dd>" in html
+    assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
         '<span class="quotation" title="quotation, in which nothing is called">I could </span>',
@@ -212,6 +292,7 @@ def page(browser: Chrome, tmp_path: Path) -> Chrome:
     path = tmp_path / "report.html"
     path.write_text(report_html(judged(OUTPUTS)), "utf-8")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.get("about:blank")  # in place of the browser's own first page
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(path.as_uri())
@@ -243,22 +324,68 @@ def test_hostile_output_runs_nothing_and_nothing_is_loaded(page: Chrome) -> None
     ]
     assert [url for message in sent for url in re.findall(r'"url":"([a-z]+:)', message) if url != "file:"] == []
     find(page, "#open").click()
-    assert HOSTILE.split("\x1b", maxsplit=1)[0] in find(page, ".output").text
+    assert HOSTILE.split("\x1b", maxsplit=1)[0] in find(page, "#r4 .output").text
 
 
 @pytest.mark.browser
 def test_the_verdicts_that_are_checked_are_shown(page: Chrome) -> None:
-    assert shown(page) == ["kitchen", "dim", "joke", "hello"]
+    assert shown(page) == ["hello", "dim", "joke", "kitchen"]
     find(page, "[value=wrong_type]").click()
-    assert shown(page) == ["kitchen", "joke", "hello"]
+    assert shown(page) == ["hello", "joke", "kitchen"]
     assert find(page, "#count").text == "3 of 4 shown"
     find(page, "[name=judged][value=coerced]").click()
-    assert shown(page) == ["kitchen", "dim", "joke", "hello"]
+    assert shown(page) == ["hello", "dim", "joke", "kitchen"]
     find(page, "#failed").click()
     assert shown(page) == ["hello"]
     find(page, "#all").click()
     find(page, "#differs").click()
     assert shown(page) == ["dim"]
+    find(page, "#differs").click()
+    find(page, "#unclean").click()
+    assert shown(page) == ["dim", "joke"]
+
+
+@pytest.mark.browser
+def test_a_row_shows_its_responses_and_a_button_the_others_again(page: Chrome) -> None:
+    page.execute_script("for (const folded of document.querySelectorAll('.folded')) folded.open = true")
+    for kind, name, expected in (
+        ("tool", "set_light", ["dim", "kitchen"]),
+        ("tag", "numbers", ["dim"]),
+        ("verdict", "wrong_type", ["dim"]),
+        ("allowance", "words", ["joke"]),
+    ):
+        find(page, f'a[data-kind="{kind}"][data-name="{name}"]').click()
+        assert shown(page) == expected
+        assert page.switch_to.active_element.tag_name == "summary"
+        assert find(page, "#group").text == f"{kind}: {name} ✕"
+        find(page, "#group").click()
+        assert len(shown(page)) == 4
+        assert not find(page, "#group").is_displayed()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+def test_focus_never_goes_under_the_bar_that_sticks(browser: Chrome, tmp_path: Path, backwards: bool) -> None:
+    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
+
+    results = judged({"kitchen": [f"{KITCHEN} {n}" for n in range(60)]}, repeats=60)
+    path = tmp_path / "long.html"
+    path.write_text(report_html(results), "utf-8")
+    metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(path.as_uri())
+    assert find(browser, "#filters").value_of_css_property("position") == "sticky"
+    browser.execute_script("document.querySelectorAll('.result summary')[arguments[0]].focus()", 59 if backwards else 0)
+    for _ in range(50):
+        keys = ActionChains(browser)
+        (
+            keys.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if backwards else keys.send_keys(Keys.TAB)
+        ).perform()
+        top, bar = browser.execute_script(
+            "return [document.activeElement.getBoundingClientRect().top,"
+            " document.getElementById('filters').getBoundingClientRect().bottom]"
+        )
+        assert top >= bar
 
 
 @pytest.mark.browser
@@ -282,10 +409,10 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Chrome) -> None:
     assert len(shown(page)) == 4
     page.execute_script("document.querySelector('[name=verdict]').focus()")
     press(page, Keys.SPACE)
-    assert shown(page) == ["dim", "hello"]
+    assert shown(page) == ["hello", "dim"]
     page.execute_script("document.querySelector('.result:not([hidden]) summary').focus()")
     focused = press(page, Keys.ENTER)
-    assert find(page, ".result[open] .case").text == "dim"
+    assert find(page, ".result[open] .case").text == "hello"
     assert focused.value_of_css_property("outline-style") == "solid"
 
 
@@ -331,10 +458,20 @@ def test_all_text_has_enough_contrast(page: Chrome, scheme: str) -> None:
         assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5, text.get_attribute("outerHTML")
 
 
+WIDER = """
+return [...document.querySelectorAll(".table, .table *, .result, .output")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline")
+  .filter((one) => getComputedStyle(one).display !== "contents")
+  .map((one) => one.outerHTML);
+"""
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [320, 390, 800, 1920])
 def test_the_page_never_scrolls_sideways(page: Chrome, width: int) -> None:
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     find(page, "#open").click()
+    page.execute_script("for (const folded of document.querySelectorAll('.folded')) folded.open = true")
     assert page.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.execute_script(WIDER) == []

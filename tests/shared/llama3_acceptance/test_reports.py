@@ -18,6 +18,7 @@ from llama3_acceptance.report_json import report_json
 from llama3_acceptance.report_junit import report_junit
 from llama3_acceptance.results import Results
 from llama3_acceptance.scores import Score
+from llama3_acceptance.thresholds import Threshold
 from llama3_acceptance.values import Reading
 from runs import DIM, KITCHEN, MENDED, judged
 
@@ -32,8 +33,9 @@ def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa
 
 def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
-    assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (1, "llama3.1", 0)
+    assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (2, "llama3.1", 0)
     assert report["reading"] == {"formats": None, "lenient": False, "repair": False, "starts_reasoning": False}
+    assert report["prompt"] == {"format": "json", "multiple": False, "response_format": "json_schema"}
     assert report["policies"] == {
         "text_calls": True,
         "direct_answers": ["answer_question", "calculate", "tell_joke"],
@@ -91,7 +93,10 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
         "repair": True,
         "starts_reasoning": False,
     }
-    assert (report["scores"]["mended"]["parsed"]["count"], report["scores"]["mended"]["parsed"]["total"]) == (2, 3)
+    (mended,) = report["scores"]["let_through"]
+    assert (mended["name"], mended["parsed"]["count"], mended["parsed"]["total"]) == ("mended", 2, 3)
+    assert [one["parsed"]["allowances"] for one in report["results"]] == [["mended"], ["mended"], []]
+    assert report["scores"]["overall"]["parsed"]["clean"] == 1
     calls = [one["parsed"]["calls"][0] for one in report["results"]]
     told = [{name: call.get(name) for name in ("deviations", "repaired_from")} for call in calls]
     assert told == [
@@ -123,33 +128,34 @@ JUNIT = f"""\
     <properties>
       <property name="model" value="llama3.1" />
       <property name="base_url" value="http://127.0.0.1:8080/v1" />
-      <property name="read" value="strictly" />
+      <property name="read" value="by the rules" />
+      <property name="calls" value="those in tool_calls; without any, those in the text" />
+      <property name="words" value="pass in place of answer_question, calculate and tell_joke" />
+      <property name="lists" value="a string that holds a list is that list, where a list is expected" />
       <property name="missing" value="0" />
     </properties>
     <testcase name="kitchen" classname="Home.set_light" time="0.500">
       <failure type="direct_answer_not_allowed" message="answered in words, expected set_light: Für dich!">\
 command: Light in the kitchen
-direct_answer_not_allowed: answered in words, expected set_light: Für dich!
 calls (none): none</failure>
       <system-out>Für dich!</system-out>
     </testcase>
     <testcase name="dim" classname="Home.set_light" time="0.500">
       <failure type="wrong_type" message="set_light: level is the string &quot;20&quot;, expected 20">\
 command: Dim the hall to 20
-wrong_type: set_light: level is the string "20", expected 20
 as written: wrong_type; after coercion: passed
 calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
       <system-out>{DIM}</system-out>
     </testcase>
     <testcase name="joke" classname="Home.tell_joke" time="0.500">
       <properties>
+        <property name="let through by" value="words" />
         <property name="remark" value="answered in words, in place of tell_joke" />
       </properties>
       <system-out>Knock, knock.</system-out>
     </testcase>
     <testcase name="hello" classname="Home.(no call)" time="0.000">
-      <error type="no_response" message="HTTP 500">command: Hello
-no_response: HTTP 500</error>
+      <error type="no_response" message="HTTP 500">command: Hello</error>
       <system-out />
     </testcase>
   </testsuite>
@@ -166,9 +172,11 @@ def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
 def test_junit_says_what_was_mended() -> None:
     suite = junit(judged({"kitchen": MENDED, "hello": "Hello!"}, reading=Reading(repair=True)))
     assert {one.get("name"): one.get("value") for one in suite.find("properties") or ()}["read"] == "with repairs"
-    kitchen, hello = suite.findall("testcase")
+    kitchen, hello, *missing = suite.findall("testcase")
+    assert [test.get("name") for test in missing] == ["dim", "joke"]
     assert [one.attrib for one in kitchen.iter("property")] == [
-        {"name": "remark", "value": f"set_light was repaired from {MENDED}"}
+        {"name": "let through by", "value": "mended"},
+        {"name": "remark", "value": f"set_light was repaired from {MENDED}"},
     ]
     assert hello.find("properties") is None
 
@@ -184,11 +192,36 @@ def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> No
 
 def test_junit_tells_repeats_apart() -> None:
     tests = junit(judged({"kitchen": [KITCHEN, KITCHEN]}, repeats=2)).findall("testcase")
-    assert [test.get("name") for test in tests] == ["kitchen[0]", "kitchen[1]"]
+    assert [test.get("name") for test in tests[:3]] == ["kitchen[0]", "kitchen[1]", "dim[0]"]
+
+
+def test_junit_counts_what_is_missing_as_errors() -> None:
+    suite = junit(judged({"kitchen": KITCHEN, "hello": "Hello!"}))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "0", "2")
+    errors = {test.get("name"): test.find("error") for test in suite.findall("testcase")}
+    told = "there is no response: the run is not complete"
+    assert [errors["kitchen"], errors["hello"]] == [None, None]
+    assert errors["dim"].attrib == errors["joke"].attrib == {"type": "missing", "message": told}
+    assert errors["dim"].text == "command: Dim the hall to 20"
+
+
+def test_junit_of_a_run_with_thresholds_passes_and_fails_by_these() -> None:
+    results = judged({**MIXED, "hello": "Hello!"})
+    thresholds = [Threshold(0.75), Threshold(0.9, "tag", "numbers")]
+    (suite,) = ET.fromstring(report_junit(results, thresholds=thresholds))  # noqa: S314 - written here
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["6", "1", "0", "1"]
+    *_, enough, few = tests = suite.findall("testcase")
+    (skipped,) = [test.find("skipped") for test in tests if test.find("skipped") is not None]
+    assert skipped.get("message") == 'wrong_type: set_light: level is the string "20", expected 20'
+    assert (enough.get("name"), enough.find("failure")) == ("75%", None)
+    told = "90% of the tag numbers: not met, 0 of 1 passed, 0 % (0 to 79)"
+    assert (few.get("name"), few.get("classname")) == ("tag:numbers=90%", "Home.min-pass")
+    assert few.find("failure").get("message") == told
+    assert junit(results, coerced=True).get("failures") == "0"
 
 
 def test_junit_is_xml_whatever_a_model_writes() -> None:
-    (test,) = junit(judged(HOSTILE)).findall("testcase")
+    test, *_ = junit(judged(HOSTILE)).findall("testcase")
     assert "a\\x00\\x1b[2J\\ud800\\ufffe]]></system-out>" in (test.findtext("system-out") or "")
 
 
@@ -213,6 +246,7 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
     after = deepcopy(before)
     after["run"].update(suite="House", model="llama3.2", settings={"seed": 7}, fingerprint="0")
     after["policies"]["native_calls_only"] = True
+    after["prompt"]["format"] = "strict"
     after["reading"].update(formats=["json"], repair=True)
     path = tmp_path / "a.json"
     path.write_text(to_json(before), "utf-8")
@@ -222,14 +256,13 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
         'suite: "Home" → "House"',
         'model: "llama3.1" → "llama3.2"',
         "temperature: 0 → none",
+        'format: "json" → "strict"',
         'formats: null → ["json"]',
         "repair: false → true",
         "native_calls_only: false → true",
         "seed: none → 7",
         "the suite asks something else now: its tools, prompt or commands have changed",
     )
-    del before["reading"]  # as in reports that did not tell yet
-    assert differences(before, reported(MIXED)) == ()
 
 
 WRONG = 'set_light: room is "hall", expected "kitchen"'
@@ -267,6 +300,23 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
     assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
 
 
+@pytest.mark.parametrize(
+    ("fixed", "broken", "told"),
+    [
+        (0, 0, "no response passes in one run only"),
+        (1, 0, "1 fixed and 0 broken can be chance (p = 1); 1 are too few to tell"),
+        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); 5 are too few to tell"),
+        (6, 0, "6 fixed and 0 broken can hardly be chance (p = 0.031)"),
+        (4, 6, "4 fixed and 6 broken can be chance (p = 0.75)"),
+        (1, 9, "1 fixed and 9 broken can hardly be chance (p = 0.021)"),
+    ],
+)
+def test_a_comparison_says_whether_the_difference_can_be_chance(fixed: int, broken: int, told: str) -> None:
+    change = Change("a", 0, "", "passed", "passed", "")
+    compared = Comparison("parsed", Score(0, 9), Score(0, 9), (change,) * fixed, (change,) * broken, *[()] * 4)
+    assert compared.chance == told
+
+
 def _broken(**part: object) -> str:
     report = reported(MIXED)
     report["results"][0].update(part)
@@ -279,10 +329,10 @@ def _broken(**part: object) -> str:
         ("oops", "not JSON"),
         ("[]", "no report of a run: make one with `llama3-tools accept … --json FILE`"),
         ("{}", "no report of a run"),
-        ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 1"),
-        ('{"llama3_tools_report": 1}', "a broken report: KeyError('results')"),
-        ('{"llama3_tools_report": 1, "results": [7]}', "a broken report: TypeError("),
-        ('{"llama3_tools_report": 1, "results": []}', "a broken report: KeyError('run')"),
+        ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 2"),
+        ('{"llama3_tools_report": 2}', "a broken report: KeyError('results')"),
+        ('{"llama3_tools_report": 2, "results": [7]}', "a broken report: TypeError("),
+        ('{"llama3_tools_report": 2, "results": []}', "a broken report: KeyError('run')"),
         (_broken(repeat=-1), "a broken report: TypeError('-1 is no repeat')"),
         (_broken(repeat="0"), "a broken report: TypeError(\"'0' is no repeat\")"),
         (_broken(coerced={}), "a broken report: KeyError('verdict')"),

@@ -31,13 +31,13 @@ def test_none_and_all_are_ends_of_their_intervals() -> None:
 
 def test_what_was_written_and_what_came_of_coercion_are_scored_apart() -> None:
     scores = score(judged({"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock.", "hello": KITCHEN}))
-    assert scores.overall == Row("all", Score(2, 4), Score(3, 4))
+    assert scores.overall == Row("all", Score(2, 4, 1), Score(3, 4, 1))
     assert scores.by_tool == (
-        Row("set_light", Score(1, 2), Score(2, 2)),
-        Row("tell_joke", Score(1, 1), Score(1, 1)),
-        Row("(no call)", Score(0, 1), Score(0, 1)),
+        Row("set_light", Score(1, 2, 1), Score(2, 2, 1)),
+        Row("tell_joke", Score(1, 1, 0), Score(1, 1, 0)),
+        Row("(no call)", Score(0, 1, 0), Score(0, 1, 0)),
     )
-    assert scores.by_tag == (Row("numbers", Score(0, 1), Score(1, 1)),)
+    assert scores.by_tag == (Row("numbers", Score(0, 1, 0), Score(1, 1, 0)),)
     assert scores.by_reason == (
         Row("passed", Score(2, 4), Score(3, 4)),
         Row("unexpected_call", Score(1, 4), Score(1, 4)),
@@ -45,11 +45,23 @@ def test_what_was_written_and_what_came_of_coercion_are_scored_apart() -> None:
     )
 
 
-def test_what_passed_because_it_was_mended_is_counted() -> None:
+def test_what_let_a_response_pass_is_counted() -> None:
     outputs = {"kitchen": MENDED, "dim": DIM.replace("'", '"'), "joke": "Knock, knock.", "hello": MENDED}
-    assert score(judged(outputs, reading=Reading(repair=True))).mended == Row("mended", Score(1, 2), Score(1, 3))
+    assert score(judged(outputs, reading=Reading(repair=True))).let_through == (
+        Row("words", Score(1, 2), Score(1, 3)),
+        Row("mended", Score(1, 2), Score(1, 3)),
+        Row("coerced", Score(0, 2), Score(1, 3)),
+    )
     dim = {"kitchen": KITCHEN, "dim": DIM.replace('"name"', "'name'")}
-    assert score(judged(dim, reading=Reading(repair=True))).mended == Row("mended", Score(0, 1), Score(1, 2))
+    mended = Row("mended", Score(0, 1), Score(1, 2))
+    assert score(judged(dim, reading=Reading(repair=True))).let_through == (mended,)
+    assert score(judged({"kitchen": KITCHEN, "hello": "Hi."})).let_through == ()
+
+
+def test_a_row_is_perfect_if_all_passed_and_nothing_had_to_let_it() -> None:
+    rows = [Row("a", Score(2, 2, 2), Score(2, 2, 2)), Row("b", Score(2, 2, 1), Score(2, 2, 2))]
+    rows += [Row("c", Score(1, 2, 1), Score(2, 2, 2)), Row("d", Score(2, 2), Score(2, 2))]
+    assert [row.is_perfect for row in rows] == [True, False, False, False]
 
 
 def test_a_reason_that_only_coercion_brought_has_a_row() -> None:
@@ -63,9 +75,9 @@ def test_a_reason_that_only_coercion_brought_has_a_row() -> None:
 def test_each_repeat_counts_and_a_tool_that_was_not_asked_for_has_no_row() -> None:
     results = judged({"kitchen": [KITCHEN, "No."]}, errors={"dim": "no response within 1 s"}, repeats=2)
     assert [(one.case_id, one.repeat) for one in results.results] == [("kitchen", 0), ("dim", 0), ("kitchen", 1)]
-    assert results.missing == 5
+    assert results.missing == (("joke", 0), ("hello", 0), ("dim", 1), ("joke", 1), ("hello", 1))
     scores = score(results)
-    assert scores.overall.parsed == Score(1, 3)
+    assert scores.overall.parsed == Score(1, 3, 1)
     assert [row.name for row in scores.by_tool] == ["set_light"]
     assert {row.name: row.parsed.count for row in scores.by_reason} == {
         "passed": 1,

@@ -267,13 +267,17 @@ PROBLEMS = [
     ("1: a", "1: a key is not a word: put it in quotes"),
     (
         "a: [1\nb: 2",
-        "2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':': "
-        "close the bracket, or put text that holds ':' in quotes, as in 'What is 5?'",
+        (
+            "2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':': "
+            "close the bracket, or put text that holds ':' in quotes, as in 'What is 5?'"
+        ),
     ),
     (
         "a: {command: What is 5?, expect: none}",
-        "1: not YAML: while parsing a flow mapping, expected ',' or '}', but got '?': "
-        "put text that holds '?' in quotes, as in 'What is 5?'",
+        (
+            "1: not YAML: while parsing a flow mapping, expected ',' or '}', but got '?': "
+            "put text that holds '?' in quotes, as in 'What is 5?'"
+        ),
     ),
     (
         "command: Note: buy milk",
@@ -581,8 +585,10 @@ cases:
         "tools.yaml:2: [1]: the name 'g' is declared twice",
         "commands.yaml:5: cases[0].expect.tool: 'h' is not declared",
         "commands.yaml:6: cases[1].command: expected text, got 8",
-        "commands.yaml:7: cases[2].tag: there is no such key; did you mean 'tags'?; "
-        "there are id, command, expect, ordered, direct_answer, history, tags",
+        (
+            "commands.yaml:7: cases[2].tag: there is no such key; did you mean 'tags'?; "
+            "there are id, command, expect, ordered, direct_answer, history, tags"
+        ),
         "commands.yaml:6: cases[1].id: the case in line 5 is called 'x', too",
         "commands.yaml:7: cases[2].id: the case in line 5 is called 'x', too",
     ]

@@ -93,6 +93,27 @@ NO_PLACE = "is a folder, or in a folder that is not there"
             ["$suite", "--replay", "$here/broken", "--results", "$here/b", "--resume"],
             "--replay asks nobody: leave out --results, --resume",
         ),
+        (
+            ["$suite", "--replay", "$here/broken", "--fail-fast"],
+            "--replay asks nobody: leave out --fail-fast",
+        ),
+        (
+            [*ASKED, "--fail-fast", "--min-pass", "50%"],
+            "--fail-fast stops at a failure that --min-pass lets pass: leave out --fail-fast",
+        ),
+        ([*ASKED, "--min-pass", "80"], "--min-pass: '80' is no share that has to pass"),
+        (
+            [*ASKED, "--prompt-format", "strict", "--response-format", "xml"],
+            "--response-format is one of json_schema, json_object, none, not 'xml'",
+        ),
+        (
+            [*ASKED, "--response-format", "none"],
+            "$suite: multiple and response_format are options of the strict format: add format strict",
+        ),
+        (
+            [*ASKED, "--prompt-format", "strict", "--repair"],
+            "$suite: in the strict format, no other form is read",
+        ),
         (["$suite", "--replay", "$here/broken", "--repeats", "2"], "--replay asks nobody: leave out --repeats"),
         (
             ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--native-calls-only"],

@@ -1,5 +1,7 @@
 """A run, and a comparison, as they stand on a terminal."""
 
+# ruff: noqa: E501 - a table is as wide as a terminal and its markup
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -7,6 +9,7 @@ from dataclasses import replace
 from llama3_acceptance.cli.tables import print_comparison, print_results
 from llama3_acceptance.comparison import Change, Comparison
 from llama3_acceptance.scores import Score
+from llama3_acceptance.thresholds import Threshold, check_thresholds
 from llama3_acceptance.values import Reading
 from runs import DIM, KITCHEN, judged
 from screens import on_screen
@@ -16,57 +19,59 @@ JOKE = '{"name": "tell_é\u200dé", "parameters": {}}'
 RUN = """\
 [bold]Home[/]  llama-3.1-8b-instruct\\x1b from somewhere at http://127.0.0.1:8080/v1
 
-[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
-───────────────────────────────────────────────────────────────────
-set_light         1/4   25 % (5 to 70)      2/4   50 % (15 to 85)
-tell_joke         0/1   0 % (0 to 79)       0/1   0 % (0 to 79)
-(no call)         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+[bold red]4 failed[/]
+dim         [red]wrong_type                 [/]set_light: level is the string "20", expected 20
+joke        [red]unknown_tool               [/]called tell_é\\u200dé({}), which is not declared;
+            [red]                           [/]expected tell_joke
+kitchen[1]  [red]direct_answer_not_allowed  [/]answered in words, expected set_light:
+            [red]                           [/]Noxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]xx… (302 characters)
+dim[1]      [red]direct_answer_not_allowed  [/]answered in words, expected set_light:
+            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [red]                           [/]x
 
-[bold]all              [/] [bold]2/6  [/] [bold]33 % (10 to 70)    [/] [bold]3/6  [/] [bold]50 % (19 to 81)  [/]
+[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion     [/] [bold]clean[/]
+───────────────────────────────────────────────────────────────────────────────────
+set_light         1/4   25 % (5 to 70)          1   2/4   50 % (15 to 85)         1
+tell_joke         0/1   0 % (0 to 79)           0   0/1   0 % (0 to 79)           0
+(no call)         1/1   100 % (21 to 100)       1   1/1   100 % (21 to 100)       1
 
-[bold]passed, by tag  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
-───────────────────────────────────────────────────────────
-numbers          0/2   0 % (0 to 66)   1/2   50 % (9 to 91)
+[bold]all              [/] [bold]2/6  [/] [bold]33 % (10 to 70)    [/] [bold]    2  [/] [bold]3/6  [/] [bold]50 % (19 to 81)    [/] [bold]    2[/]
 
-[bold]by reason                 [/] [bold]  n  [/] [bold]parsed           [/] [bold]  n  [/] [bold]after coercion [/]
-────────────────────────────────────────────────────────────────────────
-[green]passed                  [/]   2/6   33 % (10 to 70)   3/6   50 % (19 to 81)
-unknown_tool               1/6   17 % (3 to 56)    1/6   17 % (3 to 56)
-direct_answer_not_allowe   2/6   33 % (10 to 70)   2/6   33 % (10 to 70)
-d
-wrong_type                 1/6   17 % (3 to 56)    0/6   0 % (0 to 39)
+[bold]passed, by tag  [/] [bold]  n  [/] [bold]parsed         [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion  [/] [bold]clean[/]
+───────────────────────────────────────────────────────────────────────────
+numbers          0/2   0 % (0 to 66)       0   1/2   50 % (9 to 91)       0
+
+[bold]by reason                  [/] [bold]  n  [/] [bold]parsed           [/] [bold]  n  [/] [bold]after coercion [/]
+─────────────────────────────────────────────────────────────────────────
+[green]passed                   [/]   2/6   33 % (10 to 70)   3/6   50 % (19 to 81)
+unknown_tool                1/6   17 % (3 to 56)    1/6   17 % (3 to 56)
+direct_answer_not_allowed   2/6   33 % (10 to 70)   2/6   33 % (10 to 70)
+wrong_type                  1/6   17 % (3 to 56)    0/6   0 % (0 to 39)
+
+[bold]let through, of those that passed  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
+──────────────────────────────────────────────────────────────────────────────
+coerced                             0/2   0 % (0 to 66)   1/3   33 % (6 to 79)
 
 [dim]share of the responses, and its 95 % interval (Wilson)[/]
 
-dim         [red]wrong_type                 [/]set_light: level is the string
-            [red]                           [/]"20", expected 20
-joke        [red]unknown_tool               [/]called tell_é\\u200dé({}), which
-            [red]                           [/]is not declared; expected
-            [red]                           [/]tell_joke
-kitchen[1]  [red]direct_answer_not_allowed  [/]answered in words, expected
-            [red]                           [/]set_light:
-            [red]                           [/]Noxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            [red]                           [/]x… (302 characters)
-dim[1]      [red]direct_answer_not_allowed  [/]answered in words, expected
-            [red]                           [/]set_light:
-            [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            [red]                           [/]xxxxxxxxxxxxxxxxx
-
 [yellow]2 responses are missing: the run is not complete.[/]
+
+[red]90% of all: not met, 2 of 6 passed, 33 % (10 to 70)[/]
+
+[green]10% of the tool set_light: met, 1 of 4 passed, 25 % (5 to 70); 4 are too few to tell, about 20 would do[/]
 """
 
 SHORT_RUN = """\
 [bold]Home[/]  llama3.1
 
-[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
-───────────────────────────────────────────────────────────────────
-set_light         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
-tell_joke         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
-(no call)         1/1   100 % (21 to 100)   1/1   100 % (21 to 100)
+[bold]passed, by tool       [/] [bold]  n  [/] [bold]parsed             [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion     [/] [bold]clean[/]
+────────────────────────────────────────────────────────────────────────────────────────
+[green]all of set_light,   [/]   3/3   100 % (44 to 100)       3   3/3   100 % (44 to 100)       3
+[green]tell_joke, (no call)[/]
 
-[bold]all              [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]3/3  [/] [bold]100 % (44 to 100)[/]
+[bold]all                   [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]    3  [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]    3[/]
 
 [bold]by reason  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
 ─────────────────────────────────────────────────────────────
@@ -97,6 +102,9 @@ parsed     50 % (15   25 % (5    1       2        1
            to 85)     to 70)
 after      50 % (15   25 % (5    0       0        1
 coercion   to 85)     to 70)
+
+[bold]parsed: 1 fixed and 2 broken can be chance (p = 1); 3 are too few to tell[/]
+[bold]after coercion: no response passes in one run only[/]
 
 [bold]parsed: fixed[/]
 dim  [green]wrong_type → passed  [/]
@@ -133,19 +141,20 @@ def test_a_run_stands_in_tables() -> None:
     outputs = {"kitchen": [KITCHEN, "No" + "x" * 300], "dim": [DIM, "x" * 50], "joke": [JOKE], "hello": ["Hello."]}
     results = judged(outputs, repeats=2)
     results = replace(results, run=replace(results.run, model="llama-3.1-8b-instruct\x1b from somewhere"))
-    assert on_screen(lambda screen: print_results(screen, results, coerced=False), 72) == RUN
+    wanted = check_thresholds(results, [Threshold(0.9), Threshold(0.1, "tool", "set_light")])
+    assert on_screen(lambda screen: print_results(screen, results, coerced=False, thresholds=wanted), 88) == RUN
 
 
 def test_a_run_without_failures_tags_or_an_address_has_shorter_tables() -> None:
     results = judged({"kitchen": KITCHEN, "joke": '{"name": "tell_joke", "parameters": {}}', "hello": "Hi."})
     results = replace(results, run=replace(results.run, base_url=""))
-    assert on_screen(lambda screen: print_results(screen, results, coerced=True), 72) == SHORT_RUN
+    assert on_screen(lambda screen: print_results(screen, results, coerced=True), 88) == SHORT_RUN
 
 
 def test_what_was_mended_and_passes_only_after_coercion_is_said_too() -> None:
     results = judged({"dim": DIM.replace('"name"', "'name'"), "hello": "Hi."}, reading=Reading(repair=True))
-    told = "[yellow]read leniently or repaired, of those that passed: 0 of 1; after coercion 1 of 2[/]"
-    assert f"\n{told}\n" in on_screen(lambda screen: print_results(screen, results, coerced=True), 72)
+    shown = on_screen(lambda screen: print_results(screen, results, coerced=True), 88)
+    assert "mended 0/1 0 % (0 to 79) 1/2 50 % (9 to 91)" in " ".join(shown.split())
 
 
 def test_only_so_many_failures_are_printed() -> None:
@@ -188,4 +197,5 @@ def test_a_comparison_stands_in_a_table_and_its_changes_below() -> None:
 def test_the_table_of_a_comparison_is_as_wide_as_what_stands_in_it() -> None:
     same = Comparison("parsed", Score(1, 1), Score(1, 1), *[()] * 6)
     shown = on_screen(lambda screen: print_comparison(screen, "before.json", "after.json", [same]), 120)
-    assert shown.splitlines()[1:] == ["─" * 79, "parsed   100 % (21 to 100)   100 % (21 to 100)   0       0        1"]
+    row = "parsed   100 % (21 to 100)   100 % (21 to 100)   0       0        1"
+    assert shown.splitlines()[1:] == ["─" * 79, row, "", "[bold]parsed: no response passes in one run only[/]"]
