@@ -18,7 +18,7 @@ from llama3_tools.values import shortened
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
-__all__ = ["Endpoint", "EndpointError", "Settings", "run_suite"]
+__all__ = ["Endpoint", "EndpointError", "Settings", "check_endpoint", "run_suite"]
 
 
 class EndpointError(Llama3ToolsError, RuntimeError):
@@ -119,7 +119,6 @@ async def _run(
 
 def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
     try:
-        import httpx  # noqa: PLC0415 - comes with openai
         from openai import AsyncOpenAI  # noqa: PLC0415 - an extra
 
         from llama3_acceptance.bounded_client import BoundedClient  # noqa: PLC0415 - needs openai
@@ -127,6 +126,28 @@ def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
         raise MissingExtraError(
             "asking an endpoint needs the openai client: pip install 'llama3-tools[acceptance]'"
         ) from error
+    check_endpoint(endpoint)
+    key = endpoint.api_key or "none"
+    return AsyncOpenAI(
+        base_url=endpoint.base_url,
+        api_key=key,
+        timeout=settings.timeout,
+        max_retries=settings.retries,
+        http_client=BoundedClient(settings.timeout),
+    )
+
+
+def check_endpoint(endpoint: Endpoint) -> None:
+    """Refuse an address or a key with which nothing can be asked.
+
+    Raises:
+        EndpointError: it is none. Its text says what it has to be.
+        MissingExtraError: httpx is not installed.
+    """
+    try:
+        import httpx  # noqa: PLC0415 - comes with the openai client, an extra
+    except ImportError as error:
+        raise MissingExtraError("asking an endpoint needs httpx: pip install 'llama3-tools[acceptance]'") from error
     try:
         url = httpx.URL(endpoint.base_url)
     except (httpx.InvalidURL, UnicodeError) as error:
@@ -138,13 +159,6 @@ def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
         raise EndpointError(
             "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
         )
-    return AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=key,
-        timeout=settings.timeout,
-        max_retries=settings.retries,
-        http_client=BoundedClient(settings.timeout),
-    )
 
 
 async def _served(client: AsyncOpenAI, endpoint: Endpoint) -> list[str]:

@@ -1,1 +1,1 @@
-"""The subcommand `llama3-tools accept`, an entry point of the group `llama3_tools.commands`."""
+"""The subcommands `llama3-tools accept` and `doctor`, entry points of the group `llama3_tools.commands`."""

@@ -1,0 +1,99 @@
+"""`llama3-tools doctor`: says why a local model does not call its tools, and what works with its server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from llama3_tools.cli.screen import ColorChoice, color_option, console
+from llama3_tools.cli.status import CASES_FAILED, PASSED, CannotRunError
+from llama3_tools.errors import MissingExtraError
+from llama3_tools.text.escaping import escape_invisible
+
+if TYPE_CHECKING:
+    from llama3_acceptance.doctor.advice import Advice
+    from llama3_acceptance.doctor.findings import Finding
+
+__all__ = ["doctor"]
+
+
+@click.command(short_help="Say why a local model does not call its tools.")
+@click.option(
+    "--base-url",
+    envvar="OPENAI_BASE_URL",
+    metavar="URL",
+    required=True,
+    help="An OpenAI-compatible endpoint.",
+    show_envvar=True,
+)
+@click.option("--model", metavar="NAME", required=True, help="The model, as the endpoint knows it.")
+@click.option("--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="Its key.", show_envvar=True)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that all of it may take.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all answers, for a bug report. It has no key.")
+@color_option
+def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeout: float, as_json: bool) -> None:  # noqa: PLR0913 - an option each
+    """Ask an endpoint a handful of short questions, and say what is wrong, what to do, and which lines work with it.
+
+    The exit status is 0; 1 if something is wrong; 2 if it could not run.
+    """
+    from llama3_acceptance.doctor.advice import advise  # noqa: PLC0415 - `extract` does without
+    from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
+    from llama3_acceptance.doctor.findings import find_faults  # noqa: PLC0415 - as above
+    from llama3_acceptance.doctor.report import doctor_report  # noqa: PLC0415 - as above
+    from llama3_acceptance.records import to_json  # noqa: PLC0415 - as above
+    from llama3_acceptance.runner import EndpointError  # noqa: PLC0415 - as above
+
+    screen = console(color)
+    with _asking(console(color, stderr=True)) as on_question:
+        try:
+            examination = examine(base_url, model, api_key=api_key, seconds=timeout, on_question=on_question)
+        except (EndpointError, MissingExtraError) as error:
+            raise CannotRunError(str(error)) from error
+    findings = find_faults(examination)
+    advice = advise(examination, findings)
+    if as_json:
+        secrets = (api_key, urlsplit(base_url).password or "")
+        click.echo(to_json(doctor_report(examination, findings, advice, secrets=secrets), indent=2))
+    else:
+        _print(screen, f"{model} at {examination.base_url}", findings, advice)
+    sys.exit(CASES_FAILED if any(finding.is_fault for finding in findings) else PASSED)
+
+
+@contextmanager
+def _asking(errors: Console) -> Iterator[Callable[[str], None]]:
+    """Show what is being asked, where someone watches."""
+    if not errors.is_terminal:
+        yield lambda _: None
+        return
+    with errors.status("asking") as status:
+        yield lambda name: status.update(f"asking: {name}")
+
+
+def _print(screen: Console, where: str, findings: Sequence[Finding], advice: Advice) -> None:
+    screen.print(Text(escape_invisible(where), "bold"), soft_wrap=True)
+    if not any(finding.is_fault for finding in findings):
+        screen.print(Text("\n✓ nothing is wrong: the server finds the model's calls", "green"))
+    for finding in findings:
+        mark, style = ("✗", "red") if finding.is_fault else ("·", "yellow")
+        screen.print()
+        screen.print(Text(f"{mark} {finding.code}: {escape_invisible(finding.what)}", style), soft_wrap=True)
+        screen.print(Text(f"  → {escape_invisible(finding.to_do)}"), soft_wrap=True)
+    screen.print(Text(f"\n{advice.sentence}", "bold"), soft_wrap=True)
+    for line in advice.code:
+        screen.print(Text(f"    {escape_invisible(line)}"), soft_wrap=True)
+    if advice.command:
+        screen.print("\nFor any other client, a gateway between it and the server:")
+        screen.print(Text(f"    {escape_invisible(advice.command)}"), soft_wrap=True)

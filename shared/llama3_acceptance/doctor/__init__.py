@@ -1,0 +1,14 @@
+"""The doctor: asks an endpoint a handful of short questions, and says why a local model does not call its tools.
+
+- `questions`: what is asked
+- `exchanges`: how it is asked, and what came back
+- `examination`: the order of the questions
+- `findings`: what is wrong, and what to do
+- `advice`: the lines that work with the server
+- `report`: all of it as JSON, without secrets
+"""
+
+from llama3_acceptance.doctor.examination import Examination, examine
+from llama3_acceptance.doctor.findings import Finding, find_faults
+
+__all__ = ["Examination", "Finding", "examine", "find_faults"]

@@ -1,0 +1,114 @@
+"""The examination of one endpoint: which questions are asked, in which order, and what came back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
+from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, request_body
+from llama3_acceptance.runner import Endpoint, check_endpoint
+from llama3_tools import Extraction, Extractor
+
+__all__ = ["Examination", "examine"]
+
+_LISTED = "models"
+_ELSEWHERE = "models under /v1"
+_WITH_TOOLS = tuple(name for name, body in QUESTIONS.items() if "tools" in body)
+_REFUSED_KEYS = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was asked of whom, and what came back."""
+
+    base_url: str
+    """The endpoint, without what may be secret in its address."""
+    model: str
+    """The model, by the name that was asked for."""
+    exchanges: Mapping[str, Exchange] = field(hash=False)
+    """The answers, by the names of their questions."""
+    not_asked: tuple[str, ...] = ()
+    """The questions for which there was no time."""
+    has_key: bool = False
+    """Whether a key was given."""
+
+    def __getitem__(self, name: str) -> Exchange:
+        """Return the answer to a question; one without anything if it was not asked."""
+        return self.exchanges.get(name, Exchange(name))
+
+    @property
+    def models(self) -> list[str] | None:
+        """The names of the models that the endpoint lists; `None` if it lists none that can be read."""
+        return _model_names(self[_LISTED])
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the endpoint is found if `/v1` is added to its address."""
+        return _model_names(self[_ELSEWHERE]) is not None
+
+    def read(self, name: str) -> Extraction:
+        """Return what the extractor makes of the text of an answer."""
+        exchange = self[name]
+        return _EXTRACTOR.extract(exchange.content, complete=exchange.finish_reason != "length")
+
+
+_EXTRACTOR = Extractor(list(TOOLS.values()), on_unknown_tool="call", split_reasoning=True)
+
+
+def examine(
+    base_url: str,
+    model: str,
+    *,
+    api_key: str = "none",
+    seconds: float = 120,
+    on_question: Callable[[str], None] = lambda _: None,
+) -> Examination:
+    """Ask an endpoint all questions, as far as they make sense after the answers before them.
+
+    Args:
+        base_url: the endpoint's address, which ends in `/v1` with nearly every server.
+        model: the model, as the endpoint knows it.
+        api_key: its key; local servers take any.
+        seconds: how long all of it may take.
+        on_question: is told the name of each question before it is asked.
+
+    Raises:
+        EndpointError: the address or the key is none.
+        MissingExtraError: httpx is not installed.
+    """
+    check_endpoint(Endpoint(base_url, model, api_key))
+    connection, has_key = Connection(base_url, api_key, seconds), api_key != "none"
+    exchanges: dict[str, Exchange] = {}
+    not_asked: list[str] = []
+    try:
+        on_question(_LISTED)
+        exchanges[_LISTED] = listed = connection.get("/models")
+        if not listed.status:
+            return Examination(bare_url(base_url), model, exchanges, has_key=has_key)
+        if _model_names(listed) is None and not base_url.rstrip("/").endswith("/v1"):
+            exchanges[_ELSEWHERE] = connection.get("/v1/models")
+        for name in QUESTIONS:
+            if name in _WITH_TOOLS[1:] and "one" in exchanges and not exchanges["one"].is_answered:
+                continue  # which says why, for all of them
+            if not connection.seconds_left:
+                not_asked.append(name)
+                continue
+            on_question(name)
+            exchanges[name] = answer = connection.ask(name, request_body(name, model))
+            if name == "plain" and (answer.status in _REFUSED_KEYS or not answer.is_answered):
+                break
+    finally:
+        connection.close()
+    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key)
+
+
+def _model_names(exchange: Exchange) -> list[str] | None:
+    if exchange.status != HTTPStatus.OK:
+        return None
+    try:
+        return [str(one["id"]) for one in json.loads(exchange.raw)["data"]]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,474 @@
+"""What is wrong with an endpoint, told from its answers, and what to do about it.
+
+Each check looks at one thing, and yields a finding or none. `_CHECKS` lists them in the order in which they are told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeAlias
+
+from llama3_acceptance.doctor.examination import Examination
+from llama3_acceptance.doctor.exchanges import Exchange
+from llama3_acceptance.doctor.questions import LONG_WORDS, SHORT_TOKENS, TOOLS
+from llama3_tools.arguments import coerce_arguments
+from llama3_tools.errors import did_you_mean
+from llama3_tools.values import shortened
+
+__all__ = ["Finding", "calls_in_the_prompt", "calls_natively", "find_faults"]
+
+_NATIVE = ("one", "two", "two streamed", "arguments")
+_LEAST_FOR_TOOLS = 60
+"""Two tools as JSON take more tokens than that, in any tokenizer."""
+_CITIES = 2
+_TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
+_CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
+_FORMS = {
+    "json": "bare JSON",
+    "tool_call": "JSON in <tool_call>",
+    "tool": "JSON in <tool>",
+    "tools": "JSON in <tools>",
+    "functioncall": "JSON in <functioncall>",
+    "function": "the tag <function=NAME>",
+    "pythonic": "pythonic calls",
+    "python_start": "pythonic calls after <|python_start|>",
+    "envelope": "an object with tool_call",
+    "code": "code",
+}
+_WRAP = "put llama3-tools in between: it reads calls out of the text, as below"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or worth knowing."""
+
+    code: str
+    """Its name, for programs: `calls_as_text`."""
+    what: str
+    """What was found."""
+    to_do: str
+    """What to do about it."""
+    is_fault: bool = True
+    """Whether it is wrong; if not, it is a note."""
+
+
+_Check: TypeAlias = Callable[[Examination], Iterator[Finding]]
+
+
+def find_faults(examination: Examination) -> tuple[Finding, ...]:
+    """Return what is wrong with an endpoint, the most important first, and what is worth a note.
+
+    Args:
+        examination: what it answered.
+    """
+    for check in _REFUSALS:
+        found = tuple(check(examination))
+        if found:
+            return found
+    return tuple(finding for check in _CHECKS for finding in check(examination))
+
+
+def calls_natively(examination: Examination) -> bool:
+    """Return whether the server sends calls as `tool_calls`."""
+    return any(examination[name].calls for name in _NATIVE)
+
+
+def calls_in_the_prompt(examination: Examination) -> bool:
+    """Return whether the model calls in its text if the tools stand in the prompt."""
+    return examination.read("in the prompt").tools_called
+
+
+def _unreachable(of: Examination) -> Iterator[Finding]:
+    listed = of["models"]
+    if not listed.status:
+        why = "it does not answer in time" if listed.is_timeout else listed.error
+        yield Finding(
+            "unreachable",
+            f"nothing answers at {of.base_url}: {why}",
+            "start the server, and compare the host and the port with what it prints when it starts",
+        )
+
+
+def _refused_key(of: Examination) -> Iterator[Finding]:
+    for name in ("plain", "models"):
+        if of[name].status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            yield Finding(
+                "key_refused",
+                f"the server refuses the key (HTTP {of[name].status}): {of[name].error}",
+                "give the server's key with --api-key, or in OPENAI_API_KEY",
+            )
+            return
+
+
+def _missing_model(of: Examination) -> Iterator[Finding]:
+    plain, models = of["plain"], of.models
+    is_unknown = models is not None and of.model not in models
+    if plain.is_answered or not (is_unknown or re.search(r"\bmodel\b", plain.error, re.IGNORECASE)):
+        return
+    if models is None and plain.status == HTTPStatus.NOT_FOUND and of.is_elsewhere:
+        return
+    there = f"; there are {', '.join(models)}" if models else ""
+    hint = did_you_mean(of.model, models) if models else ""
+    yield Finding(
+        "model_missing",
+        f"the server has no model {of.model!r}{hint}{there}: {plain.error}".removesuffix(": "),
+        "give one of these names with --model, or load the model in the server",
+    )
+
+
+def _no_openai_server(of: Examination) -> Iterator[Finding]:
+    plain = of["plain"]
+    if plain.is_answered or not plain.status:
+        return
+    if of.is_elsewhere:
+        yield Finding(
+            "not_openai",
+            f"{of.base_url} is not where the server speaks OpenAI's language (HTTP {plain.status})",
+            f"use --base-url {of.base_url.rstrip('/')}/v1",
+        )
+    elif plain.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.OK):
+        yield Finding(
+            "not_openai",
+            f"what answers at {of.base_url} is no OpenAI-compatible server (HTTP {plain.status}): {plain.error}",
+            "give the address that ends in /v1: http://localhost:11434/v1 for Ollama, http://localhost:8080/v1 for "
+            "llama.cpp, http://localhost:8000/v1 for vLLM, http://localhost:1234/v1 for LM Studio",
+        )
+    else:
+        yield Finding(
+            "server_error",
+            f"the server answers a plain question with HTTP {plain.status}: {plain.error}",
+            "look into the server's log: the model may not be loaded, or memory may be short",
+        )
+
+
+def _too_slow(of: Examination) -> Iterator[Finding]:
+    plain = of["plain"]
+    if plain.name in of.exchanges and not plain.status:
+        why = "did not end in time" if plain.is_timeout else f"broke: {plain.error}"
+        yield Finding(
+            "too_slow" if plain.is_timeout else "unreachable",
+            f"a plain question {why}, after {plain.seconds:.0f} s",
+            "give it more --timeout, or take a smaller model or a smaller context",
+        )
+
+
+def _empty_answers(of: Examination) -> Iterator[Finding]:
+    plain = of["plain"]
+    if plain.is_answered and not plain.content and not plain.reasoning:
+        yield Finding(
+            "empty_answer",
+            "the answer to a plain question is empty",
+            "look at the chat template: the server may not have the model's own",
+        )
+
+
+def _refused_tools(of: Examination) -> Iterator[Finding]:
+    one = of["one"]
+    if "one" in of.exchanges and not one.is_answered:
+        status = f"HTTP {one.status}" if one.status else "no answer"
+        yield Finding(
+            "tools_refused",
+            f"the server refuses tools ({status}): {one.error}",
+            f"leave `tools` out of the request, and {_WRAP}. llama.cpp takes tools with --jinja, vLLM with "
+            "--enable-auto-tool-choice --tool-call-parser llama3_json",
+        )
+
+
+def _ignored_tools(of: Examination) -> Iterator[Finding]:
+    one, plain = of["one"], of["plain"]
+    if not one.is_answered or calls_natively(of) or any(_has_text_call(of, name) for name in _NATIVE):
+        return
+    if one.prompt_tokens and plain.prompt_tokens:
+        are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
+        why = f"with two tools, the prompt has {one.prompt_tokens} tokens, and {plain.prompt_tokens} without"
+    else:
+        are_lost = calls_in_the_prompt(of)
+        why = "the model calls only if the tools stand in the prompt"
+    if are_lost:
+        yield Finding(
+            "tools_ignored",
+            f"the server takes `tools`, and does not show them to the model: {why}",
+            f"give the server a chat template with tools, or {_WRAP}",
+        )
+        return
+    how = "only if the tools stand in the prompt" if calls_in_the_prompt(of) else "no tool at all"
+    yield Finding(
+        "no_calls",
+        f"the model is shown the tools, and calls {how}: it answers {shortened(one.content, 80)!r}",
+        "take a model that is tuned for tools, such as Llama 3.1 8B Instruct or larger, or show it some calls as "
+        "examples; `llama3-tools accept` measures how often it calls rightly",
+    )
+
+
+def _calls_as_text(of: Examination) -> Iterator[Finding]:
+    forms = [call.format for name in _NATIVE if not of[name].calls for call in of.read(name).tool_calls]
+    if not forms:
+        return
+    form = _FORMS.get(forms[0], forms[0])
+    also = "some of the calls come" if calls_natively(of) else "calls come"
+    yield Finding(
+        "calls_as_text",
+        f"{also} as text, as {form}, and `tool_calls` is empty: an agent stops with that text as its answer",
+        _WRAP,
+    )
+
+
+def _lost_text(of: Examination) -> Iterator[Finding]:
+    two, streamed = of["two"], of["two streamed"]
+    asked = of.read("in the prompt")
+    if two.calls and not two.content.strip() and not streamed.content.strip() and asked.tools_called and asked.content:
+        yield Finding(
+            "text_lost",
+            f"beside calls, the server drops the text: with the tools in the prompt, the model writes "
+            f"{shortened(asked.content, 80)!r} before them",
+            f"if the text matters, {_WRAP}",
+        )
+
+
+def _lost_calls(of: Examination) -> Iterator[Finding]:
+    asked = len(of.read("in the prompt").tool_calls)
+    for name in ("two", "two streamed"):
+        sent, left = of[name].calls, of.read(name)
+        are_left = bool(left.tools_called or left.rejections)
+        if sent and len(sent) < _CITIES and (are_left or asked >= _CITIES):
+            where = f"is left in the text: {shortened(of[name].content, 80)!r}" if are_left else "is lost"
+            place = " in a stream" if name == "two streamed" else ""
+            yield Finding(
+                "second_call_lost",
+                f"of two calls, the server finds one{place}; the other {where}",
+                f"ask for one call at a time, or {_WRAP}",
+            )
+            return
+
+
+def _different_streams(of: Examination) -> Iterator[Finding]:
+    whole, streamed = of["two"], of["two streamed"]
+    if not whole.is_answered or "two streamed" not in of.exchanges:
+        return
+    if not streamed.is_answered:
+        status = f"HTTP {streamed.status}: " if streamed.status != HTTPStatus.OK else ""
+        yield Finding(
+            "stream_broken",
+            f"a stream with tools fails: {status}{streamed.error}",
+            f"do not stream if there are tools (stream=False), or {_WRAP}",
+        )
+        return
+    of_whole, of_stream = _shape(of, "two"), _shape(of, "two streamed")
+    if of_whole != of_stream:
+        yield Finding(
+            "stream_differs",
+            f"the same question gets {of_whole} as a whole answer, and {of_stream} as a stream",
+            f"do not stream if there are tools (stream=False), or {_WRAP}",
+        )
+
+
+def _shape(of: Examination, name: str) -> str:
+    read = of.read(name)
+    parts = [
+        _counted(len(of[name].calls), "call", "in tool_calls"),
+        _counted(len(read.tool_calls), "call", "in the text"),
+        "text" if (read.content or "").strip() else "",
+    ]
+    return " and ".join(filter(None, parts)) or "nothing"
+
+
+def _counted(number: int, noun: str, where: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''} {where}" if number else ""
+
+
+def _ignored_choices(of: Examination) -> Iterator[Finding]:
+    for name, choice in (("no call", "none"), ("a call", "required")):
+        answer = of[name]
+        if name not in of.exchanges:
+            continue
+        if not answer.is_answered:
+            yield Finding(
+                "tool_choice_refused",
+                f'tool_choice "{choice}" fails (HTTP {answer.status}): {answer.error}',
+                "leave tool_choice out, or put llama3-tools in between: it asks for it in the prompt",
+            )
+            return
+        calls = bool(answer.calls) or of.read(name).tools_called
+        is_able = calls_natively(of) or any(_has_text_call(of, one) for one in _NATIVE)
+        if calls == (choice == "none") and is_able:
+            does = "calls all the same" if calls else "calls nothing"
+            yield Finding(
+                "tool_choice_ignored",
+                f'tool_choice "{choice}" is ignored: the model {does}',
+                "do not rely on tool_choice; with `none`, leave the tools out of the request",
+            )
+            return
+
+
+def _cut_prompts(of: Examination) -> Iterator[Finding]:
+    long = of["long"]
+    if "long" not in of.exchanges:
+        return
+    if long.is_answered and long.prompt_tokens and long.prompt_tokens < LONG_WORDS:
+        yield Finding(
+            "prompt_cut_off",
+            f"of a prompt of more than {LONG_WORDS} tokens, the model is shown {long.prompt_tokens}: the rest is cut "
+            "off without a word, and the tools may be in it",
+            "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
+            "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
+        )
+    elif not long.is_answered and _CONTEXT.search(long.error):
+        yield Finding(
+            "context_limit",
+            f"a prompt of {LONG_WORDS} words is refused, as it should be if the context is smaller: {long.error}",
+            "give the model more context if your tools and conversations are long",
+            is_fault=False,
+        )
+    elif long.is_answered and not long.prompt_tokens:
+        yield Finding(
+            "no_usage",
+            "the server does not count the tokens of the prompt, so nobody can tell whether it is cut off",
+            "look for the length of the context in the server's log",
+            is_fault=False,
+        )
+
+
+def _refused_results(of: Examination) -> Iterator[Finding]:
+    result = of["result"]
+    if "result" in of.exchanges and not result.is_answered:
+        yield Finding(
+            "tool_role_refused",
+            f"the server takes no results of tools in the role `tool` (HTTP {result.status}): {result.error}",
+            "send results as the user: llama3-tools does, unless it is told otherwise (tool_role)",
+        )
+
+
+def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
+    sent = [(call.name, call.arguments) for name in _NATIVE for call in of[name].calls]
+    read = [(call.name, call.arguments) for name in (*_NATIVE, "in the prompt") for call in of.read(name).tool_calls]
+    for name, given in (*sent, *read):
+        if given is None or name not in TOOLS:
+            continue
+        coercion = coerce_arguments(dict(given), TOOLS[name].parameters)
+        change = next(iter(coercion.changes), None)
+        problem = next(iter(coercion.problems), None)
+        if change is not None:
+            what = f"{change.path} is {shortened(repr(change.before), 40)}, and the schema wants {change.declared}"
+        elif problem is not None:
+            what = problem.message
+        else:
+            continue
+        yield Finding(
+            "arguments_mistyped",
+            f"arguments do not have the types of the schema: in {name}, {what}",
+            "make them fit: llama3-tools does, by the schema (coerce_arguments)",
+        )
+        return
+
+
+def _unreadable_arguments(of: Examination) -> Iterator[Finding]:
+    for name in _NATIVE:
+        for call in of[name].calls:
+            if call.is_decoded:
+                what = "as an object, where OpenAI's clients expect text with JSON"
+            elif call.arguments is None:
+                what = f"as text that is no JSON object: {shortened(call.text, 80)!r}"
+            else:
+                continue
+            yield Finding("arguments_unreadable", f"the arguments of {call.name} come {what}", _WRAP)
+            return
+
+
+def _unknown_tools(of: Examination) -> Iterator[Finding]:
+    names = {call.name for name in _NATIVE for call in of[name].calls if call.name not in TOOLS}
+    if names:
+        yield Finding(
+            "unknown_tool",
+            f"the model calls tools that nobody declared: {', '.join(map(repr, sorted(names)))}",
+            "let only declared tools be called; a larger model invents fewer",
+        )
+
+
+def _missing_ids(of: Examination) -> Iterator[Finding]:
+    for name in _NATIVE:
+        ids = [call.id for call in of[name].calls]
+        if ids and (None in ids or len(set(ids)) < len(ids)):
+            what = "no id" if None in ids else f"the same id: {shortened(str(ids[0]), 40)!r}"
+            yield Finding(
+                "ids_missing",
+                f"calls have {what}: a client cannot tell which result belongs to which call",
+                "put llama3-tools in between: it gives each call an id of its own",
+            )
+            return
+
+
+def _wrong_finish_reasons(of: Examination) -> Iterator[Finding]:
+    plain = of["plain"]
+    is_cut = plain.completion_tokens is not None and plain.completion_tokens >= SHORT_TOKENS
+    if plain.is_answered and is_cut and plain.finish_reason != "length":
+        yield _finish_reason(plain, "of an answer that max_tokens ended", "length")
+        return
+    for name in _NATIVE:
+        answer = of[name]
+        if answer.calls and answer.is_answered and answer.finish_reason not in ("tool_calls", "length"):
+            yield _finish_reason(answer, "of an answer with calls", "tool_calls")
+            return
+
+
+def _finish_reason(answer: Exchange, which: str, expected: str) -> Finding:
+    streamed = " in a stream" if "streamed" in answer.name else ""
+    return Finding(
+        "finish_reason_wrong",
+        f"the finish_reason {which}{streamed} is {answer.finish_reason!r}, and should be {expected!r}",
+        "look at the calls rather than at finish_reason; llama3-tools corrects it",
+    )
+
+
+def _left_tokens(of: Examination) -> Iterator[Finding]:
+    for name, answer in of.exchanges.items():
+        token = _TOKEN.search(answer.content)
+        if token and not of.read(name).tools_called:
+            yield Finding(
+                "tokens_left",
+                f"a token of the model's protocol is left in the text: {token[0]}",
+                "let the server stop at the model's own tokens: it may have the wrong chat template",
+            )
+            return
+
+
+def _not_asked(of: Examination) -> Iterator[Finding]:
+    late = [name for name, answer in of.exchanges.items() if answer.is_timeout]
+    missing = (*late, *of.not_asked)
+    if missing:
+        yield Finding(
+            "not_asked",
+            f"there was no time for: {', '.join(missing)}",
+            "give it more --timeout",
+            is_fault=False,
+        )
+
+
+def _has_text_call(of: Examination, name: str) -> bool:
+    return of.read(name).tools_called
+
+
+_REFUSALS: tuple[_Check, ...] = (_unreachable, _refused_key, _missing_model, _no_openai_server, _too_slow)
+"""What keeps everything else from being asked."""
+
+_CHECKS: tuple[_Check, ...] = (
+    _empty_answers,
+    _refused_tools,
+    _ignored_tools,
+    _calls_as_text,
+    _lost_calls,
+    _lost_text,
+    _different_streams,
+    _cut_prompts,
+    _refused_results,
+    _mistyped_arguments,
+    _unreadable_arguments,
+    _unknown_tools,
+    _missing_ids,
+    _ignored_choices,
+    _wrong_finish_reasons,
+    _left_tokens,
+    _not_asked,
+)

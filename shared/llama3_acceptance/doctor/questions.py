@@ -1,0 +1,91 @@
+"""What the doctor asks: short questions, each of which shows one thing that servers get wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama3_tools.chat import ToolChat
+from llama3_tools.tools import Tool, declare_tools
+
+__all__ = ["LONG_WORDS", "MAX_TOKENS", "QUESTIONS", "SHORT_TOKENS", "TOOLS", "request_body"]
+
+_WEATHER = {
+    "name": "get_weather",
+    "description": "The current weather of a city",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string", "description": "Name of the city"}},
+        "required": ["city"],
+    },
+}
+_TIMER = {
+    "name": "set_timer",
+    "description": "Start a timer",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "minutes": {"type": "integer", "description": "How long, in minutes"},
+            "rooms": {"type": "array", "items": {"type": "string"}, "description": "The rooms in which it rings"},
+        },
+        "required": ["minutes", "rooms"],
+    },
+}
+TOOLS: dict[str, Tool] = declare_tools([_WEATHER, _TIMER])
+"""The tools that the model is shown."""
+
+MAX_TOKENS = 200
+"""How long an answer may be."""
+SHORT_TOKENS = 8
+"""How long the answer may be that a limit is to end."""
+LONG_WORDS = 4500
+"""How many words the long prompt has, each of which is a token or more: beyond the 2048 and 4096 tokens that servers
+keep by default."""
+
+_ONE = "What is the weather in Paris? Call a tool."
+_TWO = (
+    "What is the weather in Paris, and what is it in Rome? First write one short sentence that says what you do. "
+    "Then call get_weather twice, once for each city."
+)
+_ALARM = "Start a timer for 5 minutes that rings in the kitchen and in the hall. Call a tool."
+_CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+_RESULT = [
+    {"role": "user", "content": "What is the weather in Paris?"},
+    {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "call_1", "content": "Sunny, 21 degrees."},
+]
+
+
+def _user(text: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text}]
+
+
+_DECLARED = {"tools": [tool.to_openai() for tool in TOOLS.values()]}
+_CHAT = ToolChat(list(TOOLS.values()))
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "plain": {"messages": _user("Count from 1 to 50, in words."), "max_tokens": SHORT_TOKENS},
+    "one": {"messages": _user(_ONE), **_DECLARED},
+    "two": {"messages": _user(_TWO), **_DECLARED},
+    "two streamed": {"messages": _user(_TWO), **_DECLARED, "stream": True},
+    "arguments": {"messages": _user(_ALARM), **_DECLARED},
+    "no call": {"messages": _user(_ONE), **_DECLARED, "tool_choice": "none"},
+    "a call": {"messages": _user("Good morning!"), **_DECLARED, "tool_choice": "required"},
+    "result": {"messages": _RESULT, **_DECLARED},
+    "in the prompt": {"messages": _CHAT.request(_user(_TWO)).messages},
+    "long": {"messages": _user("tea " * LONG_WORDS + "\nSay yes."), "max_tokens": 1},
+}
+"""The bodies of the requests, without the model. Those before `in the prompt`, but for `plain`, have the tools in
+`tools`, that one in the prompt."""
+
+
+def request_body(name: str, model: str) -> dict[str, Any]:
+    """Return the body of a request.
+
+    >>> sorted(request_body("long", "llama3.1"))
+    ['max_tokens', 'messages', 'model', 'seed', 'temperature']
+
+    Args:
+        name: one of `QUESTIONS`.
+        model: the model's name.
+    """
+    return {"model": model, "temperature": 0, "seed": 1, "max_tokens": MAX_TOKENS, **QUESTIONS[name]}

@@ -1,0 +1,188 @@
+"""`llama3-tools doctor`: what it prints, its exit status, and the report without secrets."""
+
+from __future__ import annotations
+
+import json
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner, Result
+
+from commands import words
+from endpoints.server import Answer, LoopbackServer
+from endpoints.wire import answer_error, answer_json
+from faulty_servers import Faulty, faulty
+from llama3_acceptance.cli.doctor import doctor
+from llama3_acceptance.doctor import examine
+from llama3_acceptance.doctor.questions import QUESTIONS
+
+
+def ask(base_url: str, *arguments: object) -> Result:
+    return CliRunner().invoke(doctor, ["--base-url", base_url, "--model", "llama", *map(str, arguments)])
+
+
+def test_a_healthy_server_raises_no_alarm() -> None:
+    with faulty("healthy") as server:
+        result = ask(server.base_url)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        f"llama at {server_url(result)}",
+        "",
+        "✓ nothing is wrong: the server finds the model's calls",
+        "",
+        "The server's own calls can be used as they are.",
+        "    from langchain_openai import ChatOpenAI",
+        f'    llm = ChatOpenAI(base_url="{server_url(result)}", api_key="none", model="llama").bind_tools(tools)',
+    ]
+
+
+def server_url(result: Result) -> str:
+    return result.stdout.splitlines()[0].removeprefix("llama at ")
+
+
+def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
+    with faulty("calls as JSON") as server:
+        result = ask(server.base_url, "--api-key", "secret-key")
+    url = server_url(result)
+    assert result.exit_code == 1
+    assert "✗ calls_as_text: calls come as text, as bare JSON, and `tool_calls` is empty" in result.stdout
+    assert "→ put llama3-tools in between" in result.stdout
+    assert result.stdout.splitlines()[-6:] == [
+        "    from langchain_llama3_tools import Llama3ToolModel",
+        "    from langchain_openai import ChatOpenAI",
+        f'    llm = Llama3ToolModel(ChatOpenAI(base_url="{url}", api_key="…", model="llama")).bind_tools(tools)',
+        "",
+        "For any other client, a gateway between it and the server:",
+        f"    llama3-tools serve --upstream {url}",
+    ]
+
+
+def test_a_model_that_calls_in_no_way_is_said_to() -> None:
+    with faulty("no calls at all") as server:
+        assert "The model made no call with the tools in the prompt either" in ask(server.base_url).stdout
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
+def test_nothing_that_answers_is_found_out_at_once(as_json: bool) -> None:
+    result = ask("http://127.0.0.1:9/v1", *["--json"] * as_json)
+    assert result.exit_code == 1
+    assert "nothing answers at http://127.0.0.1:9/v1" in result.stdout
+    assert "Mend this first, and ask the doctor again." in result.stdout
+
+
+@pytest.mark.parametrize("url", ["localhost:8080/v1", "http://", "ftp://127.0.0.1/v1", "http://[::1/v1"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    result = ask(url)
+    assert (result.exit_code, "is no address" in result.stderr) == (2, True)
+
+
+def test_a_key_that_cannot_be_sent_is_refused() -> None:
+    result = ask("http://127.0.0.1:9/v1", "--api-key", "schlüssel")
+    assert (result.exit_code, "the key cannot be sent" in result.stderr) == (2, True)
+
+
+def test_an_address_without_its_end_is_completed() -> None:
+    with faulty("healthy") as server:
+        base_url = server.base_url.removesuffix("/v1")
+        result = ask(base_url)
+    assert "✗ not_openai" in result.stdout
+    assert f"use --base-url {base_url}/v1" in result.stdout
+
+
+def test_a_server_that_has_its_api_elsewhere_is_healthy() -> None:
+    with faulty("healthy", root="/api") as server:
+        assert ask(f"{server.base_url.removesuffix('/v1')}/api/").exit_code == 0
+
+
+def test_it_takes_no_longer_than_it_may() -> None:
+    with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
+        result = ask(server.base_url, "--timeout", 1)
+    assert "it does not answer in time" in words(result.stdout)
+
+
+def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
+    def slow(_reply: object) -> Answer:
+        return Answer((b" ",) * 200, pause=0.1)
+
+    with faulty(Faulty(slow, frozenset())) as server:
+        result = ask(server.base_url, "--timeout", 1)
+    assert "✗ too_slow: a plain question did not end in time, after 1 s" in words(result.stdout)
+
+
+def test_what_there_was_no_time_for_is_named() -> None:
+    with faulty("healthy") as server:
+        examination = examine(server.base_url, "llama", seconds=1e-9)
+    assert examination["models"].is_timeout
+
+    asked: list[str] = []
+
+    def slow_later(reply: object) -> object:
+        asked.append("")
+        return reply if len(asked) < 3 else Answer((b" ",) * 200, pause=0.1)
+
+    with faulty(Faulty(slow_later, frozenset())) as server:
+        result = ask(server.base_url, "--timeout", 2)
+    assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
+
+
+def test_an_answer_without_an_end_is_not_read_forever() -> None:
+    with LoopbackServer(lambda _: Answer((b"x" * 100_000,) * 50)) as server:
+        assert "✗ not_openai" in ask(server.base_url).stdout
+
+
+def test_the_report_has_all_answers_and_no_secret() -> None:
+    refusal = answer_error(401, "Incorrect API key: secret-key; password-too")
+    with LoopbackServer(lambda _: refusal) as server:
+        parts = urlsplit(server.base_url)
+        url = f"http://me:password-too@{parts.netloc}/v1?token=hidden-token"
+        result = ask(url, "--api-key", "secret-key", "--json")
+    report = json.loads(result.stdout)
+    for secret in ("secret-key", "password-too", "hidden-token"):
+        assert secret not in result.stdout
+    assert report["base_url"] == server_base(parts.netloc)
+    assert report["findings"][0]["code"] == "key_refused"
+    assert (
+        report["findings"][0]["what"] == "the server refuses the key (HTTP 401): Incorrect API key: (hidden); (hidden)"
+    )
+    assert (report["llama3_tools_doctor"], report["is_healthy"]) == (1, False)
+
+
+def server_base(netloc: str) -> str:
+    return f"http://{netloc}/v1"
+
+
+def test_the_report_of_a_healthy_server_has_each_question() -> None:
+    with faulty("healthy") as server:
+        report = json.loads(ask(server.base_url, "--json").stdout)
+    assert report["is_healthy"]
+    assert [one["name"] for one in report["answers"]] == ["/models", *QUESTIONS]
+    two = next(one for one in report["answers"] if one["name"] == "two streamed")
+    assert [call["arguments"] for call in two["calls"]] == [{"city": "Paris"}, {"city": "Rome"}]
+    assert two["finish_reason"] == "tool_calls"
+
+
+def test_who_watches_sees_what_is_asked() -> None:
+    with faulty("healthy") as server:
+        assert "asking" in ask(server.base_url, "--color", "always").stderr
+
+
+def test_what_a_server_says_cannot_command_the_terminal() -> None:
+    with LoopbackServer(lambda _: answer_json({"error": {"message": "a\x1b[2J"}}, status=400)) as server:
+        result = ask(server.base_url)
+    assert "\x1b" not in result.stdout
+    assert "a\\x1b[2J" in result.stdout
+
+
+def test_an_endpoint_and_a_model_have_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CliRunner().invoke(doctor, ["--model", "llama"])
+    assert (result.exit_code, "Missing option '--base-url'" in result.stderr) == (2, True)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert CliRunner().invoke(doctor, ["--model", "llama"]).exit_code == 1
+
+
+def test_without_httpx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    result = ask("http://127.0.0.1:9/v1")
+    assert result.exit_code == 2
+    assert "pip install 'llama3-tools[acceptance]'" in result.output
