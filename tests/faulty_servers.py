@@ -144,6 +144,11 @@ def _has_result(reply: Reply) -> bool:
     return reply.text.startswith("It is sunny")
 
 
+def _is_null(reply: Reply) -> bool:
+    messages: Any = reply.request.body["messages"]
+    return any(message.get("content") is None for message in messages)
+
+
 def _in_the_prompt(reply: Reply) -> bool:
     return "parameters" in reply.text and not reply.is_native
 
@@ -234,6 +239,9 @@ FAULTS: dict[str, Faulty] = {
     "tool_choice refused": _one("tool_choice_refused", _if(_choice("required"), _error(400, "unsupported"))),
     "prompt cut off": _one(
         "prompt_cut_off", lambda reply: replace(reply, prompt_tokens=min(reply.prompt_tokens or 0, 2048))
+    ),
+    "content null refused": _one(
+        "null_content_refused", _if(lambda reply: _has_result(reply) and _is_null(reply), _error(500, "no content"))
     ),
     "role tool refused": _one("tool_role_refused", _if(_has_result, _error(500, _NO_TOOL_ROLE))),
     "numbers as strings": _one(

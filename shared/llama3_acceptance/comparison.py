@@ -79,7 +79,7 @@ class Comparison:
         told = f"{fixed} fixed and {broken} broken"
         if self.p_value < _UNLIKELY:
             return f"{told} can hardly be chance (p = {self.p_value:.2g})"
-        few = f"; {fixed + broken} are too few to tell" if fixed + broken < _FEWEST else ""
+        few = "; too few have changed to tell" if fixed + broken < _FEWEST else ""
         return f"{told} can be chance (p = {self.p_value:.2g}){few}"
 
     @property

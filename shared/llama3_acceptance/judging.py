@@ -129,8 +129,10 @@ class _Judging:
         faults = []
         for call in calls:
             if call.arguments is None:
-                detail = f"the arguments of {shortened(call.name)} are no JSON object: {shortened(call.arguments_json)}"
-                faults.append(Difference(Verdict.MALFORMED, detail))
+                is_whole = is_complete(self.answer.finish_reason)
+                what = "are no JSON object" if is_whole else f"are cut off{self._why_ended()}"
+                detail = f"the arguments of {shortened(call.name)} {what}: {shortened(call.arguments_json)}"
+                faults.append(Difference(Verdict.MALFORMED if is_whole else Verdict.TRUNCATED, detail))
             elif self.suite.tools and all(tool.name != call.name for tool in self.suite.tools):
                 detail = f"called {shown_call(call)}, which is not declared; expected {_named(self.case)}"
                 faults.append(Difference(Verdict.UNKNOWN_TOOL, detail))

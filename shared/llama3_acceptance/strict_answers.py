@@ -45,4 +45,4 @@ def read_strict_answer(answer: Answer, suite: Suite) -> Extraction | Difference:
             return parse_response(text, multiple=multiple)
     except ResponseFormatError as error:
         is_cut_off = error.problem is ResponseFormatProblem.TRUNCATED
-        return Difference(Verdict.TRUNCATED if is_cut_off else Verdict.WRONG_FORMAT, str(error))
+        return Difference(Verdict.TRUNCATED if is_cut_off else Verdict.WRONG_FORMAT, f"{error.problem}: {error.detail}")

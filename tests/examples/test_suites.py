@@ -1,8 +1,9 @@
-"""The suite of voice commands, and the outputs that are recorded for it."""
+"""The suites for the three ways of calling, and the outputs that are recorded for them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import jsonschema
@@ -34,9 +35,9 @@ def suite() -> Suite:
     return load_suite(SUITE)
 
 
-def outputs() -> dict[str, object]:
-    lines = (ROOT / "examples/suites/voice_outputs.jsonl").read_text("utf-8").splitlines()
-    recorded = [json.loads(line) for line in lines]
+def outputs(name: str = "voice_outputs") -> dict[str, object]:
+    lines = (ROOT / f"examples/suites/{name}.jsonl").read_text("utf-8").splitlines()
+    recorded = [record for record in map(json.loads, lines) if "case" in record]
     return {record["case"]: record.get("output", record.get("response")) for record in recorded}
 
 
@@ -57,3 +58,35 @@ def test_the_outputs_get_the_verdicts_that_a_reader_would_give_them(suite: Suite
     coerced = {case: both.coerced.verdict for case, both in judged.items() if not both.coerced.passed}
     assert parsed == FAILED_AS_PARSED
     assert coerced == {case: verdict for case, verdict in parsed.items() if verdict is not Verdict.WRONG_TYPE}
+
+
+NATIVE = {
+    "label": Verdict.WRONG_TYPE,
+    "weather": Verdict.CALL_IN_TEXT,
+    "tomorrow": Verdict.TRUNCATED,
+    "capital": Verdict.TRUNCATED,
+    "radio": Verdict.UNKNOWN_TOOL,
+}
+HELD = {"weather": Verdict.UNEXPECTED_ARGUMENT, "tomorrow": Verdict.MISSING_ARGUMENT, "list": Verdict.WRONG_TOOL}
+FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded", "prompt_format", "failed"),
+    [
+        ("native_calls", "native_outputs", "native", NATIVE),
+        ("strict_format", "strict_outputs", "strict", HELD),
+        ("strict_format", "strict_free_outputs", "strict", FREE),
+    ],
+)
+def test_each_way_of_calling_has_a_suite_and_outputs(
+    name: str, recorded: str, prompt_format: str, failed: Mapping[str, Verdict]
+):
+    path = ROOT / f"examples/suites/{name}.yaml"
+    schema = json.loads((ROOT / "shared/llama3_acceptance/suite.schema.json").read_text("utf-8"))
+    jsonschema.validate(read_suite_file(path).data, schema)
+    suite, came = load_suite(path), outputs(recorded)
+    assert suite.prompt.format == prompt_format
+    assert list(came) == [case.id for case in suite.cases]
+    parsed = {case.id: judge(case, came[case.id], suite).parsed.verdict for case in suite.cases}
+    assert {case: verdict for case, verdict in parsed.items() if verdict is not Verdict.PASSED} == failed

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
-from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, request_body
+from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, WITH_EMPTY_CONTENT, request_body
 from llama3_acceptance.runner import Endpoint, check_endpoint
 from llama3_tools import Extraction, Extractor
 
@@ -93,6 +93,8 @@ def examine(
         for name in QUESTIONS:
             if name in _WITH_TOOLS[1:] and "one" in exchanges and not exchanges["one"].is_answered:
                 continue  # which says why, for all of them
+            if name == WITH_EMPTY_CONTENT and ("result" not in exchanges or exchanges["result"].is_answered):
+                continue
             if not connection.seconds_left:
                 not_asked.append(name)
                 continue

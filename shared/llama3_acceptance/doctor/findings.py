@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import LONG_WORDS, SHORT_TOKENS, TOOLS
+from llama3_acceptance.doctor.questions import LONG_WORDS, SHORT_TOKENS, TOOLS, WITH_EMPTY_CONTENT
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
@@ -333,10 +333,20 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
 
 def _refused_results(of: Examination) -> Iterator[Finding]:
     result = of["result"]
-    if "result" in of.exchanges and not result.is_answered:
+    if "result" not in of.exchanges or result.is_answered:
+        return
+    if of[WITH_EMPTY_CONTENT].is_answered:
+        yield Finding(
+            "null_content_refused",
+            "an assistant's message with calls and `content: null`, as OpenAI's clients send it, fails "
+            f"(HTTP {result.status}): {shortened(result.error, 120)}",
+            'send content: "" beside calls; llama3-tools sends calls and results as text',
+        )
+    else:
         yield Finding(
             "tool_role_refused",
-            f"the server takes no results of tools in the role `tool` (HTTP {result.status}): {result.error}",
+            "the server takes no results of tools in the role `tool` "
+            f"(HTTP {result.status}): {shortened(result.error, 120)}",
             "send results as the user: llama3-tools does, unless it is told otherwise (tool_role)",
         )
 

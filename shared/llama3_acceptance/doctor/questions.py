@@ -7,7 +7,7 @@ from typing import Any
 from llama3_tools.chat import ToolChat
 from llama3_tools.tools import Tool, declare_tools
 
-__all__ = ["LONG_WORDS", "MAX_TOKENS", "QUESTIONS", "SHORT_TOKENS", "TOOLS", "request_body"]
+__all__ = ["LONG_WORDS", "MAX_TOKENS", "QUESTIONS", "SHORT_TOKENS", "TOOLS", "WITH_EMPTY_CONTENT", "request_body"]
 
 _WEATHER = {
     "name": "get_weather",
@@ -48,11 +48,18 @@ _TWO = (
 )
 _ALARM = "Start a timer for 5 minutes that rings in the kitchen and in the hall. Call a tool."
 _CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
-_RESULT = [
-    {"role": "user", "content": "What is the weather in Paris?"},
-    {"role": "assistant", "content": None, "tool_calls": [_CALL]},
-    {"role": "tool", "tool_call_id": "call_1", "content": "Sunny, 21 degrees."},
-]
+
+
+def _with_result(content: str | None) -> list[dict[str, Any]]:
+    return [
+        {"role": "user", "content": "What is the weather in Paris?"},
+        {"role": "assistant", "content": content, "tool_calls": [_CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "Sunny, 21 degrees."},
+    ]
+
+
+WITH_EMPTY_CONTENT = "result, with empty content"
+"""Asked if the server takes no result of a call whose message has `content: null`, as OpenAI's clients send it."""
 
 
 def _user(text: str) -> list[dict[str, Any]]:
@@ -70,7 +77,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "arguments": {"messages": _user(_ALARM), **_DECLARED},
     "no call": {"messages": _user(_ONE), **_DECLARED, "tool_choice": "none"},
     "a call": {"messages": _user("Good morning!"), **_DECLARED, "tool_choice": "required"},
-    "result": {"messages": _RESULT, **_DECLARED},
+    "result": {"messages": _with_result(None), **_DECLARED},
+    WITH_EMPTY_CONTENT: {"messages": _with_result(""), **_DECLARED},
     "in the prompt": {"messages": _CHAT.request(_user(_TWO)).messages},
     "long": {"messages": _user("tea " * LONG_WORDS + "\nSay yes."), "max_tokens": 1},
 }

@@ -491,6 +491,13 @@ def test_arguments_that_a_server_could_not_parse_are_malformed():
     )
 
 
+def test_arguments_that_a_limit_cut_off_are_truncated():
+    message = {"content": None, "tool_calls": [{"function": {"name": "calculate", "arguments": '{"expr'}}]}
+    parsed = judged(CALCULATE, {"message": message, "finish_reason": "length"}).parsed
+    told = 'the arguments of calculate are cut off (finish_reason length): {"expr'
+    assert (parsed.verdict, parsed.detail) == (Verdict.TRUNCATED, told)
+
+
 def test_an_empty_answer_says_why_it_may_be_empty():
     cut_off = {"message": {"content": ""}, "finish_reason": "length"}
     assert judged(TURN_ON, cut_off).parsed.detail == "neither text nor a call (finish_reason length); expected turn_on"

@@ -304,8 +304,8 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
     ("fixed", "broken", "told"),
     [
         (0, 0, "no response passes in one run only"),
-        (1, 0, "1 fixed and 0 broken can be chance (p = 1); 1 are too few to tell"),
-        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); 5 are too few to tell"),
+        (1, 0, "1 fixed and 0 broken can be chance (p = 1); too few have changed to tell"),
+        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); too few have changed to tell"),
         (6, 0, "6 fixed and 0 broken can hardly be chance (p = 0.031)"),
         (4, 6, "4 fixed and 6 broken can be chance (p = 0.75)"),
         (1, 9, "1 fixed and 9 broken can hardly be chance (p = 0.021)"),

@@ -103,7 +103,7 @@ parsed     50 % (15   25 % (5    1       2        1
 after      50 % (15   25 % (5    0       0        1
 coercion   to 85)     to 70)
 
-[bold]parsed: 1 fixed and 2 broken can be chance (p = 1); 3 are too few to tell[/]
+[bold]parsed: 1 fixed and 2 broken can be chance (p = 1); too few have changed to tell[/]
 [bold]after coercion: no response passes in one run only[/]
 
 [bold]parsed: fixed[/]
