@@ -91,6 +91,7 @@ EXPORTS = {
         "what_to_do",
     },
     "llama3_acceptance": {
+        "Allowance",
         "Answer",
         "ArgumentRule",
         "Case",

@@ -90,8 +90,10 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
     "entry_point",
     [
         "[pytest11]\nllama3_tools = pytest_llama3_tools\n",
-        "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n"
-        "doctor = llama3_acceptance.cli.doctor:doctor\n",
+        (
+            "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n"
+            "doctor = llama3_acceptance.cli.doctor:doctor\n"
+        ),
     ],
     ids=["pytest", "the command"],
 )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.exchanges import Exchange
@@ -18,7 +18,7 @@ from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
 
-__all__ = ["Finding", "calls_in_the_prompt", "calls_natively", "find_faults"]
+__all__ = ["Finding", "FindingCode", "calls_in_the_prompt", "calls_natively", "find_faults"]
 
 _NATIVE = ("one", "two", "two streamed", "arguments")
 _LEAST_FOR_TOOLS = 60
@@ -41,11 +41,45 @@ _FORMS = {
 _WRAP = "put llama3-tools in between: it reads calls out of the text, as below"
 
 
+FindingCode: TypeAlias = Literal[
+    "unreachable",
+    "not_openai",
+    "key_refused",
+    "model_missing",
+    "server_error",
+    "too_slow",
+    "empty_answer",
+    "tools_refused",
+    "tools_ignored",
+    "no_calls",
+    "calls_as_text",
+    "second_call_lost",
+    "text_lost",
+    "stream_differs",
+    "stream_broken",
+    "prompt_cut_off",
+    "context_limit",
+    "no_usage",
+    "tool_role_refused",
+    "null_content_refused",
+    "arguments_mistyped",
+    "arguments_unreadable",
+    "unknown_tool",
+    "ids_missing",
+    "tool_choice_ignored",
+    "tool_choice_refused",
+    "finish_reason_wrong",
+    "tokens_left",
+    "not_asked",
+]
+"""What a finding is called."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, or worth knowing."""
 
-    code: str
+    code: FindingCode
     """Its name, for programs: `calls_as_text`."""
     what: str
     """What was found."""

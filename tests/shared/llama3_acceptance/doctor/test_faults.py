@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
 from faulty_servers import FAULTS, faulty
 from llama3_acceptance.doctor import Finding, examine, find_faults
+from llama3_acceptance.doctor.findings import FindingCode
 
 
 def found(name: str) -> tuple[Finding, ...]:
@@ -18,3 +22,18 @@ def test_a_fault_is_named_rightly_and_no_other_is(name: str) -> None:
     findings = found(name)
     assert {finding.code for finding in findings if finding.is_fault} == FAULTS[name].codes
     assert {finding.code for finding in findings if not finding.is_fault} == FAULTS[name].notes
+
+
+CODES = set(get_args(FindingCode))
+ELSEWHERE = {"unreachable", "too_slow", "not_asked"}
+"""What no server says by itself: the tests of the command play these."""
+
+
+def test_each_fault_is_played() -> None:
+    played = {code for about in FAULTS.values() for code in (*about.codes, *about.notes)}
+    assert played | ELSEWHERE == CODES
+
+
+def test_each_fault_stands_on_the_page() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text("utf-8")
+    assert {code for code in CODES if f"`{code}`" not in page} == set()
