@@ -187,7 +187,7 @@ FAULTS: dict[str, Faulty] = {
         _error(404, "model 'llama' not found"), frozenset({"model_missing"}), models=None
     ),
     "key refused": _one("key_refused", _error(401, "Incorrect API key provided: secret-key")),
-    "server error": _one("server_error", _error(500, "out of memory")),
+    "server error": _one("server_error", _error(500, "out of memory: the model does not fit")),
     "web page": _one("not_openai", lambda _: Answer((b"<!doctype html><html>",), "text/html")),
     "other JSON": _one("not_openai", lambda _: answer_json({"response": "Hello!"})),
     "empty answers": _one("empty_answer", _if(_is_plain, lambda reply: replace(reply, text=""))),
@@ -248,6 +248,7 @@ FAULTS: dict[str, Faulty] = {
         "arguments_mistyped",
         _with_arguments(lambda given: {key: str(value) for key, value in given.items()}),
     ),
+    "arguments missing": _one("arguments_mistyped", _with_arguments(lambda _: {})),
     "arguments as objects": _one("arguments_unreadable", _with_arguments(_Decoded)),
     "arguments broken": _one("arguments_unreadable", _with_arguments(lambda _: '{"city": Paris}')),
     "unknown tool": _one(

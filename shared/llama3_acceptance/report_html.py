@@ -92,9 +92,7 @@ class _Links:
             self._anchors.setdefault(("tool", case.tool or NO_TOOL), anchor)
 
     def link(self, kind: str, name: str) -> str:
-        anchor = self._anchors.get((kind, name))
-        if anchor is None:
-            return _text(name)
+        anchor = self._anchors[kind, name]
         return f'<a href="#{anchor}" data-kind="{kind}" data-name="{_text(name)}">{_text(name)}</a>'
 
 

@@ -97,9 +97,6 @@ def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     yield from _named_values(text, pieces, tools)
     yield from _steps(text, tools)
     yield from _tags(text)
-    for piece in pieces:
-        if has_call_keys(piece.text):
-            yield NoWords(f"an object with the keys of a call: {shortened(piece.text)}", piece.is_cut_off)
     if has_call_keys(text):
         yield NoWords(f"the keys of a call: {shortened(text.strip())}")
     yield from _bare_arguments(text, pieces, tools)

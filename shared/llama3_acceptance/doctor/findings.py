@@ -26,6 +26,7 @@ _LEAST_FOR_TOOLS = 60
 _CITIES = 2
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
+_NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist|unknown)|no such model", re.IGNORECASE)
 _FORMS = {
     "json": "bare JSON",
     "tool_call": "JSON in <tool_call>",
@@ -139,10 +140,8 @@ def _refused_key(of: Examination) -> Iterator[Finding]:
 
 def _missing_model(of: Examination) -> Iterator[Finding]:
     plain, models = of["plain"], of.models
-    is_unknown = models is not None and of.model not in models
-    if plain.is_answered or not (is_unknown or re.search(r"\bmodel\b", plain.error, re.IGNORECASE)):
-        return
-    if models is None and plain.status == HTTPStatus.NOT_FOUND and of.is_elsewhere:
+    is_unknown = of.model not in models if models is not None else bool(_NO_SUCH_MODEL.search(plain.error))
+    if plain.is_answered or not is_unknown:
         return
     there = f"; there are {', '.join(models)}" if models else ""
     hint = did_you_mean(of.model, models) if models else ""
@@ -402,7 +401,7 @@ def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
             continue
         yield Finding(
             "arguments_mistyped",
-            f"arguments do not have the types of the schema: in {name}, {what}",
+            f"arguments do not fit the schema: in {name}, {what}",
             "make them fit: llama3-tools does, by the schema (coerce_arguments)",
         )
         return

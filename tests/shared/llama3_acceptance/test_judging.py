@@ -389,6 +389,7 @@ def test_what_is_cut_off_is_none_either(text: str):
         'It is {"expression": "12*12"}, I think.',
         "Action: I turned on the lights.",
         "The action: calculate it by hand.",
+        "You calculate {x} from x.",
         "> Hello!",
         "```python\nprint(17*23)\n```",
         "`print(17*23)`",

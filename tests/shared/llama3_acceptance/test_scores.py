@@ -6,7 +6,7 @@ import pytest
 
 from llama3_acceptance.records import RecordsError
 from llama3_acceptance.scores import Row, Score, score, wilson
-from llama3_acceptance.values import Reading
+from llama3_acceptance.values import Allowance, Reading
 from runs import DIM, KITCHEN, MENDED, judged
 
 # Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3.
@@ -56,6 +56,7 @@ def test_what_let_a_response_pass_is_counted() -> None:
     mended = Row("mended", Score(0, 1), Score(1, 2))
     assert score(judged(dim, reading=Reading(repair=True))).let_through == (mended,)
     assert score(judged({"kitchen": KITCHEN, "hello": "Hi."})).let_through == ()
+    assert str(Allowance.LIST_IN_STRING) == "list_in_string"
 
 
 def test_a_row_is_perfect_if_all_passed_and_nothing_had_to_let_it() -> None:

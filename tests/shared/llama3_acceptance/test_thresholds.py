@@ -63,6 +63,11 @@ def test_too_few_responses_are_said_to_be_too_few() -> None:
     ]
 
 
+def test_no_number_is_named_that_nobody_would_ask() -> None:
+    (result,) = check_thresholds(judged({"kitchen": [KITCHEN, "No."]}, repeats=2), [Threshold(0.5001)])
+    assert str(result).endswith("; 2 are too few to tell")
+
+
 def test_that_all_have_to_pass_needs_no_more_than_one_failure_to_tell() -> None:
     results = judged({"kitchen": KITCHEN, "hello": "Hello!"})
     assert [one.is_certain for one in check_thresholds(results, [Threshold(1), Threshold(0)])] == [True, True]
