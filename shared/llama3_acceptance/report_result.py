@@ -73,8 +73,6 @@ def _parts(result: CaseResult, case: Case, suite: Suite) -> Iterator[str]:
     yield _fact("judged" if is_same else "as written", _detail(result.parsed))
     if not is_same:
         yield _fact("after coercion", _detail(result.coerced))
-    if case.tags:
-        yield _fact("tags", _text(", ".join(case.tags)))
     yield "</dl>\n"
     if result.error is not None:
         return

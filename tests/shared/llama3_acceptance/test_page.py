@@ -188,7 +188,6 @@ def test_rows_without_a_fault_are_folded() -> None:
 
 def test_tags_and_what_the_server_sent_as_reasoning_are_shown() -> None:
     html = report_html(judged({"dim": [{"content": DIM, "reasoning_content": "The <hall>."}]}))
-    assert "<div><dt>tags</dt><dd>numbers</dd></div>" in html
     assert '<span class="tag">numbers</span>' in html
     assert "<h3>Reasoning, as the server sent it</h3>" in html
     assert "The &lt;hall&gt;.</pre>" in html
