@@ -62,10 +62,10 @@ def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(title, overflow="fold")
     for name in ("parsed", "after coercion"):
-        table.add_column("n", justify="right")
-        table.add_column(name)
+        table.add_column("n", justify="right", no_wrap=True)
+        table.add_column(name, no_wrap=True)
         if has_clean:
-            table.add_column("clean", justify="right")
+            table.add_column("clean", justify="right", no_wrap=True)
     perfect = [row for row in rows if row.is_perfect]
     folded = perfect if len(perfect) >= _FOLDED else []
     for row in rows:
