@@ -13,6 +13,8 @@ __all__ = ["Piece", "json_in", "json_pieces"]
 
 _BRACKET = re.compile(r"[\[{]")
 _AROUND = re.compile(r"(?:[\s`]|<[^<>\n]{1,200}>|json)*")
+_LOOK = 300
+"""How far around a piece its line is looked at, in characters, so that the work is linear in the text."""
 _EMPTY = re.compile(r"[\[{]\s*[\]}]?\s*")
 
 
@@ -65,6 +67,6 @@ def json_in(text: str) -> Iterator[str]:
 
 
 def _stands_alone(text: str, piece: Piece) -> bool:
-    before = text[text.rfind("\n", 0, piece.start) + 1 : piece.start]
-    after = text[piece.end :].partition("\n")[0]
+    before = text[max(piece.start - _LOOK, 0) : piece.start].rpartition("\n")[2]
+    after = text[piece.end : piece.end + _LOOK].partition("\n")[0]
     return bool(_AROUND.fullmatch(before) and _AROUND.fullmatch(after))

@@ -60,8 +60,10 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
     judging = _Judging(case, suite, answer, extraction)
     calls, source = judging.calls()
     declared = {tool.name: tool for tool in suite.tools}
-    coerced = judging.judge(tuple(_coerced(call, declared.get(call.name)) for call in calls), source)
     parsed = judging.judge(calls, source)
+    if not calls:
+        return Judgements(parsed, parsed)
+    coerced = judging.judge(tuple(_coerced(call, declared.get(call.name)) for call in calls), source)
     if coerced.is_clean and not parsed.is_clean:
         coerced = replace(coerced, allowances=(Allowance.COERCED,))
     return Judgements(parsed, coerced)

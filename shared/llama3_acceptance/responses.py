@@ -88,6 +88,8 @@ def read_response(response: object) -> Answer:
     calls = [*_calls_of(response, message)]
     if text is None and not calls:
         _check_empty(response, message)
+    if not _is_text(text):
+        raise TypeError(f"expected {_EXPECTED}, got a message whose text cannot be read: {_shape(message)}")
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
     told = _told(metadata, kwargs, _part(message, "report"))
@@ -98,6 +100,13 @@ def read_response(response: object) -> Answer:
         reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content"))
         or _thoughts([*_list(_part(message, "content")), *_list(_part(message, "blocks"))]),
     )
+
+
+def _is_text(text: object) -> bool:
+    """Return whether a message's text is one, or blocks of which the first few are known."""
+    if isinstance(text, (list, tuple)):
+        return not text or any(isinstance(block, str) or _part(block, "type") is not None for block in text)
+    return text is None or isinstance(text, str)
 
 
 def _check_empty(response: object, message: object) -> None:
@@ -124,6 +133,7 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
     """Return the calls of the first place that holds any: adapters keep them in several."""
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
+    blocks += [block for block in _list(_part(message, "content")) if _part(block, "type") == "tool_use"]
     legacy = [call for call in [_part(message, "function_call")] if call is not None]
     own, outer, extra = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
     own += _list(
@@ -152,7 +162,7 @@ def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({}
     if function is None or isinstance(function, str):
         function = call
     name = _first(function, "name", "tool_name")
-    written = _first(function, "arguments", "args", "tool_kwargs")
+    written = _first(function, "arguments", "args", "tool_kwargs", "input")
     if not written and _part(call, "type") == "invalid_tool_call":
         return FoundCall(str(name or ""), None)
     about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")))

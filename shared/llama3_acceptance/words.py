@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from llama3_acceptance.json_in_text import Piece, json_pieces
@@ -29,7 +30,11 @@ _CODE = re.compile(r"<\|python_tag\|>\s*[A-Za-z_][\w.]*\(")
 _STEP = re.compile(
     r"^[^\w\n]*Action(?:[ ](?P<input>Input))?[^\w\n]*:[ \t*_`]*(?P<name>[\w.-]*)(?P<rest>[^\n]*)$", re.MULTILINE
 )
-_NOTHING = re.compile(r"\b(?:null|undefined)\b|`{3,}\w*")
+_FENCE_MARK = re.compile(r"`{3,}\w*")
+_WORD = re.compile(r"\w")
+_LOOK = 300
+"""How far around a tag or an object a word is looked for, in characters, so that the work is linear in the text."""
+_STANDS_FOR_NOTHING = frozenset({"null", "None", "undefined"})
 _NAME_KEYS = ("name", *OTHER_NAMES)
 _NO_NAME = r"(?!)"
 
@@ -46,8 +51,8 @@ class NoWords(NamedTuple):
 def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> NoWords | None:
     """Return why the content of an answer without calls is no answer in words; `None` if it is one.
 
-    What is quoted among words (a code span, a fence, a line after `>`) is not looked at. If nothing but quotation is
-    there, it is.
+    What is quoted among words (a code span, a fence, a line after `>`) is not looked at, but for a whole call that no
+    word follows. If nothing but quotation is there, it is looked at as well.
 
     >>> calculate = Tool("calculate", "", {"type": "object", "properties": {"expression": {"type": "string"}}})
     >>> for content in ["It is 4.", '{"expression": "2+2"}', 'calculate {"expression": "2+2"}', "null"]:
@@ -75,7 +80,7 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
         shown = content
         for quotation, group in _QUOTATIONS:
             shown = quotation.sub(rf"\g<{group}>", shown)
-    attempt = next(_attempts(shown, declared), None)
+    attempt = next(chain(_quoted_calls(content, declared), _attempts(shown, declared)), None)
     if attempt or _has_words(shown):
         return attempt
     is_cut_off = any(piece.is_cut_off for piece in json_pieces(shown))
@@ -84,15 +89,21 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
 
 def _has_words(text: str) -> bool:
     """Return whether anything is left beside JSON, tags and what stands for nothing."""
-    rest = text
-    for piece in reversed(list(json_pieces(text))):
-        rest = f"{rest[: piece.start]} {rest[piece.end :]}"
-    rest = _NOTHING.sub(" ", _ANY_TAG.sub(" ", _CALL_TAG.sub(" ", rest)))
+    if text.strip() in _STANDS_FOR_NOTHING:
+        return False
+    between, at = list[str](), 0
+    for piece in json_pieces(text):
+        between.append(text[at : piece.start])
+        at = piece.end
+    rest = " ".join([*between, text[at:]])
+    rest = _FENCE_MARK.sub(" ", _ANY_TAG.sub(" ", _CALL_TAG.sub(" ", rest)))
     return any(char.isalnum() for char in rest)
 
 
 def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     pieces = list(json_pieces(text))
+    if text.strip(" \t\n`*.:") in tools:
+        yield NoWords(f"the name of a tool: {text.strip()}")
     yield from _named_objects(text, pieces, tools)
     yield from _named_values(text, pieces, tools)
     yield from _steps(text, tools)
@@ -100,6 +111,16 @@ def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     if has_call_keys(text):
         yield NoWords(f"the keys of a call: {shortened(text.strip())}")
     yield from _bare_arguments(text, pieces, tools)
+
+
+def _quoted_calls(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+    """Find a call in quotation, with its name and its arguments, after which no word follows."""
+    names = re.compile(rf"(?<![\w.])(?:{_any_of(tools)})(?![\w.])") if tools else re.compile("")
+    for quotation, group in _QUOTATIONS:
+        for match in quotation.finditer(text):
+            is_last = not _WORD.search(text, match.end())
+            if is_last and has_call_keys(match[group]) and names.search(match[group]):
+                yield NoWords(f"a call in quotation: {shortened(match[0].strip())}")
 
 
 def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
@@ -111,9 +132,9 @@ def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]
         if piece is not None:
             shown = shortened(text[match.start() : piece.end])
             yield NoWords(f"the name of a tool, and arguments: {shown}", piece.is_cut_off)
-    for match in re.finditer(rf"^[^\w\n]*(?:\w+:[ \t]*)?(?:{names})[ \t]?\(([^\n]*)", text, re.MULTILINE):
+    for match in re.finditer(rf"^[^\w\n]*(?:[\w \t]{{1,24}}:[ \t]*)?(?:{names})[ \t]?\(([^\n]*)", text, re.MULTILINE):
         _, closing, after = match[1].rpartition(")")
-        if not re.search(r"\w", after if closing else ""):
+        if not _WORD.search(after if closing else ""):
             is_cut_off = not closing and match.end() == len(text.rstrip())
             yield NoWords(f"the name of a tool, and arguments: {shortened(match[0].strip())}", is_cut_off)
 
@@ -130,7 +151,7 @@ def _named_values(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool])
 def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     """Find `Action: calculate`, as agents of another kind write it."""
     for match in _STEP.finditer(text):
-        is_name_alone = bool(match["name"]) and not re.search(r"\w", match["rest"])
+        is_name_alone = bool(match["name"]) and not _WORD.search(match["rest"])
         has_arguments = match["rest"].lstrip()[:1] in ("(", "[", "{") and bool(match["rest"].strip())
         if match["input"] or match["name"] in tools or is_name_alone or has_arguments:
             yield NoWords(f"a step of an agent: {shortened(match[0].strip())}")
@@ -139,17 +160,17 @@ def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
 def _tags(text: str) -> Iterator[NoWords]:
     """Find a tag around calls that begins a line, or after which no word follows."""
     for match in _CALL_TAG.finditer(text):
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        after = _ANY_TAG.sub(" ", text[match.end() :])
-        if not re.search(r"\w", line) or not re.search(r"\w", after):
+        line = text[max(match.start() - _LOOK, 0) : match.start()].rpartition("\n")[2]
+        after = _ANY_TAG.sub(" ", text[match.end() : match.end() + _LOOK])
+        if not _WORD.search(line) or not _WORD.search(after):
             yield NoWords(f"a tag around calls, without one: {shortened(text[match.start() :].strip())}")
 
 
 def _bare_arguments(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     """Find an object with the arguments of a tool, after which its line has no word."""
     for piece in pieces:
-        after = text[piece.end :].partition("\n")[0]
-        if piece.is_cut_off or re.search(r"\w", after):
+        after = text[piece.end : piece.end + _LOOK].partition("\n")[0]
+        if piece.is_cut_off or _WORD.search(after):
             continue
         keys = _keys(piece.text)
         for tool in tools.values():

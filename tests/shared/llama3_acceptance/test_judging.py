@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -325,6 +326,12 @@ NO_WORDS = [
     ("[]", "[]"),
     ("[1, 2]", "[1, 2]"),
     ("null", "null"),
+    ("None", "None"),
+    ("calculate", "the name of a tool: calculate"),
+    ("**calculate**", "the name of a tool: **calculate**"),
+    ("Function call: calculate(17*23)", "the name of a tool, and arguments: Function call: calculate(17*23)"),
+    (f"Here is the call: `{SUM}`", "a call in quotation: `{"),
+    (f"Here is the call:\n```js\n{SUM}\n```\n", "a call in quotation: ```js"),
     ("```json\n[1, 2]\n```", "```json"),
     ("<|eom_id|>{}", "{}"),
     ('calculate {"expression": "12*12"}', "the name of a tool, and arguments: calculate {"),
@@ -341,8 +348,8 @@ NO_WORDS = [
     ('The {"tool": "calculate", "expression": 2+2}', "an object that names a tool"),
     ("```\n['name': 'calculate']\n```", "an object that names a tool"),
     ("```js\nf({name: 'calculate', parameters: {}})\n```", "an object that names a tool"),
-    ("```js\n{'name': 'calculate', 'parameters': {}}\n```", "an object that names a tool"),
-    ('> {"name": "clock", "parameters": {}}', "an object that names a tool"),
+    ("```js\n{'name': 'calculate', 'parameters': {}}\n```", "a call in quotation: ```js"),
+    ('> {"name": "clock", "parameters": {}}', "a call in quotation: > {"),
     ('"name": "calculate", "parameters": {"expression": "2+2"}}', "the keys of a call"),
     ("<tool_call>", "a tag around calls, without one: <tool_call>"),
     ("<tool_call>calculate</tool_call>", "a tag around calls, without one"),
@@ -383,7 +390,9 @@ def test_what_is_cut_off_is_none_either(text: str):
         "144",
         "None of them.",
         '"144"',
-        "calculate",
+        "I calculate.",
+        f"Write `{SUM}` to add.",
+        "The field is null.",
         'Sure: {"',
         '{"expression": "12*12"} is it.',
         'It is {"expression": "12*12"}, I think.',
@@ -663,3 +672,22 @@ def test_a_sentence_is_said_once():
     case = replace(CALCULATE, alternatives=((*CALCULATE.alternatives[0], *CALCULATE.alternatives[0]),))
     detail = judged(case, f"{SUM.replace('2+2', '1')}; {SUM.replace('2+2', '1')}").parsed.detail
     assert detail == 'calculate: expression is "1", expected "2+2"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call> x " * 10_000,
+        "`a` " * 25_000,
+        "calculate {x} " * 10_000,
+        "[1] " * 25_000,
+        "{" * 25_000 + "x",
+        "a\n> " * 25_000,
+    ],
+    ids=["tags", "spans", "names", "arrays", "braces", "quoted lines"],
+)
+def test_a_long_answer_in_words_is_judged_soon(text: str):
+    started = time.process_time()
+    judged(GREETING, f"Hm {text} is it.")
+    judged(GREETING, f"Hm {text} is it.", native_calls_only=True)
+    assert time.process_time() - started < 5

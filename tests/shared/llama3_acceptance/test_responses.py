@@ -153,6 +153,18 @@ def test_text_that_is_not_found_is_an_error_and_no_empty_answer(message: dict[st
         read_response(message)
 
 
+@pytest.mark.parametrize("text", [{"value": "Hello!"}, 7, [{"value": "Hello!"}], [7]], ids=str)
+def test_a_text_that_is_none_is_an_error_too(text: object):
+    with pytest.raises(TypeError, match=r"got a message whose text cannot be read: a dict with the keys content$"):
+        read_response({"content": text})
+
+
+def test_the_blocks_of_anthropic_are_text_and_calls():
+    blocks = [{"type": "text", "text": "Sure."}, {"type": "tool_use", "id": "a", "name": "f", "input": {"n": 1}}]
+    answer = read_response({"role": "assistant", "content": blocks, "stop_reason": "tool_use"})
+    assert answer == Answer("Sure.", (FoundCall("f", {"n": 1}, '{"n": 1}'),), finish_reason="tool_use")
+
+
 def test_an_empty_message_with_what_servers_add_is_an_empty_answer():
     message = {"role": "assistant", "content": None, "tool_calls": [], "annotations": [], "refusal": None, "id": "1"}
     assert read_response({"choices": [{"message": message, "finish_reason": "length"}]}) == Answer(
