@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import LONG_WORDS, SHORT_TOKENS, TOOLS, WITH_EMPTY_CONTENT
+from llama3_acceptance.doctor.questions import LONG_WORDS, MAX_TOKENS, SHORT_TOKENS, TOOLS, WITH_EMPTY_CONTENT
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
@@ -200,11 +200,10 @@ def _empty_answers(of: Examination) -> Iterator[Finding]:
 
 def _refused_tools(of: Examination) -> Iterator[Finding]:
     one = of["one"]
-    if "one" in of.exchanges and not one.is_answered:
-        status = f"HTTP {one.status}" if one.status else "no answer"
+    if _failed(of, "one"):
         yield Finding(
             "tools_refused",
-            f"the server refuses tools ({status}): {one.error}",
+            f"the server refuses tools ({_status(one)}): {one.error}",
             f"leave `tools` out of the request, and {_WRAP}. llama.cpp takes tools with --jinja, vLLM with "
             "--enable-auto-tool-choice --tool-call-parser llama3_json",
         )
@@ -228,9 +227,10 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
         )
         return
     how = "only if the tools stand in the prompt" if calls_in_the_prompt(of) else "no tool at all"
+    limit = f" (a limit of {MAX_TOKENS} tokens ended it)" if one.finish_reason == "length" else ""
     yield Finding(
         "no_calls",
-        f"the model is shown the tools, and calls {how}: it answers {shortened(one.content, 80)!r}",
+        f"the model is shown the tools, and calls {how}: it answers {shortened(one.content, 80)!r}{limit}",
         "take a model that is tuned for tools, such as Llama 3.1 8B Instruct or larger, or show it some calls as "
         "examples; `llama3-tools accept` measures how often it calls rightly",
     )
@@ -279,15 +279,15 @@ def _lost_calls(of: Examination) -> Iterator[Finding]:
 
 def _different_streams(of: Examination) -> Iterator[Finding]:
     whole, streamed = of["two"], of["two streamed"]
-    if not whole.is_answered or "two streamed" not in of.exchanges:
-        return
-    if not streamed.is_answered:
-        status = f"HTTP {streamed.status}: " if streamed.status != HTTPStatus.OK else ""
+    if _failed(of, "two streamed"):
+        status = f"{_status(streamed)}: " if streamed.status != HTTPStatus.OK else ""
         yield Finding(
             "stream_broken",
             f"a stream with tools fails: {status}{streamed.error}",
             f"do not stream if there are tools (stream=False), or {_WRAP}",
         )
+        return
+    if not whole.is_answered or not streamed.is_answered:
         return
     of_whole, of_stream = _shape(of, "two"), _shape(of, "two streamed")
     if of_whole != of_stream:
@@ -315,15 +315,15 @@ def _counted(number: int, noun: str, where: str) -> str:
 def _ignored_choices(of: Examination) -> Iterator[Finding]:
     for name, choice in (("no call", "none"), ("a call", "required")):
         answer = of[name]
-        if name not in of.exchanges:
-            continue
-        if not answer.is_answered:
+        if _failed(of, name):
             yield Finding(
                 "tool_choice_refused",
-                f'tool_choice "{choice}" fails (HTTP {answer.status}): {answer.error}',
+                f'tool_choice "{choice}" fails ({_status(answer)}): {answer.error}',
                 "leave tool_choice out, or put llama3-tools in between: it asks for it in the prompt",
             )
             return
+        if not answer.is_answered:
+            continue
         calls = bool(answer.calls) or of.read(name).tools_called
         is_able = calls_natively(of) or any(_has_text_call(of, one) for one in _NATIVE)
         if calls == (choice == "none") and is_able:
@@ -366,20 +366,20 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
 
 def _refused_results(of: Examination) -> Iterator[Finding]:
     result = of["result"]
-    if "result" not in of.exchanges or result.is_answered:
+    if not _failed(of, "result"):
         return
     if of[WITH_EMPTY_CONTENT].is_answered:
         yield Finding(
             "null_content_refused",
             "an assistant's message with calls and `content: null`, as OpenAI's clients send it, fails "
-            f"(HTTP {result.status}): {shortened(result.error, 120)}",
+            f"({_status(result)}): {shortened(result.error, 120)}",
             'send content: "" beside calls; llama3-tools sends calls and results as text',
         )
     else:
         yield Finding(
             "tool_role_refused",
             "the server takes no results of tools in the role `tool` "
-            f"(HTTP {result.status}): {shortened(result.error, 120)}",
+            f"({_status(result)}): {shortened(result.error, 120)}",
             "send results as the user: llama3-tools does, unless it is told otherwise (tool_role)",
         )
 
@@ -487,6 +487,15 @@ def _not_asked(of: Examination) -> Iterator[Finding]:
             "give it more --timeout",
             is_fault=False,
         )
+
+
+def _failed(of: Examination, name: str) -> bool:
+    """Return whether a question failed, rather than that there was no time for it."""
+    return name in of.exchanges and not of[name].is_answered and not of[name].is_timeout
+
+
+def _status(exchange: Exchange) -> str:
+    return f"HTTP {exchange.status}" if exchange.status else "no answer"
 
 
 def _has_text_call(of: Examination, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +15,8 @@ from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json
 from faulty_servers import Faulty, faulty
 from llama3_acceptance.cli.doctor import doctor
-from llama3_acceptance.doctor import examine
+from llama3_acceptance.doctor import examine, find_faults
+from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.questions import QUESTIONS, WITH_EMPTY_CONTENT
 
 
@@ -124,6 +126,17 @@ def test_what_there_was_no_time_for_is_named() -> None:
     with faulty(Faulty(slow_later, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 2)
     assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
+    assert "✗" not in result.stdout
+
+
+@pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", WITH_EMPTY_CONTENT}])
+def test_a_question_that_takes_too_long_is_no_fault_of_another_kind(slow: str) -> None:
+    with faulty("healthy") as server:
+        examination = examine(server.base_url, "llama", seconds=30)
+    late = Exchange(slow, error="no answer in time", is_timeout=True)
+    examination = replace(examination, exchanges={**examination.exchanges, slow: late})
+    codes = {finding.code for finding in find_faults(examination)}
+    assert codes == {"not_asked"}
 
 
 def test_an_answer_without_an_end_is_not_read_forever() -> None:
