@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from llama3_acceptance.asking import fingerprint
-from llama3_acceptance.records import Record, Run
-from llama3_acceptance.results import Results, judge_records
+from llama3_acceptance.running.asking import fingerprint
+from llama3_acceptance.running.records import Record, Run
+from llama3_acceptance.running.results import Results, judge_records
 from llama3_acceptance.values import ArgumentRule, Case, ExpectedCall, Reading, Suite
 from llama3_tools import Tool
 

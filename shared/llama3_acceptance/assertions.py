@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama3_acceptance.asking import ask
-from llama3_acceptance.judging import judge
+from llama3_acceptance.judging.judge import judge
+from llama3_acceptance.judging.responses import read_response
 from llama3_acceptance.rendering import few, shown_expected, shown_found
-from llama3_acceptance.responses import read_response
+from llama3_acceptance.running.asking import ask
 from llama3_acceptance.values import (
     ArgumentRule,
     Case,

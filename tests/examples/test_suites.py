@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from llama3_acceptance import Suite, Verdict, judge, load_suite
-from llama3_acceptance.suite_file import read_suite_file
+from llama3_acceptance.suites.file import read_suite_file
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "examples/suites/voice_commands.yaml"

@@ -10,13 +10,13 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from llama3_acceptance.asking import fingerprint
 from llama3_acceptance.cli.accept_options import Options
 from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.cli.tables import print_failure
-from llama3_acceptance.records import Record, Run
-from llama3_acceptance.results import Results, judge_record, judge_records
-from llama3_acceptance.runner import Endpoint, EndpointError, Settings, run_suite
+from llama3_acceptance.running.asking import fingerprint
+from llama3_acceptance.running.records import Record, Run
+from llama3_acceptance.running.results import Results, judge_record, judge_records
+from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, run_suite
 from llama3_acceptance.values import Suite
 from llama3_tools.text.escaping import escape_invisible
 

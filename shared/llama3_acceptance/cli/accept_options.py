@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from llama3_acceptance.comparison import Judged
-from llama3_acceptance.suite import load_suite
-from llama3_acceptance.suite_words import PROMPT_FORMATS, RESPONSE_FORMATS
-from llama3_acceptance.thresholds import Threshold, parse_threshold
+from llama3_acceptance.reports.comparison import Judged
+from llama3_acceptance.reports.thresholds import Threshold, parse_threshold
+from llama3_acceptance.suites.keys import PROMPT_FORMATS, RESPONSE_FORMATS
+from llama3_acceptance.suites.load import load_suite
 from llama3_acceptance.values import Prompt, Reading, Suite
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.formats import FormatName

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llama3_acceptance.asking import fingerprint
 from llama3_acceptance.cli.accept_asking import ask_and_judge
 from llama3_acceptance.cli.accept_options import Options, check_files, read_suite, read_thresholds
 from llama3_acceptance.cli.reports import write_reports
 from llama3_acceptance.cli.tables import print_comparison, print_results
-from llama3_acceptance.comparison import Judged, compare_reports, differences, read_report
-from llama3_acceptance.records import Recording, RecordsError, Run, read_records
-from llama3_acceptance.results import Results, judge_records
-from llama3_acceptance.suite import SuiteError
-from llama3_acceptance.thresholds import check_thresholds
+from llama3_acceptance.reports.comparison import Judged, compare_reports, differences, read_report
+from llama3_acceptance.reports.thresholds import check_thresholds
+from llama3_acceptance.running.asking import fingerprint
+from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records
+from llama3_acceptance.running.results import Results, judge_records
+from llama3_acceptance.suites.load import SuiteError
 from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError

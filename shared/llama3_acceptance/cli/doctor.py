@@ -53,8 +53,8 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
     from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
     from llama3_acceptance.doctor.findings import find_faults  # noqa: PLC0415 - as above
     from llama3_acceptance.doctor.report import doctor_report  # noqa: PLC0415 - as above
-    from llama3_acceptance.records import to_json  # noqa: PLC0415 - as above
-    from llama3_acceptance.runner import EndpointError  # noqa: PLC0415 - as above
+    from llama3_acceptance.running.records import to_json  # noqa: PLC0415 - as above
+    from llama3_acceptance.running.runner import EndpointError  # noqa: PLC0415 - as above
 
     screen = console(color)
     with _asking(console(color, stderr=True)) as on_question:

@@ -8,12 +8,12 @@ from pathlib import Path
 from rich.console import Console
 
 from llama3_acceptance.cli.accept_options import Options
-from llama3_acceptance.records import to_json
-from llama3_acceptance.report_html import report_html
-from llama3_acceptance.report_json import report_json
-from llama3_acceptance.report_junit import report_junit
-from llama3_acceptance.results import Results
-from llama3_acceptance.thresholds import Threshold
+from llama3_acceptance.reports.html_page import report_html
+from llama3_acceptance.reports.json_report import report_json
+from llama3_acceptance.reports.junit import report_junit
+from llama3_acceptance.reports.thresholds import Threshold
+from llama3_acceptance.running.records import to_json
+from llama3_acceptance.running.results import Results
 from llama3_tools.text.escaping import escape_invisible
 
 __all__ = ["write_reports"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from llama3_acceptance.records import Record, Recording, Run, read_records, to_json, written
+from llama3_acceptance.running.records import Record, Recording, Run, read_records, to_json, written
 from llama3_tools.cli.status import CannotRunError
 
 __all__ = ["append", "take_up"]

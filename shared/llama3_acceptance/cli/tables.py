@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from llama3_acceptance.comparison import Change, Comparison
-from llama3_acceptance.results import Results
-from llama3_acceptance.scores import Row, Score, merged, score
-from llama3_acceptance.thresholds import ThresholdResult
+from llama3_acceptance.reports.comparison import Change, Comparison
+from llama3_acceptance.reports.scores import Row, Score, merged, score
+from llama3_acceptance.reports.thresholds import ThresholdResult
+from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import CaseResult, Verdict, repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened

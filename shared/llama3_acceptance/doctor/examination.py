@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, WITH_EMPTY_CONTENT, request_body
-from llama3_acceptance.runner import Endpoint, check_endpoint
+from llama3_acceptance.running.runner import Endpoint, check_endpoint
 from llama3_tools import Extraction, Extractor
 
 __all__ = ["Examination", "examine"]

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llama3_acceptance.cli.tables import print_comparison, print_results
-from llama3_acceptance.comparison import Change, Comparison
-from llama3_acceptance.scores import Score
-from llama3_acceptance.thresholds import Threshold, check_thresholds
+from llama3_acceptance.reports.comparison import Change, Comparison
+from llama3_acceptance.reports.scores import Score
+from llama3_acceptance.reports.thresholds import Threshold, check_thresholds
 from llama3_acceptance.values import Reading
 from runs import DIM, KITCHEN, judged
 from screens import on_screen

@@ -1,0 +1,185 @@
+"""Whether calls are those that were expected, and if not, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from llama3_acceptance.judging.equality import accepts, json_type, list_in
+from llama3_acceptance.judging.pairing import pair
+from llama3_acceptance.rendering import few, shown_around, shown_call, shown_expected, shown_json, shown_rule
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Verdict
+from llama3_tools.values import shortened
+
+__all__ = ["Difference", "call_differences", "calls_differences", "list_remarks"]
+
+_CONSIDERED = 100
+"""How many calls beyond those expected are compared with them. A longer answer cannot pass in any case."""
+
+
+class Difference(NamedTuple):
+    """One thing that is not as expected."""
+
+    verdict: Verdict
+    """What kind of thing."""
+    detail: str
+    """What was expected and what was found."""
+
+
+def calls_differences(
+    expected: Sequence[ExpectedCall],
+    found: Sequence[FoundCall],
+    *,
+    ordered: bool = False,
+    stringified_lists: bool = True,
+) -> list[Difference]:
+    """Return all that differs between the calls expected and those found; nothing where they match.
+
+    >>> calls_differences([ExpectedCall("clock")], [])
+    [Difference(verdict=<Verdict.MISSING_CALL: 'missing_call'>, detail='no call of clock')]
+
+    Args:
+        expected: all calls that are expected.
+        found: all calls that were found.
+        ordered: whether they have to come in this order.
+        stringified_lists: whether a string that holds a list is compared as that list.
+    """
+    found, beyond = found[: len(expected) + _CONSIDERED], found[len(expected) + _CONSIDERED :]
+    table = [[call_differences(one, other, stringified_lists=stringified_lists) for other in found] for one in expected]
+    pairs = pair([[not differences for differences in row] for row in table])
+    if len(pairs) == len(expected) == len(found) and not beyond:
+        in_order = not any(row[index] for index, row in enumerate(table))
+        return [] if in_order or not ordered else [_wrong_order(expected, found)]
+    rows = [row for row in range(len(expected)) if row not in pairs]
+    paired = set(pairs.values())
+    columns = [column for column in range(len(found)) if column not in paired]
+    differences = list(_in_calls_of_one_tool(rows, columns, table))
+    while rows and columns:
+        differences += table[rows.pop(0)][columns.pop(0)]
+    differences += [Difference(Verdict.MISSING_CALL, f"no call of {expected[row].tool}") for row in rows]
+    unexpected = [f"{shown_call(found[column])} was not expected" for column in columns]
+    unexpected += [f"{len(beyond)} more calls were not expected"] if beyond else []
+    return differences + [Difference(Verdict.UNEXPECTED_CALL, detail) for detail in unexpected]
+
+
+def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_lists: bool = True) -> list[Difference]:
+    """Return all that differs between two calls, the gravest first; nothing where they match.
+
+    >>> call = FoundCall("get_weather", {"city": "Rome"})
+    >>> call_differences(ExpectedCall("get_weather", {"city": ArgumentRule(("Paris",))}), call)[0].detail
+    'get_weather: city is "Rome", expected "Paris"'
+
+    Args:
+        expected: the call that is expected.
+        found: the call that was found.
+        stringified_lists: whether a string that holds a list is compared as that list.
+    """
+    if expected.tool != found.name:
+        return [Difference(Verdict.WRONG_TOOL, f"called {shown_call(found)}, expected {expected.tool}")]
+    arguments = found.arguments or {}  # those that cannot be read are a fault before anything is compared
+    differences = [
+        *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
+        *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
+    ]
+    return sorted(differences, key=lambda difference: difference.verdict.gravity)
+
+
+def list_remarks(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> list[str]:
+    r"""Name the arguments of matching calls that hold a list in a string, and are accepted as that list alone.
+
+    >>> rules = {"domain": ArgumentRule((["light"],))}
+    >>> list_remarks([ExpectedCall("turn_on", rules)], [FoundCall("turn_on", {"domain": "['light']"})])
+    ['turn_on: domain is the string "[\'light\']", compared as the list']
+
+    Args:
+        expected: the calls that were expected.
+        found: the calls that were found.
+    """
+    remarks: dict[str, None] = {}
+    for call in found:
+        rules = [one.arguments for one in expected if one.tool == call.name]
+        for name, value in (call.arguments or {}).items():
+            of_name = [one[name] for one in rules if name in one]
+            exact = any(accepts(rule, value, stringified_lists=False) for rule in of_name)
+            if not exact and any(accepts(rule, value) for rule in of_name):
+                remarks[f"{call.name}: {name} is the {json_type(value)} {_shown(value)}, compared as the list"] = None
+    return list(remarks)
+
+
+def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
+    called, wanted = few([*map(shown_call, found)], ", "), few([*map(shown_expected, expected)], ", ")
+    return Difference(Verdict.WRONG_ORDER, f"called {called}; the order is {wanted}")
+
+
+def _in_calls_of_one_tool(
+    rows: list[int], columns: list[int], table: Sequence[Sequence[list[Difference]]]
+) -> Iterator[Difference]:
+    """Take the calls of the right tool out of what has no pair, the most alike first, and give what differs in them."""
+    same_tool = sorted(
+        (len(table[row][column]), row, column)
+        for row in rows
+        for column in columns
+        if table[row][column][0].verdict is not Verdict.WRONG_TOOL
+    )
+    for _, row, column in same_tool:
+        if row in rows and column in columns:
+            rows.remove(row)
+            columns.remove(column)
+            yield from table[row][column]
+
+
+def _in_expected_arguments(
+    expected: ExpectedCall, arguments: dict[str, object], *, stringified_lists: bool
+) -> Iterator[Difference]:
+    for name, rule in expected.arguments.items():
+        if name in expected.ignore:
+            continue
+        if name not in arguments:
+            by_default = name in expected.defaults and accepts(rule, expected.defaults[name])
+            if not rule.optional and not by_default:
+                yield Difference(
+                    Verdict.MISSING_ARGUMENT, f"{expected.tool}: {name} is missing, expected {shown_rule(rule)}"
+                )
+            continue
+        value = arguments[name]
+        if accepts(rule, value, stringified_lists=stringified_lists):
+            continue
+        is_wrong_type = _has_wrong_type(rule, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.WRONG_VALUE
+        shown, wanted = shown_around(value, rule)
+        named = _with_type(value, shown) if is_wrong_type else shown
+        yield Difference(verdict, f"{expected.tool}: {name} is {named}, expected {wanted}")
+
+
+def _in_other_arguments(
+    expected: ExpectedCall, arguments: dict[str, object], *, stringified_lists: bool
+) -> Iterator[Difference]:
+    if expected.mode == "partial":
+        return
+    for name, value in arguments.items():
+        if name in expected.arguments or name in expected.ignore:
+            continue
+        is_wrong_type = False
+        if name in expected.defaults:
+            default = ArgumentRule((expected.defaults[name],))
+            if accepts(default, value, stringified_lists=stringified_lists):
+                continue
+            is_wrong_type = _has_wrong_type(default, value, stringified_lists=stringified_lists)
+        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.UNEXPECTED_ARGUMENT
+        named = _with_type(value, _shown(value)) if is_wrong_type else _shown(value)
+        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {named}")
+
+
+def _has_wrong_type(rule: ArgumentRule, value: object, *, stringified_lists: bool) -> bool:
+    kind, accepted = json_type(value), {json_type(one) for one in rule.any_of}
+    is_list = stringified_lists and isinstance(value, str) and "array" in accepted and list_in(value) is not None
+    return kind not in accepted and not is_list
+
+
+def _with_type(value: object, shown: str) -> str:
+    """Return a value as a sentence names it together with its type."""
+    return shown if value is None else f"the {json_type(value)} {shown}"
+
+
+def _shown(value: object) -> str:
+    return shortened(shown_json(value))

@@ -1,0 +1,1 @@
+"""A run as scores and reports, and two runs compared."""

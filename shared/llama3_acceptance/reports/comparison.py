@@ -1,0 +1,201 @@
+"""What changed between two runs: which cases pass now, which do not any more, and whether chance explains it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from llama3_acceptance.reports.json_report import REPORT_VERSION
+from llama3_acceptance.reports.scores import Score
+from llama3_acceptance.running.records import RecordsError, to_json
+from llama3_acceptance.values import Verdict, repeat_name
+from llama3_tools.values import shortened
+
+__all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
+
+Judged: TypeAlias = Literal["parsed", "coerced"]
+"""Which judgement is meant: of what the model wrote, or after coercion."""
+
+_PASSED = Verdict.PASSED.value
+_UNLIKELY = 0.05
+"""Below which p-value a difference can hardly be chance."""
+_FEWEST = 6
+"""How many changed responses can have so low a p-value at all."""
+_Key: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A response whose verdict is another one in the second run."""
+
+    case: str
+    """The case's id."""
+    repeat: int
+    """Which repeat."""
+    command: str
+    """What was asked."""
+    before: str
+    """The verdict in the first run."""
+    after: str
+    """The verdict in the second."""
+    detail: str
+    """What the second run's judgement says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs of a suite, side by side, by one of the judgements."""
+
+    judged: Judged
+    """Which judgement."""
+    before: Score
+    """How many of the common responses passed in the first run."""
+    after: Score
+    """How many of them passed in the second."""
+    fixed: tuple[Change, ...]
+    """What passes in the second run only."""
+    broken: tuple[Change, ...]
+    """What passed in the first run only."""
+    changed: tuple[Change, ...]
+    """What fails in both, for another reason."""
+    only_before: tuple[str, ...]
+    """The responses that only the first run has, as `case` or `case[repeat]`."""
+    lost: tuple[str, ...]
+    """Those of them that passed."""
+    only_after: tuple[str, ...]
+    """Those that only the second run has."""
+
+    @property
+    def chance(self) -> str:
+        """Whether the difference can be chance, as a sentence says it."""
+        fixed, broken = len(self.fixed), len(self.broken)
+        if not fixed + broken:
+            return "no response passes in one run only"
+        told = f"{fixed} fixed and {broken} broken"
+        if self.p_value < _UNLIKELY:
+            return f"{told} can hardly be chance (p = {self.p_value:.2g})"
+        few = "; too few have changed to tell" if fixed + broken < _FEWEST else ""
+        return f"{told} can be chance (p = {self.p_value:.2g}){few}"
+
+    @property
+    def p_value(self) -> float:
+        """How likely a difference as large as this is by chance: the exact sign test (McNemar's) on fixed and broken.
+
+        Repeats of a case count as if they were independent.
+        """
+        fixed, broken = len(self.fixed), len(self.broken)
+        total = fixed + broken
+        tail = sum(math.comb(total, k) for k in range(min(fixed, broken) + 1))
+        return min(1.0, float(Fraction(2 * tail, 1 << total)))
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Read a JSON report of a run.
+
+    Raises:
+        OSError: the file cannot be opened.
+        RecordsError: it is no such report.
+    """
+    try:
+        report: object = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RecordsError(f"{path}: not JSON: {error}") from None
+    version = report.get("llama3_tools_report") if isinstance(report, dict) else None
+    if not isinstance(report, dict) or version is None:
+        raise RecordsError(f"{path}: no report of a run: make one with `llama3-tools accept … --json FILE`")
+    if version != REPORT_VERSION:
+        raise RecordsError(f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}")
+    try:
+        _verdicts(report, "parsed"), _verdicts(report, "coerced")
+        differences(report, report)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordsError(f"{path}: a broken report: {error!r}") from None
+    return report
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy.
+
+    Args:
+        before: the first run's report.
+        after: the second run's.
+    """
+    first, second = _described(before), _described(after)
+    changes = [
+        f"{name}: {_value(first, name)} → {_value(second, name)}"
+        for name in first | second
+        if first.get(name) != second.get(name)
+    ]
+    if before["run"]["fingerprint"] != after["run"]["fingerprint"]:
+        changes.append("the suite asks something else now: its tools, prompt or commands have changed")
+    return tuple(changes)
+
+
+def _described(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
+    run = report["run"]
+    told = (run["settings"], report["prompt"], report["reading"], report["policies"])
+    return {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
+
+
+def _value(described: Mapping[str, Any], name: str) -> str:
+    return shortened(to_json(described[name])) if name in described else "none"
+
+
+def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged: Judged) -> Comparison:
+    """Compare two reports, as `report_json` gives them.
+
+    Args:
+        before: the first run.
+        after: the second run.
+        judged: which judgement is compared.
+    """
+    first, second = _verdicts(before, judged), _verdicts(after, judged)
+    common = [key for key in first if key in second]
+    changes = [
+        Change(*key, second[key].command, first[key].verdict, second[key].verdict, second[key].detail)
+        for key in common
+        if first[key].verdict != second[key].verdict
+    ]
+    return Comparison(
+        judged,
+        _passed(first, common),
+        _passed(second, common),
+        fixed=tuple(change for change in changes if change.after == _PASSED),
+        broken=tuple(change for change in changes if change.before == _PASSED),
+        changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
+        only_before=tuple(repeat_name(*key) for key in first if key not in second),
+        lost=tuple(repeat_name(*key) for key in first if key not in second and first[key].verdict == _PASSED),
+        only_after=tuple(repeat_name(*key) for key in second if key not in first),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    command: str
+    verdict: str
+    detail: str
+
+
+def _verdicts(report: Mapping[str, Any], judged: Judged) -> dict[_Key, _Verdict]:
+    return {
+        (str(one["case"]), _repeat(one["repeat"])): _Verdict(
+            str(one["command"]), str(one[judged]["verdict"]), str(one[judged]["detail"])
+        )
+        for one in report["results"]
+    }
+
+
+def _repeat(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"{value!r} is no repeat")
+    return value
+
+
+def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:
+    return Score(sum(verdicts[key].verdict == _PASSED for key in among), len(among))

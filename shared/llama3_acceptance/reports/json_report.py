@@ -1,0 +1,89 @@
+"""A run as one JSON object: for programs, and to compare two runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from llama3_acceptance.reports.scores import Row, Score, score
+from llama3_acceptance.running.results import Results
+from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Policies
+
+__all__ = ["REPORT_VERSION", "report_json"]
+
+REPORT_VERSION = 2
+"""What a report has under `llama3_tools_report`. It changes where something in it is renamed or goes away."""
+
+
+def report_json(results: Results) -> dict[str, Any]:
+    """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
+    scores, prompt = score(results), results.suite.prompt
+    cases = {case.id: case for case in results.suite.cases}
+    return {
+        "llama3_tools_report": REPORT_VERSION,
+        "run": asdict(results.run),
+        "prompt": {"format": prompt.format, "multiple": prompt.multiple, "response_format": prompt.response_format},
+        "reading": asdict(results.suite.reading),
+        "policies": _policies(results.suite.policies),
+        "missing": len(results.missing),
+        "scores": {
+            "overall": _row(scores.overall),
+            "let_through": [_row(row) for row in scores.let_through],
+            "by_tool": [_row(row) for row in scores.by_tool],
+            "by_tag": [_row(row) for row in scores.by_tag],
+            "by_reason": [_row(row) for row in scores.by_reason],
+        },
+        "results": [_result(result, cases[result.case_id]) for result in results.results],
+    }
+
+
+def _policies(policies: Policies) -> dict[str, Any]:
+    return {**asdict(policies), "direct_answers": sorted(policies.direct_answers)}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {"name": row.name, "parsed": _score(row.parsed), "coerced": _score(row.coerced)}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    shown = {"count": score.count, "total": score.total, "share": score.share, "interval": score.interval}
+    return shown if score.clean is None else {**shown, "clean": score.clean}
+
+
+def _result(result: CaseResult, case: Case) -> dict[str, Any]:
+    return {
+        "case": case.id,
+        "repeat": result.repeat,
+        "command": case.command,
+        "tool": case.tool,
+        "tags": case.tags,
+        "output": result.output,
+        "reasoning": result.reasoning,
+        "parsed": _judgement(result.parsed),
+        "coerced": _judgement(result.coerced),
+        "latency": result.latency,
+        "usage": None if result.usage is None else dict(result.usage),
+        "error": result.error,
+    }
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "verdict": judgement.verdict.value,
+        "detail": judgement.detail,
+        "source": judgement.source,
+        "allowances": [one.value for one in judgement.allowances],
+        "calls": [_call(call) for call in judgement.calls],
+    }
+
+
+def _call(call: FoundCall) -> dict[str, Any]:
+    arguments: Any = call.arguments
+    try:
+        json.dumps(arguments)
+    except (ValueError, TypeError, RecursionError):  # an integer of thousands of digits, or what a framework made of it
+        arguments = None
+    found = {"name": call.name, "arguments": arguments, "written": call.arguments_json}
+    mended = {"deviations": call.deviations, "repaired_from": call.repaired_from}
+    return found | {name: told for name, told in mended.items() if told}

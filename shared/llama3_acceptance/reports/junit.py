@@ -1,0 +1,134 @@
+"""A run as JUnit XML, in which continuous integration shows tests: each response is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from llama3_acceptance.rendering import few, shown_judging
+from llama3_acceptance.reports.scores import NO_TOOL
+from llama3_acceptance.reports.thresholds import Threshold, ThresholdResult, check_thresholds
+from llama3_acceptance.running.results import Results
+from llama3_acceptance.values import Case, CaseResult, Judgement, Verdict
+from llama3_tools.text.escaping import escape_invisible
+
+__all__ = ["report_junit"]
+
+
+def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequence[Threshold] = ()) -> bytes:
+    """Return a run as JUnit XML.
+
+    A response that did not pass is a failure, with the verdict as its type; one that never came is an error. With
+    thresholds, these are the tests that pass or fail, and a response that did not pass is skipped: it counts with the
+    others.
+
+    Args:
+        results: the run.
+        coerced: whether the judgement after coercion decides, rather than what the model wrote.
+        thresholds: the shares that have to pass.
+    """
+    cases = {case.id: case for case in results.suite.cases}
+    several = any(result.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
+    names = _Names(results.suite.name, several=several)
+    tests = [
+        _test(names, result, cases[result.case_id], coerced=coerced, counts_alone=not thresholds)
+        for result in results.results
+    ]
+    tests += [_missing(names, cases[id_], repeat) for id_, repeat in results.missing]
+    tests += [_threshold(names, one) for one in check_thresholds(results, thresholds, coerced=coerced)]
+    counts = {
+        "tests": str(len(tests)),
+        "failures": str(_having(tests, "failure")),
+        "errors": str(_having(tests, "error")),
+        "skipped": str(_having(tests, "skipped")),
+        "time": _seconds(sum(result.latency for result in results.results)),
+    }
+    name = escape_invisible(results.suite.name)
+    suite = ET.Element("testsuite", {"name": name, **counts})
+    if results.run.started:
+        suite.set("timestamp", escape_invisible(results.run.started).removesuffix("Z"))
+    properties = ET.SubElement(suite, "properties")
+    run = results.run
+    facts = {"model": run.model, "base_url": run.base_url, **shown_judging(results.suite)}
+    for key, value in {**facts, "missing": len(results.missing)}.items():
+        ET.SubElement(properties, "property", {"name": key, "value": escape_invisible(str(value))})
+    suite.extend(tests)
+    root = ET.Element("testsuites", {"name": name, **{key: counts[key] for key in counts if key != "skipped"}})
+    root.append(suite)
+    ET.indent(root)
+    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """How tests are called."""
+
+    suite: str
+    several: bool
+    """Whether there are repeats."""
+
+    def of(self, case: Case, repeat: int) -> dict[str, str]:
+        return {
+            "name": escape_invisible(case.id) + (f"[{repeat}]" if self.several else ""),
+            "classname": escape_invisible(f"{self.suite}.{case.tool or NO_TOOL}"),
+        }
+
+
+def _having(tests: Iterable[ET.Element], kind: str) -> int:
+    return sum(test.find(kind) is not None for test in tests)
+
+
+def _test(names: _Names, result: CaseResult, case: Case, *, coerced: bool, counts_alone: bool) -> ET.Element:
+    judgement = result.judgement(coerced=coerced)
+    test = ET.Element("testcase", {**names.of(case, result.repeat), "time": _seconds(result.latency)})
+    if judgement.passed and judgement.detail:
+        properties = ET.SubElement(test, "properties")
+        for allowance in judgement.allowances:
+            ET.SubElement(properties, "property", {"name": "let through by", "value": allowance.value})
+        ET.SubElement(properties, "property", {"name": "remark", "value": escape_invisible(judgement.detail)})
+    if not judgement.passed:
+        message = escape_invisible(judgement.detail)
+        if result.error is not None:
+            kind, about = "error", {"type": judgement.verdict.value, "message": message}
+        elif counts_alone:
+            kind, about = "failure", {"type": judgement.verdict.value, "message": message}
+        else:
+            kind, about = "skipped", {"message": f"{judgement.verdict}: {message}"}
+        ET.SubElement(test, kind, about).text = escape_invisible(_explained(result, case, judgement))
+    ET.SubElement(test, "system-out").text = escape_invisible(result.output)
+    return test
+
+
+def _missing(names: _Names, case: Case, repeat: int) -> ET.Element:
+    test = ET.Element("testcase", {**names.of(case, repeat), "time": _seconds(0)})
+    told = {"type": "missing", "message": "there is no response: the run is not complete"}
+    ET.SubElement(test, "error", told).text = escape_invisible(f"command: {case.command}")
+    return test
+
+
+def _threshold(names: _Names, result: ThresholdResult) -> ET.Element:
+    name = escape_invisible(str(result.threshold))
+    classname = escape_invisible(f"{names.suite}.min-pass")
+    test = ET.Element("testcase", {"name": name, "classname": classname, "time": _seconds(0)})
+    message = escape_invisible(str(result))
+    if not result.is_met:
+        ET.SubElement(test, "failure", {"type": "min-pass", "message": message})
+    ET.SubElement(test, "system-out").text = message
+    return test
+
+
+def _explained(result: CaseResult, case: Case, judgement: Judgement) -> str:
+    lines = [f"command: {case.command}"]
+    if result.parsed.verdict is not result.coerced.verdict:
+        lines.append(f"as written: {result.parsed.verdict}; after coercion: {result.coerced.verdict}")
+    if judgement.verdict is not Verdict.NO_RESPONSE:
+        calls = few([f"{call.name} {call.arguments_json}" for call in judgement.calls]) or "none"
+        lines.append(f"calls ({judgement.source}): {calls}")
+    if case.line and result.error is None:
+        lines.append(f"line {case.line} of the suite")
+    return "\n".join(lines)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"

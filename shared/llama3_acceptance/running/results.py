@@ -1,0 +1,100 @@
+"""A run's responses, judged: the value that tables, reports and comparisons are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from llama3_acceptance.judging.judge import judge
+from llama3_acceptance.judging.responses import Answer, read_response
+from llama3_acceptance.running.records import Record, RecordsError, Run
+from llama3_acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
+from llama3_tools.errors import did_you_mean
+
+__all__ = ["Results", "judge_record", "judge_records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A suite, and the responses to its cases as they were judged."""
+
+    suite: Suite
+    """The suite, with the policies that were judged by."""
+    run: Run
+    """What was asked of whom."""
+    results: tuple[CaseResult, ...]
+    """By repeat, and within it in the order of the suite."""
+    missing: tuple[tuple[str, int], ...] = ()
+    """The cases and repeats of the responses that are not there: the run did not come to its end."""
+
+
+def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats: int = 1) -> Results:
+    """Judge recorded responses.
+
+    Args:
+        suite: the suite that they answer.
+        run: where they came from.
+        records: the responses, in any order.
+        repeats: how often each case should have been answered.
+
+    Raises:
+        RecordsError: a response to a case that the suite does not have.
+    """
+    cases = {case.id: case for case in suite.cases}
+    places = {id_: place for place, id_ in enumerate(cases)}
+    found: list[CaseResult] = []
+    for record in records:
+        if record.case not in cases:
+            raise RecordsError(
+                f"a response to the case {record.case!r}, which {suite.name} does not have"
+                f"{did_you_mean(record.case, cases)}"
+            )
+        found.append(judge_record(record, cases[record.case], suite))
+    found.sort(key=lambda result: (result.repeat, places[result.case_id]))
+    there = {(result.case_id, result.repeat) for result in found}
+    wanted = ((id_, repeat) for repeat in range(repeats) for id_ in cases)
+    return Results(suite, run, tuple(found), tuple(one for one in wanted if one not in there))
+
+
+def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
+    """Judge one recorded response. What cannot be judged is an error of its own.
+
+    Args:
+        record: the response.
+        case: the case that it answers.
+        suite: its suite.
+    """
+    if record.error is not None:
+        return _without_judgement(record, Answer(), record.error)
+    try:
+        answer = read_response(record.response)
+    except (TypeError, RecursionError) as error:
+        return _without_judgement(record, Answer(), str(error))
+    try:
+        parsed, coerced = judge(case, answer, suite)
+    except Exception as error:  # noqa: BLE001 - one response that nobody foresaw must not cost the others
+        return _without_judgement(record, answer, f"could not be judged: {type(error).__name__}: {error}")
+    return _result(record, answer, parsed, coerced)
+
+
+def _without_judgement(record: Record, answer: Answer, error: str) -> CaseResult:
+    judgement = Judgement(Verdict.NO_RESPONSE, error)
+    return _result(record, answer, judgement, judgement, error)
+
+
+def _result(
+    record: Record, answer: Answer, parsed: Judgement, coerced: Judgement, error: str | None = None
+) -> CaseResult:
+    return CaseResult(
+        record.case,
+        record.repeat,
+        answer.text,
+        answer.calls,
+        parsed,
+        coerced,
+        latency=record.latency,
+        usage=record.usage,
+        error=error,
+        reasoning=answer.reasoning,
+        finish_reason=answer.finish_reason,
+    )

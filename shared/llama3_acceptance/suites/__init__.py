@@ -1,0 +1,1 @@
+"""Suites out of their files: tools, cases, and the place of whatever is wrong."""

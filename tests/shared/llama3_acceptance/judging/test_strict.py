@@ -1,0 +1,195 @@
+"""Suites in the strict response format: what is asked for, and what is not in the format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from llama3_acceptance import (
+    Answer,
+    ArgumentRule,
+    Case,
+    ExpectedCall,
+    Judgement,
+    Policies,
+    Prompt,
+    Reading,
+    Suite,
+    SuiteCase,
+    Verdict,
+    assert_tool_call,
+    judge,
+)
+from llama3_acceptance.running.asking import ask, fingerprint
+from llama3_tools import Tool
+from response_kinds import TEXT_KINDS, Kind
+
+TOOLS = (
+    Tool("timer", "Sets a timer", {"type": "object", "properties": {"minutes": {"type": "integer"}}}),
+    Tool("calculate", "", {"type": "object", "properties": {"expression": {"type": "string"}}}),
+)
+TEA = Case("tea", "Set a timer", ((ExpectedCall("timer", {"minutes": ArgumentRule((5,))}),),))
+TWO = Case("two", "Set two timers", (tuple(ExpectedCall("timer", {"minutes": ArgumentRule((n,))}) for n in (5, 9)),))
+SUM = Case("sum", "2+2?", ((ExpectedCall("calculate", mode="partial"),),))
+GREETING = Case("hello", "Hello!")
+ONE, SEVERAL = Prompt(format="strict"), Prompt(format="strict", multiple=True)
+
+
+def suite(*cases: Case, prompt: Prompt = ONE) -> Suite:
+    return Suite("Home", TOOLS, cases, prompt=prompt)
+
+
+def judged(case: Case, response: object, prompt: Prompt = ONE) -> Judgement:
+    return judge(case, response, suite(case, prompt=prompt)).parsed
+
+
+def single(message: str, name: str | None = None, **arguments: object) -> str:
+    return json.dumps({"message": message, "tool_call": {"name": name, "arguments": arguments} if name else None})
+
+
+def several(message: str, *minutes: object) -> str:
+    calls = [{"name": "timer", "arguments": {"minutes": one}} for one in minutes]
+    return json.dumps({"message": message, "tool_calls": calls})
+
+
+PASSED = [
+    (TEA, single("On it.", "timer", minutes=5), ONE),
+    (TEA, f" {single('', 'timer', minutes=5)}\n", ONE),
+    (GREETING, single("Hello!"), ONE),
+    (SUM, single("That is 4."), ONE),
+    (TWO, several("", 9, 5), SEVERAL),
+    (TEA, several("", 5), SEVERAL),
+    (GREETING, several("Hello!"), SEVERAL),
+]
+
+
+@pytest.mark.parametrize(("case", "text", "prompt"), PASSED)
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: kind.__name__)
+def test_the_object_alone_passes(kind: Kind, case: Case, text: str, prompt: Prompt) -> None:
+    assert judged(case, kind(text, []), prompt).verdict is Verdict.PASSED
+
+
+CALL = '{"name": "timer", "parameters": {"minutes": 5}}'
+GOOD = single("On it.", "timer", minutes=5)
+WRONG_FORMAT = {
+    "JSON in text": (f"Sure: {CALL}", "text_before"),
+    "a bare call": (CALL, "missing_key"),
+    "a fence": (f"```json\n{GOOD}\n```", "fenced"),
+    "text before": (f"Sure! {GOOD}", "text_before"),
+    "text after": (f"{GOOD} Done.", "text_after"),
+    "a token": (f"{GOOD}<|eot_id|>", "protocol_token"),
+    "a thought": (f"<think>Hm.</think>{GOOD}", "text_before"),
+    "words": ("Hello!", "no_json"),
+    "a key too many": (GOOD.replace('{"message"', '{"mood": 1, "message"', 1), "unknown_key"),
+    "two objects": (f"{GOOD}{GOOD}", ""),
+    "another shape of a call": ('{"message": "", "tool_call": {"name": "timer", "parameters": {}}}', "invalid_call"),
+    "several calls": (several("", 5), "missing_key"),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), WRONG_FORMAT.values(), ids=WRONG_FORMAT)
+@pytest.mark.parametrize("case", [TEA, SUM, GREETING], ids=lambda case: case.id)
+def test_anything_else_is_the_wrong_format_and_says_why(case: Case, text: str, problem: str) -> None:
+    judgements = judge(case, text, suite(case))
+    assert judgements.parsed == judgements.coerced
+    assert judgements.parsed.verdict is Verdict.WRONG_FORMAT
+    assert problem in judgements.parsed.detail
+
+
+def test_where_several_may_be_called_one_alone_is_the_wrong_format() -> None:
+    assert judged(TEA, GOOD, SEVERAL).verdict is Verdict.WRONG_FORMAT
+
+
+def test_a_call_of_the_server_is_not_in_the_object() -> None:
+    message = {"content": GOOD, "tool_calls": [{"function": {"name": "timer", "arguments": '{"minutes": 5}'}}]}
+    parsed = judged(TEA, message)
+    told = 'the call is in tool_calls, not in the object: timer({"minutes": 5})'
+    assert (parsed.verdict, parsed.detail) == (Verdict.WRONG_FORMAT, told)
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "verdict"),
+    [
+        (TEA, single("", "timer", minutes=6), Verdict.WRONG_VALUE),
+        (TEA, single("", "timer", minutes="5"), Verdict.WRONG_TYPE),
+        (TEA, single("", "open"), Verdict.UNKNOWN_TOOL),
+        (TEA, single("Soon."), Verdict.DIRECT_ANSWER_NOT_ALLOWED),
+        (TEA, single(""), Verdict.MISSING_CALL),
+        (GREETING, single(""), Verdict.NO_RESPONSE),
+        (GREETING, single("", "timer"), Verdict.UNEXPECTED_CALL),
+        (GREETING, single('{"minutes": 5}'), Verdict.MALFORMED),
+        (TEA, GOOD[:-9], Verdict.TRUNCATED),
+    ],
+)
+def test_its_call_and_its_words_are_judged_as_any_other(case: Case, text: str, verdict: Verdict) -> None:
+    assert judged(case, text).verdict is verdict
+
+
+def test_arguments_are_coerced_as_elsewhere() -> None:
+    parsed, coerced = judge(TEA, single("", "timer", minutes="5"), suite(TEA))
+    assert (parsed.verdict, coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
+
+
+def test_words_that_a_limit_ended_are_truncated_here_too() -> None:
+    assert judged(GREETING, Answer(single("Hello!"), finish_reason="length")).verdict is Verdict.TRUNCATED
+
+
+def test_what_came_before_the_object_as_the_prompt_began_is_thought() -> None:
+    thinking = replace(suite(TEA), reading=Reading(starts_reasoning=True))
+    assert judge(TEA, f"Five minutes.</think>{GOOD}", thinking).parsed.passed
+    assert judge(TEA, {"content": GOOD, "reasoning_content": "Hm."}, thinking).parsed.passed
+
+
+def test_the_model_is_asked_for_the_format_and_the_server_is_sent_the_schema() -> None:
+    request = ask(TEA, suite(TEA))
+    assert '"tool_call": null or' in request["messages"][0]["content"]
+    schema = request["response_format"]["json_schema"]["schema"]
+    assert request["response_format"]["type"] == "json_schema"
+    assert list(schema["properties"]) == ["message", "tool_call"]
+    schema = ask(TEA, suite(TEA, prompt=SEVERAL))["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["message", "tool_calls"]
+
+
+def test_a_server_may_be_sent_the_schema_in_another_way_or_not_at_all() -> None:
+    asked = ask(TEA, suite(TEA, prompt=replace(ONE, response_format="json_object")))["response_format"]
+    assert (asked["type"], "pattern" in asked["schema"]["properties"]["message"]) == ("json_object", True)
+    assert "response_format" not in ask(TEA, suite(TEA, prompt=replace(ONE, response_format="none")))
+
+
+def test_what_is_sent_counts_for_the_fingerprint() -> None:
+    kinds = ("json_schema", "json_object", "none")
+    prints = {fingerprint(suite(TEA, prompt=replace(ONE, response_format=kind))) for kind in kinds}
+    assert len({*prints, fingerprint(suite(TEA, prompt=SEVERAL))}) == 4
+
+
+def test_a_test_has_the_request_and_the_judgement() -> None:
+    case = SuiteCase(TEA, suite(TEA))
+    assert "response_format" in case.request
+    assert case.check(GOOD).parsed.passed
+    with pytest.raises(AssertionError, match=r"^wrong_format: missing_key: "):
+        case.check(CALL)
+    (call,) = assert_tool_call(GOOD, "timer", prompt=ONE)
+    assert call.arguments == {"minutes": 5}
+    with pytest.raises(AssertionError, match=r"^wrong_format: "):
+        assert_tool_call(CALL, "timer", prompt=ONE)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Suite("s", TOOLS, (), Policies(native_calls_only=True), prompt=ONE), "calls stand in the text"),
+        (lambda: Suite("s", TOOLS, (), Policies(text_calls=False), prompt=ONE), "calls stand in the text"),
+        (lambda: Suite("s", TOOLS, (), prompt=ONE, reading=Reading(repair=True)), "no other form is read"),
+        (lambda: Suite("s", TOOLS, (), prompt=ONE, reading=Reading("json")), "no other form is read"),
+        (lambda: Prompt(multiple=True), "are options of the strict format: add format strict"),
+        (lambda: Prompt(response_format="none"), "are options of the strict format: add format strict"),
+    ],
+    ids=["native calls only", "no calls in text", "repair", "forms", "several calls", "response format"],
+)
+def test_what_contradicts_the_format_is_refused(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make()

@@ -1,0 +1,476 @@
+"""The HTML report: as text, and in a real browser where there is one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from llama3_acceptance.reports.html_page import report_html
+from llama3_acceptance.running.records import Record, Run
+from llama3_acceptance.running.results import judge_records
+from llama3_acceptance.values import Policies, Prompt, Reading
+from runs import DIM, KITCHEN, MENDED, SUITE, judged
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+HOSTILE = (
+    f"</pre></details><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
+    f"\" ' & \x1b[2J \u202e <tool_call>{KITCHEN}</tool_call> `{DIM}`"
+)
+OUTPUTS = {"kitchen": HOSTILE, "dim": DIM, "joke": "Knock, knock.", "hello": KITCHEN}
+VOID = {"meta", "input", "rect"}
+
+
+class Page(HTMLParser):
+    """What a page holds, and whether each of its elements is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_is_well_formed_and_holds_each_response() -> None:
+    page = Page(report_html(judged(OUTPUTS)))
+    assert page.open == []
+    assert page.tags["details"] == 4
+    for text in ("Home", "llama3.1", "Dim the hall to 20", 'set_light(room="hall", level=20)', "Knock, knock."):
+        assert text in page.texts
+
+
+def test_the_page_loads_nothing_and_runs_nothing_but_its_own() -> None:
+    html = report_html(judged(OUTPUTS))
+    page = Page(html)
+    assert page.tags["script"] == page.tags["style"] == 1
+    assert not {"img", "link", "iframe", "object", "base", "form"} & set(page.tags)
+    names = {name for name, _ in page.attributes}
+    assert not {"src", "style", "action"} & names
+    assert {value[:2] for name, value in page.attributes if name == "href" and value} == {"#r"}
+    assert not [name for name in names if name.startswith("on")]
+    (policy,) = [value for name, value in page.attributes if name == "content" and "default-src" in (value or "")]
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[\w+/]+='; script-src 'sha256-[\w+/]+='; "
+        r"base-uri 'none'; form-action 'none'",
+        policy or "",
+    )
+
+
+def test_the_page_says_where_each_segment_of_an_output_went() -> None:
+    html = report_html(judged(OUTPUTS))
+    assert '<span class="removed" title="wrapper, delimiter or protocol token"> &lt;tool_call&gt;</span>' in html
+    assert '<span class="call" title="tool call 1">{&quot;name&quot;' in html
+    assert '<span class="rejected" title="rejected candidate 1">{&quot;name&quot;' in html
+    assert "<li><b>quoted</b>: in a code span</li>" in html
+    assert "\\x1b[2J \\u202e" in html
+
+
+def test_a_verdict_that_coercion_changed_is_shown_twice() -> None:
+    html = report_html(judged(OUTPUTS))
+    assert 'data-parsed="wrong_type" data-coerced="passed"' in html
+    assert html.count('title="after coercion">') == 1
+    assert "<h3>Calls after coercion</h3>" in html
+
+
+def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
+    call = {"type": "function", "function": {"name": "set_light", "arguments": '{"room": "kitchen"}'}}
+    results = judged({"kitchen": ["No.", {"tool_calls": [call]}]}, errors={"dim": "HTTP 500: <oops>"}, repeats=2)
+    page = Page(report_html(results))
+    for text in ("Calls that the server sent", "kitchen[1]", "no text", "5 responses: the run is not complete"):
+        assert text in page.texts
+    assert ": HTTP 500: <oops>" in page.texts
+
+
+CALLS = "those in tool_calls; without any, those in the text"
+WORDS = "pass in place of answer_question, calculate and tell_joke"
+LISTS = "a string that holds a list is that list, where a list is expected"
+NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
+
+
+@pytest.mark.parametrize(
+    ("policies", "texts"),
+    [
+        (Policies(), [CALLS, WORDS, LISTS]),
+        (
+            Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False),
+            [
+                "those in tool_calls alone; a call in the text fails",
+                "never pass in place of a call",
+                "a string that holds a list is a string",
+            ],
+        ),
+        (Policies(native_calls_only=True), [NATIVE_ONLY, WORDS, LISTS]),
+        (Policies(native_calls_only=True, text_calls=False), [NATIVE_ONLY, WORDS, LISTS]),
+        (Policies(direct_answers=frozenset()), [CALLS, "pass in place of no tool, unless a case says so", LISTS]),
+        (Policies(direct_answers=frozenset({"tell_joke"})), [CALLS, "pass in place of tell_joke", LISTS]),
+    ],
+)
+def test_the_page_says_by_what_it_judges_and_contradicts_itself_nowhere(policies: Policies, texts: list[str]) -> None:
+    results = judged(OUTPUTS)
+    html = report_html(replace(results, suite=replace(results.suite, policies=policies)))
+    calls, words, lists = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
+    shown = [html.partition(name)[2].partition("</dd>")[0] for name in (calls, words, lists)]
+    assert shown == texts
+
+
+def test_the_page_says_that_the_strict_format_was_asked_for() -> None:
+    results = judged(OUTPUTS)
+    for multiple, told in ((False, "one call at most"), (True, "several calls")):
+        suite = replace(results.suite, prompt=Prompt(format="strict", multiple=multiple))
+        text = f"in the strict format alone: one object with a message and {told}"
+        assert text in Page(report_html(replace(results, suite=suite))).texts
+
+
+def test_failures_come_first_then_what_was_let_through() -> None:
+    outputs = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock.", "hello": KITCHEN}
+    html = report_html(judged(outputs))
+    assert re.findall('class="case">([a-z]+)<', html) == ["hello", "dim", "joke", "kitchen"]
+
+
+def test_rows_link_to_the_first_of_their_responses() -> None:
+    html = report_html(judged(OUTPUTS))
+    linked = {
+        name: anchor
+        for anchor, name in re.findall('<a href="#(r[0-9]+)" data-kind="[a-z]+" data-name="([^"]+)">', html)
+    }
+    cases = dict(re.findall('id="(r[0-9]+)" (?s:.*?)class="case">([a-z]+)<', html))
+    assert {name: cases[anchor] for name, anchor in linked.items()} == {
+        "set_light": "dim",
+        "tell_joke": "joke",
+        "(no call)": "hello",
+        "passed": "dim",
+        "unexpected_call": "hello",
+        "wrong_type": "dim",
+        "words": "joke",
+        "coerced": "dim",
+        "numbers": "dim",
+    }
+
+
+def test_rows_without_a_fault_are_folded() -> None:
+    joke = '{"name": "tell_joke", "parameters": {}}'
+    html = report_html(judged({"kitchen": "No.", "joke": joke, "hello": "Hi."}))
+    assert html.count('<details class="folded"><summary>2 more without a fault</summary>') == 1
+    html = report_html(judged({"kitchen": KITCHEN, "joke": joke, "hello": "Hi."}))
+    assert "<summary>3 without a fault</summary>" in html
+    assert "folded" not in report_html(judged({"kitchen": "No.", "joke": joke})).partition("</style>")[2]
+
+
+def test_tags_and_what_the_server_sent_as_reasoning_are_shown() -> None:
+    html = report_html(judged({"dim": [{"content": DIM, "reasoning_content": "The <hall>."}]}))
+    assert '<span class="tag">numbers</span>' in html
+    assert "<h3>Reasoning, as the server sent it</h3>" in html
+    assert "The &lt;hall&gt;.</pre>" in html
+
+
+def test_what_was_let_through_is_told_apart_from_what_is_clean() -> None:
+    html = report_html(judged({"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}))
+    assert '<span class="verdict let" title="as written">passed: words</span>' in html
+    assert '<span class="verdict let" title="after coercion">passed: coerced</span>' in html
+    assert '<span class="verdict good" title="as written">passed</span>' in html
+    assert "2 of 3 passed, 1 of them clean; let through: 1 in words; 95 % interval 21 to 94 %" in html
+    assert "3 of 3 passed, 1 of them clean; let through: 1 in words, 1 coerced; 95 % interval 44 to 100 %" in html
+
+
+def test_the_page_says_how_text_was_read_and_how_much_was_mended() -> None:
+    outputs = {"kitchen": MENDED, "dim": DIM, "joke": "Knock, knock."}
+    page = Page(report_html(judged(outputs, reading=Reading("json", repair=True))))
+    assert "with repairs; no calls but json" in page.texts
+    allowed = "1 in words, 1 read leniently or repaired"
+    assert f"2 of 3 passed, 0 of them clean; let through: {allowed}; 95 % interval 21 to 94 %" in page.texts
+    assert f": set_light was repaired from {MENDED}" in page.texts
+    assert ("class", "call") in page.attributes
+    assert not [text for text in Page(report_html(judged(OUTPUTS))).texts if "repaired" in text]
+
+
+def test_the_page_reads_each_output_as_it_was_judged() -> None:
+    thought = f"I could {KITCHEN}.</think>Then "
+    outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
+    html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
+    assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
+    assert html.count('class="call" title="tool call 1"') == 2
+    for shown in (
+        '<span class="quotation" title="quotation, in which nothing is called">I could </span>',
+        f'<span class="rejected" title="rejected candidate 1">{escape(KITCHEN)}</span>',
+        '.</span>&lt;/think&gt;Then<span class="removed"',
+    ):
+        assert shown in html
+
+
+def test_what_a_limit_ended_is_shown_as_no_call() -> None:
+    written = '<function=set_light>{"room": "kitchen"}'
+    ended = [{"message": {"content": written}, "finish_reason": reason} for reason in ("length", "stop")]
+    html = report_html(judged({"kitchen": ended}))
+    assert html.count('class="call" title="tool call 1"') == 1
+    assert f'<span class="rejected" title="rejected candidate 1">{escape(written)}</span>' in html
+
+
+def test_the_page_is_written_as_it_stands_in_a_file() -> None:
+    """The file is `page.html`, without style, script and their hashes."""
+    alternatives = (SUITE.cases[1].alternatives[0] * 2, SUITE.cases[2].alternatives[0])
+    suite = replace(SUITE, cases=(SUITE.cases[0], replace(SUITE.cases[1], alternatives=alternatives), *SUITE.cases[2:]))
+    native = {"tool_calls": [{"function": {"name": "set_light", "arguments": {"level": level}}} for level in (1, 2)]}
+    records = [
+        Record("kitchen", 0, '[set_light(room="kitchen")] {"name": 7} {"name": ""}', 0.5, {"completion_tokens": 7}),
+        Record("dim", 0, f"{DIM}; {DIM}", 1, {"prompt_tokens": 9, "completion_tokens": 70}),
+        Record("joke", 0, '{"name": "joke", "parameters": {}}'),
+        Record("hello", error="HTTP 500"),
+        Record("kitchen", 1, native, 0.25),
+    ]
+    run = Run(
+        "Home", "0", "llama3.1", "http://127.0.0.1:8080/v1", {"temperature": 0, "seed": 7}, "2026-01-02T03:04:05Z"
+    )
+    html = report_html(judge_records(suite, run, records, repeats=2))
+    html = re.sub(r"(?s)(?<=sha256-)[\w+/]+=|(?<=<style>).*?(?=</)|(?<=<script>).*?(?=</)", "", html)
+    assert html == (Path(__file__).parent / "page.html").read_text("utf-8")
+
+
+def test_a_run_without_a_response_is_a_page() -> None:
+    assert "0 of 0 passed" in report_html(judged({}))
+
+
+def test_a_run_in_which_all_passed_is_told_as_such() -> None:
+    results = judged({"kitchen": KITCHEN, "dim": KITCHEN, "joke": KITCHEN, "hello": KITCHEN})
+    html = report_html(replace(results, results=results.results[:1] * 1000))
+    assert '<p class="share">100<small> %</small></p>' in html
+    assert '<rect class="bar-interval" x="99.62" y="3" width="0.50" height="2"/>' in html
+    assert "<dt>missing</dt>" not in html
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("no browser: install chromium and chromium-driver")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="no driver of a browser: pip install selenium")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    for argument in (
+        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+        *("--disable-background-networking", "--disable-component-update", "--window-size=1280,1000"),
+        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):
+        options.add_argument(argument)
+    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Chrome, tmp_path: Path) -> Chrome:
+    path = tmp_path / "report.html"
+    path.write_text(report_html(judged(OUTPUTS)), "utf-8")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.get("about:blank")  # in place of the browser's own first page
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(path.as_uri())
+    return browser
+
+
+def find(page: Chrome, selector: str) -> WebElement:
+    return page.find_element("css selector", selector)
+
+
+def shown(page: Chrome) -> list[str]:
+    results = page.find_elements("css selector", ".result")
+    return [one.find_element("css selector", ".case").text for one in results if one.is_displayed()]
+
+
+def press(page: Chrome, *keys: str) -> WebElement:
+    from selenium.webdriver import ActionChains  # noqa: PLC0415 - only where there is a browser
+
+    ActionChains(page).send_keys(*keys).perform()
+    return page.switch_to.active_element
+
+
+@pytest.mark.browser
+def test_hostile_output_runs_nothing_and_nothing_is_loaded(page: Chrome) -> None:
+    assert page.title == "Home: acceptance report"
+    assert page.get_log("browser") == []
+    sent = [
+        entry["message"] for entry in page.get_log("performance") if "Network.requestWillBeSent" in entry["message"]
+    ]
+    assert [url for message in sent for url in re.findall(r'"url":"([a-z]+:)', message) if url != "file:"] == []
+    find(page, "#open").click()
+    assert HOSTILE.split("\x1b", maxsplit=1)[0] in find(page, "#r4 .output").text
+
+
+@pytest.mark.browser
+def test_the_verdicts_that_are_checked_are_shown(page: Chrome) -> None:
+    assert shown(page) == ["hello", "dim", "joke", "kitchen"]
+    find(page, "[value=wrong_type]").click()
+    assert shown(page) == ["hello", "joke", "kitchen"]
+    assert find(page, "#count").text == "3 of 4 shown"
+    find(page, "[name=judged][value=coerced]").click()
+    assert shown(page) == ["hello", "dim", "joke", "kitchen"]
+    find(page, "#failed").click()
+    assert shown(page) == ["hello"]
+    find(page, "#all").click()
+    find(page, "#differs").click()
+    assert shown(page) == ["dim"]
+    find(page, "#differs").click()
+    find(page, "#unclean").click()
+    assert shown(page) == ["dim", "joke"]
+
+
+@pytest.mark.browser
+def test_a_row_shows_its_responses_and_a_button_the_others_again(page: Chrome) -> None:
+    page.execute_script("for (const folded of document.querySelectorAll('.folded')) folded.open = true")
+    for kind, name, expected in (
+        ("tool", "set_light", ["dim", "kitchen"]),
+        ("tag", "numbers", ["dim"]),
+        ("verdict", "wrong_type", ["dim"]),
+        ("allowance", "words", ["joke"]),
+    ):
+        find(page, f'a[data-kind="{kind}"][data-name="{name}"]').click()
+        assert shown(page) == expected
+        assert page.switch_to.active_element.tag_name == "summary"
+        assert find(page, "#group").text == f"{kind}: {name} ✕"
+        find(page, "#group").click()
+        assert len(shown(page)) == 4
+        assert not find(page, "#group").is_displayed()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+def test_focus_never_goes_under_the_bar_that_sticks(browser: Chrome, tmp_path: Path, backwards: bool) -> None:
+    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
+
+    results = judged({"kitchen": [f"{KITCHEN} {n}" for n in range(60)]}, repeats=60)
+    path = tmp_path / "long.html"
+    path.write_text(report_html(results), "utf-8")
+    metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(path.as_uri())
+    assert find(browser, "#filters").value_of_css_property("position") == "sticky"
+    browser.execute_script("document.querySelectorAll('.result summary')[arguments[0]].focus()", 59 if backwards else 0)
+    for _ in range(50):
+        keys = ActionChains(browser)
+        (
+            keys.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if backwards else keys.send_keys(Keys.TAB)
+        ).perform()
+        top, bar = browser.execute_script(
+            "return [document.activeElement.getBoundingClientRect().top,"
+            " document.getElementById('filters').getBoundingClientRect().bottom]"
+        )
+        assert top >= bar
+
+
+@pytest.mark.browser
+def test_the_counts_of_the_verdicts_follow_the_judgement(page: Chrome) -> None:
+    counts = [" ".join(chip.text.split()) for chip in page.find_elements("css selector", ".chip")]
+    assert counts == ["passed 2", "unexpected_call 1", "wrong_type 1"]
+    find(page, "[name=judged][value=coerced]").click()
+    counts = [" ".join(chip.text.split()) for chip in page.find_elements("css selector", ".chip")]
+    assert counts == ["passed 3", "unexpected_call 1", "wrong_type 0"]
+
+
+@pytest.mark.browser
+def test_the_page_can_be_used_with_the_keyboard_alone(page: Chrome) -> None:
+    from selenium.webdriver import Keys  # noqa: PLC0415 - only where there is a browser
+
+    search = press(page, "/")
+    assert search.get_attribute("id") == "search"
+    press(page, "KNOCK")
+    assert shown(page) == ["joke"]
+    press(page, Keys.ESCAPE)
+    assert len(shown(page)) == 4
+    page.execute_script("document.querySelector('[name=verdict]').focus()")
+    press(page, Keys.SPACE)
+    assert shown(page) == ["hello", "dim"]
+    page.execute_script("document.querySelector('.result:not([hidden]) summary').focus()")
+    focused = press(page, Keys.ENTER)
+    assert find(page, ".result[open] .case").text == "hello"
+    assert focused.value_of_css_property("outline-style") == "solid"
+
+
+@pytest.mark.browser
+def test_what_is_shown_can_be_opened_and_closed_at_once(page: Chrome) -> None:
+    find(page, "#failed").click()
+    find(page, "#open").click()
+    assert len(page.find_elements("css selector", ".result[open]")) == 2
+    find(page, "#close").click()
+    assert page.find_elements("css selector", ".result[open]") == []
+
+
+def brightness(colour: str) -> float:
+    """The relative luminance of WCAG 2."""
+    channels = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+BEHIND = """
+for (let at = arguments[0]; at; at = at.parentElement) {
+  const colour = getComputedStyle(at).backgroundColor;
+  if (colour !== "rgba(0, 0, 0, 0)") return colour;
+}
+return "rgb(255, 255, 255)";
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_all_text_has_enough_contrast(page: Chrome, scheme: str) -> None:
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    is_dark = brightness(find(page, "body").value_of_css_property("background-color")) < 0.1
+    assert is_dark == (scheme == "dark")
+    find(page, "#open").click()
+    texts = page.find_elements(
+        "css selector", "h1, h2, h3, p, dt, dd, th, td span, label, button, li, summary span, pre, pre span"
+    )
+    assert len(texts) > 50
+    for text in texts:
+        ink, paper = brightness(text.value_of_css_property("color")), brightness(page.execute_script(BEHIND, text))
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5, text.get_attribute("outerHTML")
+
+
+WIDER = """
+return [...document.querySelectorAll(".table, .table *, .result, .output")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline")
+  .filter((one) => getComputedStyle(one).display !== "contents")
+  .map((one) => one.outerHTML);
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 390, 800, 1920])
+def test_the_page_never_scrolls_sideways(page: Chrome, width: int) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    find(page, "#open").click()
+    page.execute_script("for (const folded of document.querySelectorAll('.folded')) folded.open = true")
+    assert page.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.execute_script(WIDER) == []

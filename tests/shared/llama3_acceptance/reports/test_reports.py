@@ -1,0 +1,347 @@
+"""Reports of a run: JSON, JUnit XML, and what changed between two of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from llama3_acceptance.reports.comparison import Change, Comparison, compare_reports, differences, read_report
+from llama3_acceptance.reports.json_report import report_json
+from llama3_acceptance.reports.junit import report_junit
+from llama3_acceptance.reports.scores import Score
+from llama3_acceptance.reports.thresholds import Threshold
+from llama3_acceptance.running.records import RecordsError, to_json
+from llama3_acceptance.running.results import Results
+from llama3_acceptance.values import Reading
+from runs import DIM, KITCHEN, MENDED, judged
+
+MIXED = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}
+HOSTILE = {"kitchen": 'a\x00\x1b[2J\ud800\ufffe]]></system-out>{"name": "set_light", "parameters": {"room": "\x07'}
+
+
+def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - as `judged` takes them
+    report: dict[str, Any] = json.loads(to_json(report_json(judged(outputs, **more))))
+    return report
+
+
+def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
+    report = reported(MIXED, errors={"hello": "no response within 1 s"})
+    assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (2, "llama3.1", 0)
+    assert report["reading"] == {"formats": None, "lenient": False, "repair": False, "starts_reasoning": False}
+    assert report["prompt"] == {"format": "json", "multiple": False, "response_format": "json_schema"}
+    assert report["policies"] == {
+        "text_calls": True,
+        "direct_answers": ["answer_question", "calculate", "tell_joke"],
+        "allow_direct_answers": True,
+        "stringified_lists": True,
+        "native_calls_only": False,
+    }
+    overall = report["scores"]["overall"]
+    assert [(overall[judged]["count"], overall[judged]["total"]) for judged in ("parsed", "coerced")] == [
+        (2, 4),
+        (3, 4),
+    ]
+    assert (overall["parsed"]["share"], overall["coerced"]["share"]) == (0.5, 0.75)
+    assert overall["parsed"]["interval"] == pytest.approx([0.15, 0.85], abs=5e-3)
+    assert {by: [row["name"] for row in rows] for by, rows in report["scores"].items() if by[:3] == "by_"} == {
+        "by_tool": ["set_light", "tell_joke", "(no call)"],
+        "by_tag": ["numbers"],
+        "by_reason": ["passed", "no_response", "wrong_type"],
+    }
+
+
+def test_a_report_keeps_each_output_and_both_judgements() -> None:
+    _, dim, _, hello = reported(MIXED, errors={"hello": "no response within 1 s"})["results"]
+    assert (dim["case"], dim["command"], dim["tool"], dim["tags"]) == (
+        "dim",
+        "Dim the hall to 20",
+        "set_light",
+        ["numbers"],
+    )
+    assert (dim["output"], dim["latency"], dim["usage"]) == (DIM, 0.5, {"completion_tokens": 7})
+    assert (dim["parsed"]["verdict"], dim["coerced"]["verdict"]) == ("wrong_type", "passed")
+    assert dim["parsed"]["source"] == "text"
+    (written,), (coerced,) = dim["parsed"]["calls"], dim["coerced"]["calls"]
+    assert (written["arguments"], coerced["arguments"]) == (
+        {"room": "hall", "level": "20"},
+        {"room": "hall", "level": 20},
+    )
+    assert (hello["error"], hello["parsed"]["verdict"]) == ("no response within 1 s", "no_response")
+
+
+def test_a_number_too_long_for_python_stays_as_it_was_written() -> None:
+    digits = "9" * 5000
+    (result,) = reported({"kitchen": f'{{"name": "set_light", "parameters": {{"room": {digits}}}}}'})["results"]
+    (call,) = result["parsed"]["calls"]
+    assert call == {"name": "set_light", "arguments": None, "written": f'{{"room": {digits}}}'}
+
+
+def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
+    misspelt = '<function(set_light)>{"room": "kitchen"}</function>'
+    reading = Reading(["json", "function"], lenient=True, repair=True)
+    report = reported({"kitchen": [MENDED, misspelt, KITCHEN]}, repeats=3, reading=reading)
+    assert report["reading"] == {
+        "formats": ["json", "function"],
+        "lenient": True,
+        "repair": True,
+        "starts_reasoning": False,
+    }
+    (mended,) = report["scores"]["let_through"]
+    assert (mended["name"], mended["parsed"]["count"], mended["parsed"]["total"]) == ("mended", 2, 3)
+    assert [one["parsed"]["allowances"] for one in report["results"]] == [["mended"], ["mended"], []]
+    assert report["scores"]["overall"]["parsed"]["clean"] == 1
+    calls = [one["parsed"]["calls"][0] for one in report["results"]]
+    told = [{name: call.get(name) for name in ("deviations", "repaired_from")} for call in calls]
+    assert told == [
+        {"deviations": None, "repaired_from": MENDED},
+        {"deviations": ["the tag is written <function(NAME)>{…}"], "repaired_from": None},
+        {"deviations": None, "repaired_from": None},
+    ]
+    assert [one["parsed"]["detail"] for one in report["results"]] == [
+        f"set_light was repaired from {MENDED}",
+        "set_light was read leniently: the tag is written <function(NAME)>{…}",
+        "",
+    ]
+
+
+def test_a_report_keeps_what_came_apart_as_reasoning() -> None:
+    thought, plain = reported({"hello": [{"content": "Hello!", "reasoning": "Hm."}, "Hello!"]}, repeats=2)["results"]
+    assert (thought["reasoning"], plain["reasoning"]) == ("Hm.", None)
+
+
+def junit(results: Results, *, coerced: bool = False) -> ET.Element:
+    (suite,) = ET.fromstring(report_junit(results, coerced=coerced))  # noqa: S314 - written a line above
+    return suite
+
+
+JUNIT = f"""\
+<?xml version='1.0' encoding='utf-8'?>
+<testsuites name="Home" tests="4" failures="2" errors="1" time="1.500">
+  <testsuite name="Home" tests="4" failures="2" errors="1" skipped="0" time="1.500" timestamp="2026-01-02T03:04:05">
+    <properties>
+      <property name="model" value="llama3.1" />
+      <property name="base_url" value="http://127.0.0.1:8080/v1" />
+      <property name="read" value="by the rules" />
+      <property name="calls" value="those in tool_calls; without any, those in the text" />
+      <property name="words" value="pass in place of answer_question, calculate and tell_joke" />
+      <property name="lists" value="a string that holds a list is that list, where a list is expected" />
+      <property name="missing" value="0" />
+    </properties>
+    <testcase name="kitchen" classname="Home.set_light" time="0.500">
+      <failure type="direct_answer_not_allowed" message="answered in words, expected set_light: Für dich!">\
+command: Light in the kitchen
+calls (none): none</failure>
+      <system-out>Für dich!</system-out>
+    </testcase>
+    <testcase name="dim" classname="Home.set_light" time="0.500">
+      <failure type="wrong_type" message="set_light: level is the string &quot;20&quot;, expected 20">\
+command: Dim the hall to 20
+as written: wrong_type; after coercion: passed
+calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
+      <system-out>{DIM}</system-out>
+    </testcase>
+    <testcase name="joke" classname="Home.tell_joke" time="0.500">
+      <properties>
+        <property name="let through by" value="words" />
+        <property name="remark" value="answered in words, in place of tell_joke" />
+      </properties>
+      <system-out>Knock, knock.</system-out>
+    </testcase>
+    <testcase name="hello" classname="Home.(no call)" time="0.000">
+      <error type="no_response" message="HTTP 500">command: Hello</error>
+      <system-out />
+    </testcase>
+  </testsuite>
+</testsuites>
+"""
+
+
+def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
+    results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
+    assert report_junit(results).decode() == JUNIT
+    assert junit(results, coerced=True).get("failures") == "1"
+
+
+def test_junit_says_what_was_mended() -> None:
+    suite = junit(judged({"kitchen": MENDED, "hello": "Hello!"}, reading=Reading(repair=True)))
+    assert {one.get("name"): one.get("value") for one in suite.find("properties") or ()}["read"] == "with repairs"
+    kitchen, hello, *missing = suite.findall("testcase")
+    assert [test.get("name") for test in missing] == ["dim", "joke"]
+    assert [one.attrib for one in kitchen.iter("property")] == [
+        {"name": "let through by", "value": "mended"},
+        {"name": "remark", "value": f"set_light was repaired from {MENDED}"},
+    ]
+    assert hello.find("properties") is None
+
+
+def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
+    results = judged(MIXED)
+    run = replace(results.run, started="")
+    cases = tuple(replace(case, line=n) for n, case in enumerate(results.suite.cases, start=5))
+    suite = junit(replace(results, run=run, suite=replace(results.suite, cases=cases)))
+    assert suite.get("timestamp") is None
+    assert "line 6 of the suite" in (suite.findall("testcase")[1].findtext("failure") or "")
+
+
+def test_junit_tells_repeats_apart() -> None:
+    tests = junit(judged({"kitchen": [KITCHEN, KITCHEN]}, repeats=2)).findall("testcase")
+    assert [test.get("name") for test in tests[:3]] == ["kitchen[0]", "kitchen[1]", "dim[0]"]
+
+
+def test_junit_counts_what_is_missing_as_errors() -> None:
+    suite = junit(judged({"kitchen": KITCHEN, "hello": "Hello!"}))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "0", "2")
+    errors = {test.get("name"): test.find("error") for test in suite.findall("testcase")}
+    told = "there is no response: the run is not complete"
+    assert [errors["kitchen"], errors["hello"]] == [None, None]
+    assert errors["dim"].attrib == errors["joke"].attrib == {"type": "missing", "message": told}
+    assert errors["dim"].text == "command: Dim the hall to 20"
+
+
+def test_junit_of_a_run_with_thresholds_passes_and_fails_by_these() -> None:
+    results = judged({**MIXED, "hello": "Hello!"})
+    thresholds = [Threshold(0.75), Threshold(0.9, "tag", "numbers")]
+    (suite,) = ET.fromstring(report_junit(results, thresholds=thresholds))  # noqa: S314 - written here
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["6", "1", "0", "1"]
+    *_, enough, few = tests = suite.findall("testcase")
+    (skipped,) = [test.find("skipped") for test in tests if test.find("skipped") is not None]
+    assert skipped.get("message") == 'wrong_type: set_light: level is the string "20", expected 20'
+    assert (enough.get("name"), enough.find("failure")) == ("75%", None)
+    told = "90% of the tag numbers: not met, 0 of 1 passed, 0 % (0 to 79)"
+    assert (few.get("name"), few.get("classname")) == ("tag:numbers=90%", "Home.min-pass")
+    assert few.find("failure").get("message") == told
+    assert junit(results, coerced=True).get("failures") == "0"
+
+
+def test_junit_is_xml_whatever_a_model_writes() -> None:
+    test, *_ = junit(judged(HOSTILE)).findall("testcase")
+    assert "a\\x00\\x1b[2J\\ud800\\ufffe]]></system-out>" in (test.findtext("system-out") or "")
+
+
+def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
+    before = reported({**MIXED, "hello": KITCHEN})
+    after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "Hi!"})
+    parsed = compare_reports(before, after, "parsed")
+    assert (parsed.before, parsed.after) == (Score(2, 4), Score(2, 4))
+    assert [(one.case, one.before, one.after) for one in parsed.fixed] == [
+        ("dim", "wrong_type", "passed"),
+        ("hello", "unexpected_call", "passed"),
+    ]
+    assert [(one.case, one.before, one.after) for one in parsed.broken] == [
+        ("kitchen", "passed", "direct_answer_not_allowed"),
+        ("joke", "passed", "wrong_tool"),
+    ]
+    assert [one.case for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
+
+
+def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) -> None:
+    before = reported(MIXED)
+    after = deepcopy(before)
+    after["run"].update(suite="House", model="llama3.2", settings={"seed": 7}, fingerprint="0")
+    after["policies"]["native_calls_only"] = True
+    after["prompt"]["format"] = "strict"
+    after["reading"].update(formats=["json"], repair=True)
+    path = tmp_path / "a.json"
+    path.write_text(to_json(before), "utf-8")
+    assert read_report(path) == before
+    assert differences(before, before) == ()
+    assert differences(before, after) == (
+        'suite: "Home" → "House"',
+        'model: "llama3.1" → "llama3.2"',
+        "temperature: 0 → none",
+        'format: "json" → "strict"',
+        'formats: null → ["json"]',
+        "repair: false → true",
+        "native_calls_only: false → true",
+        "seed: none → 7",
+        "the suite asks something else now: its tools, prompt or commands have changed",
+    )
+
+
+WRONG = 'set_light: room is "hall", expected "kitchen"'
+
+
+def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_has() -> None:
+    before = reported({"kitchen": "Done.", "dim": DIM, "joke": "Knock, knock."})
+    after = reported({"kitchen": [KITCHEN.replace("kitchen", "hall"), KITCHEN]}, repeats=2)
+    comparison = compare_reports(before, after, "parsed")
+    assert comparison == Comparison(
+        "parsed",
+        before=Score(0, 1),
+        after=Score(0, 1),
+        fixed=(),
+        broken=(),
+        changed=(Change("kitchen", 0, "Light in the kitchen", "direct_answer_not_allowed", "wrong_value", WRONG),),
+        only_before=("dim", "joke"),
+        lost=("joke",),
+        only_after=("kitchen[1]",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "p_value"), [(0, 0, 1.0), (1, 1, 1.0), (5, 0, 0.0625), (1, 9, 0.021484375), (2000, 0, 0.0)]
+)
+def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: float) -> None:
+    def run(verdicts: list[str]) -> dict[str, Any]:
+        judgements = ({"verdict": verdict, "detail": ""} for verdict in verdicts)
+        return {
+            "results": [{"case": str(n), "repeat": 0, "command": "", "parsed": one} for n, one in enumerate(judgements)]
+        }
+
+    before = run(["wrong_value"] * fixed + ["passed"] * broken)
+    after = run(["passed"] * fixed + ["wrong_value"] * broken)
+    assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "told"),
+    [
+        (0, 0, "no response passes in one run only"),
+        (1, 0, "1 fixed and 0 broken can be chance (p = 1); too few have changed to tell"),
+        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); too few have changed to tell"),
+        (6, 0, "6 fixed and 0 broken can hardly be chance (p = 0.031)"),
+        (4, 6, "4 fixed and 6 broken can be chance (p = 0.75)"),
+        (1, 9, "1 fixed and 9 broken can hardly be chance (p = 0.021)"),
+    ],
+)
+def test_a_comparison_says_whether_the_difference_can_be_chance(fixed: int, broken: int, told: str) -> None:
+    change = Change("a", 0, "", "passed", "passed", "")
+    compared = Comparison("parsed", Score(0, 9), Score(0, 9), (change,) * fixed, (change,) * broken, *[()] * 4)
+    assert compared.chance == told
+
+
+def _broken(**part: object) -> str:
+    report = reported(MIXED)
+    report["results"][0].update(part)
+    return to_json(report)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("oops", "not JSON"),
+        ("[]", "no report of a run: make one with `llama3-tools accept … --json FILE`"),
+        ("{}", "no report of a run"),
+        ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 2"),
+        ('{"llama3_tools_report": 2}', "a broken report: KeyError('results')"),
+        ('{"llama3_tools_report": 2, "results": [7]}', "a broken report: TypeError("),
+        ('{"llama3_tools_report": 2, "results": []}', "a broken report: KeyError('run')"),
+        (_broken(repeat=-1), "a broken report: TypeError('-1 is no repeat')"),
+        (_broken(repeat="0"), "a broken report: TypeError(\"'0' is no repeat\")"),
+        (_broken(coerced={}), "a broken report: KeyError('verdict')"),
+        (_broken(parsed=None), "a broken report: TypeError("),
+    ],
+)
+def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(RecordsError) as caught:
+        read_report(path)
+    assert str(caught.value).startswith(f"{path}: {message}")

@@ -1,0 +1,398 @@
+"""Asking an endpoint: what is sent, what becomes of what comes back, and what ends a run. Over real HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from endpoints.script import Turn, scripted
+from endpoints.server import Answer, LoopbackServer, Request, Responder
+from endpoints.wire import answer_error, answer_json, api
+from llama3_acceptance.running.asking import ask, fingerprint
+from llama3_acceptance.running.records import Record
+from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, run_suite
+from llama3_acceptance.values import Case, Prompt, Suite
+from llama3_tools import MissingExtraError
+from runs import SUITE
+
+QUICK = Settings(concurrency=1, retries=0)
+HELLO = Turn(pieces=("Hello.",))
+CHAT = "/v1/chat/completions"
+
+
+@contextlib.contextmanager
+def serving(respond: Responder | Iterable[Turn | Answer]) -> Iterator[LoopbackServer]:
+    with LoopbackServer(respond if callable(respond) else api(["llama"], scripted(respond))) as server:
+        yield server
+
+
+def run(
+    server: LoopbackServer, settings: Settings = QUICK, *, suite: Suite = SUITE, api_key: str = "none"
+) -> list[Record]:
+    records: list[Record] = []
+    run_suite(suite, Endpoint(server.base_url, "llama", api_key), settings, records.append)
+    return records
+
+
+def chats(server: LoopbackServer) -> list[Request]:
+    return [request for request in server.requests if request.path == CHAT]
+
+
+def test_each_case_is_asked_and_its_response_kept_as_it_came() -> None:
+    with serving(itertools.repeat(HELLO)) as server:
+        records = run(server)
+    assert [(one.case, one.repeat, one.error) for one in records] == [(case.id, 0, None) for case in SUITE.cases]
+    assert records[0].response == {
+        "index": 0,
+        "message": {"role": "assistant", "content": "Hello."},
+        "finish_reason": "stop",
+    }
+    assert records[0].usage == {"prompt_tokens": 0, "completion_tokens": 1, "total_tokens": 1}
+    assert records[0].latency > 0
+
+
+def test_the_settings_are_sent() -> None:
+    settings = Settings(repeats=2, concurrency=1, temperature=0.5, seed=7, max_tokens=99, extra={"top_k": 1})
+    with serving(itertools.repeat(HELLO)) as server:
+        records = run(server, settings, suite=replace(SUITE, cases=SUITE.cases[:1]))
+    assert [one.repeat for one in records] == [0, 1]
+    sent = [{**request.body} for request in chats(server)]
+    for body in sent:
+        del body["messages"]
+    assert settings.sent() == {"temperature": 0.5, "seed": 7, "max_tokens": 99, "top_k": 1}
+    common = {"model": "llama", "temperature": 0.5, "max_tokens": 99, "top_k": 1}
+    assert sent == [{**common, "seed": 7}, {**common, "seed": 8}]
+
+
+def test_what_is_left_to_the_server_is_not_sent() -> None:
+    with serving(itertools.repeat(HELLO)) as server:
+        run(server, Settings(temperature=None, max_tokens=None))
+    assert {frozenset(request.body) for request in chats(server)} == {frozenset({"model", "messages"})}
+
+
+HISTORY = ({"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"})
+
+
+def asked(prompt: Prompt, *, tools: bool = True) -> dict[str, Any]:
+    case = Case("tea", "Make tea", history=HISTORY)
+    return ask(case, Suite("Tea", SUITE.tools if tools else (), (case,), prompt=prompt))
+
+
+def test_the_tools_stand_before_the_first_user_message() -> None:
+    first, *rest = asked(Prompt())["messages"]
+    assert first["content"].startswith("Given the following functions")
+    assert first["content"].endswith("\n\nHi")
+    assert rest == [HISTORY[1], {"role": "user", "content": "Make tea"}]
+    assert HISTORY[0]["content"] == "Hi"
+
+
+def test_the_tools_stand_in_the_system_message_where_the_suite_says_so() -> None:
+    first, *rest = asked(Prompt(system="Be brief.", tools_in="system"))["messages"]
+    assert first["content"].startswith("Be brief.\n\nGiven the following functions")
+    assert rest == [*HISTORY, {"role": "user", "content": "Make tea"}]
+    (alone, *_) = asked(Prompt(tools_in="system"))["messages"]
+    assert (alone["role"], alone["content"][:5]) == ("system", "Given")
+
+
+def test_the_tools_stand_before_the_text_of_a_message_in_blocks() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:,"}}
+    example = {"role": "user", "content": [image, {"type": "text", "text": "Look!"}]}
+    first, *_ = asked(Prompt(examples=(example,)))["messages"]
+    (before, text) = first["content"]
+    assert (before, text["type"]) == (image, "text")
+    assert text["text"].startswith("Given the following functions")
+    assert text["text"].endswith("\n\nLook!")
+
+
+@pytest.mark.parametrize("message", [{}, {"content": ""}, {"content": None}, {"content": 7}])
+def test_a_message_that_holds_no_text_is_left_with_the_tools(message: dict[str, Any]) -> None:
+    first, *_ = asked(Prompt(examples=({"role": "user", **message},)))["messages"]
+    assert first["content"].startswith("Given the following functions")
+    assert first["content"].endswith("}")
+
+
+def test_a_block_may_be_a_text_by_itself() -> None:
+    (text,) = asked(Prompt(examples=({"role": "user", "content": ["Look!"]},)))["messages"][0]["content"]
+    assert text.endswith("\n\nLook!")
+
+
+def test_the_examples_of_the_prompt_come_first() -> None:
+    examples = ({"role": "user", "content": "Tea!"}, {"role": "assistant", "content": "{}"})
+    first, *rest = asked(Prompt(examples=examples))["messages"]
+    assert first["content"].endswith("\n\nTea!")
+    assert rest == [examples[1], *HISTORY, {"role": "user", "content": "Make tea"}]
+
+
+def test_native_tools_go_to_the_server() -> None:
+    request = asked(Prompt(format="native", system="Be brief."))
+    assert [tool["function"]["name"] for tool in request["tools"]] == ["set_light", "tell_joke"]
+    assert [message["content"] for message in request["messages"]] == ["Be brief.", "Hi", "Yes?", "Make tea"]
+
+
+def test_without_tools_the_messages_are_the_suites() -> None:
+    assert asked(Prompt(), tools=False) == {"messages": [*HISTORY, {"role": "user", "content": "Make tea"}]}
+
+
+def test_the_fingerprint_changes_with_what_is_asked_and_with_nothing_else() -> None:
+    expected_otherwise = replace(SUITE, cases=tuple(replace(case, alternatives=((),)) for case in SUITE.cases))
+    assert fingerprint(SUITE) == fingerprint(expected_otherwise)
+    others = [
+        replace(SUITE, prompt=Prompt(format="function")),
+        replace(SUITE, tools=SUITE.tools[:1]),
+        replace(SUITE, cases=(*SUITE.cases[1:], replace(SUITE.cases[0], command="Lights!"))),
+    ]
+    assert len({fingerprint(SUITE), *map(fingerprint, others)}) == 4
+
+
+def test_the_fingerprint_is_that_of_a_recording_made_before() -> None:
+    case = Case("tea", "Make tea", history=({"role": "user", "content": date(2026, 1, 2)},))
+    assert fingerprint(Suite("Tea", (), (case,))) == "dc8234bce3aff268"
+
+
+def test_what_is_done_is_not_asked_again() -> None:
+    done = {(case.id, 0) for case in SUITE.cases if case.id != "joke"}
+    records: list[Record] = []
+    with serving([HELLO]) as server:
+        run_suite(SUITE, Endpoint(server.base_url, "llama"), QUICK, records.append, done=done)
+    assert [one.case for one in records] == ["joke"]
+
+
+def test_nothing_is_asked_where_all_is_done() -> None:
+    done = {(case.id, 0) for case in SUITE.cases}
+    run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail, done=done)
+
+
+def test_requests_are_under_way_at_once_but_no_more_than_allowed() -> None:
+    lock, together = threading.Lock(), threading.Barrier(2, timeout=20)
+    busy, most = 0, 0
+
+    def model(_: Request) -> Answer:
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        together.wait()
+        with lock:
+            busy -= 1
+        return answer_json({"choices": [{"message": {"content": "Hello."}}]})
+
+    with serving(api(["llama"], model)) as server:
+        records = run(server, Settings(concurrency=2, retries=0))
+    assert [one.error for one in records] == [None] * 4
+    assert most == 2
+
+
+ODD = [
+    (answer_error(500, "out of memory"), "HTTP 500: out of memory"),
+    (answer_error(400, "too long"), "HTTP 400: too long"),
+    (answer_error(500, "x" * 300), f"HTTP 500: {'x' * 300}"),
+    (answer_error(500, "x" * 301), f"HTTP 500: {'x' * 280}… (301 characters)"),
+    (Answer((b"out of order",), "text/plain", 500), "HTTP 500: out of order"),
+    (answer_json({"error": "overloaded"}), 'not with a chat completion: \'{"error": "overloaded"}\''),
+    (answer_json({"choices": []}), "not with a chat completion"),
+    (answer_json({"choices": [{"text": "Hello."}]}), "not with a chat completion"),
+    (answer_json([]), "not with a chat completion: '[]'"),
+    (Answer((b"<html>Hello.</html>",), "text/html"), "not with JSON: '<html>Hello.</html>'"),
+    (Answer((b'{"choices": [', b"9" * 5000, b"]}")), "not with JSON"),
+    (Answer((b"",)), "not with JSON: ''"),
+    (Answer((b'{"choices": ',), complete=False), "the connection broke: peer closed connection"),
+]
+
+
+@pytest.mark.parametrize(("answer", "error"), ODD)
+def test_a_case_that_goes_wrong_is_a_record_and_the_run_goes_on(answer: Answer, error: str) -> None:
+    started = time.monotonic()
+    with serving([HELLO, answer, HELLO]) as server:
+        records = run(server, replace(QUICK, repeats=3), suite=replace(SUITE, cases=SUITE.cases[:1]))
+    assert [(one.case, one.repeat, one.error is None) for one in records] == [
+        ("kitchen", 0, True),
+        ("kitchen", 1, False),
+        ("kitchen", 2, True),
+    ]
+    assert error in (records[1].error or "")
+    assert records[1].response is None
+    for one in records:
+        assert 0 < one.latency < time.monotonic() - started
+        assert (type(one.latency), round(one.latency, 3)) == (float, one.latency)
+
+
+def test_a_response_that_takes_too_long_is_an_error_of_its_case() -> None:
+    ready = threading.Event()
+
+    def model(request: Request) -> Answer:
+        if "kitchen" in str(request.body["messages"]):
+            ready.wait(20)
+        return answer_json({"choices": [{"message": {"content": "Hello."}}]})
+
+    with serving(api(["llama"], model)) as server:
+        first, *rest = run(server, Settings(concurrency=1, retries=0, timeout=2))
+        ready.set()
+    assert first.error == "no response within 2 s"
+    assert [one.error for one in rest] == [None] * 3
+
+
+def test_a_response_that_never_ends_is_one_that_takes_too_long() -> None:
+    """Each byte of it comes in time."""
+    endless = Answer((b" ",) * 200, pause=0.1)
+    with serving([HELLO, endless]) as server:
+        settings = Settings(concurrency=1, retries=0, timeout=1, repeats=2)
+        _, record = run(server, settings, suite=replace(SUITE, cases=SUITE.cases[:1]))
+    assert (record.case, record.repeat, record.error) == ("kitchen", 1, "no response within 1 s")
+
+
+def test_a_failure_that_may_pass_is_asked_again() -> None:
+    with serving([answer_error(503, "loading"), HELLO, HELLO, HELLO, HELLO]) as server:
+        records = run(server, Settings(concurrency=1, retries=1))
+    assert [one.error for one in records] == [None] * 4
+
+
+def refusing(status: int) -> Responder:
+    return lambda _: answer_error(status, "no such key")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_where_nothing_answers_nothing_is_asked(scheme: str) -> None:
+    with serving([]) as server:
+        url = server.base_url.replace("http", scheme)
+    why = r"\((?!Connection error)\S+ .+\)"  # what the system says, in words of its own
+    with pytest.raises(EndpointError, match=rf"nothing answers at {url} {why}: is the server running there\?"):
+        run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "http://", "http://a\nb/v1", "http://a:b/v1", "ftp://a/v1"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(EndpointError, match=re.escape(f"{url!r} is no address: ")):
+        run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
+
+
+@pytest.mark.parametrize("key", ["secret\n", "sec\nret", "sécret"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
+    message = "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
+    with pytest.raises(EndpointError, match=f"^{message}$") as caught:
+        run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama", key), QUICK, pytest.fail)
+    assert key not in str(caught.value)
+
+
+def test_without_a_key_a_server_is_sent_one_all_the_same() -> None:
+    with serving(itertools.repeat(HELLO)) as server:
+        run(server, api_key="")
+    assert {request.api_key for request in server.requests} == {"none"}
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_ends_the_run(status: int) -> None:
+    with serving(refusing(status)) as server, pytest.raises(EndpointError) as caught:
+        run(server, api_key="secret")
+    assert str(caught.value) == f"{server_url(caught)} refuses the key (HTTP {status}): no such key"
+    assert "secret" not in repr(Endpoint("http://x/v1", "llama", "secret"))
+
+
+def server_url(caught: pytest.ExceptionInfo[EndpointError]) -> str:
+    return str(caught.value).split()[0]
+
+
+def test_a_key_that_only_completions_refuse_ends_the_run() -> None:
+    with serving([answer_error(401, "no such key")]) as server, pytest.raises(EndpointError, match="refuses the key"):
+        run(server)
+    assert len(chats(server)) == 1
+
+
+def test_a_model_that_is_not_served_ends_the_run_with_those_that_are() -> None:
+    with (
+        serving(api(["llama3.1", "llama3.2"], refusing(500))) as server,
+        pytest.raises(EndpointError, match=r"does not serve 'llama', but llama3\.1, llama3\.2"),
+    ):
+        run(server)
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [("", "/v1"), ("/", "/v1"), ("/v1/chat/completions", "/v1"), ("/chat/completions", "/v1"), ("/X/", "/X/v1")],
+)
+def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str, meant: str) -> None:
+    with serving([]) as server:
+        host = server.base_url.removesuffix("/v1")
+        endpoint = Endpoint(host + path, "llama")
+        with pytest.raises(EndpointError, match=rf"answers with HTTP 404: .*; is it {host}{meant}\?$"):
+            run_suite(SUITE, endpoint, QUICK, pytest.fail)
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_an_address_that_is_right_is_told_as_it_is(end: str) -> None:
+    with serving(api(["llama"], refusing(404))) as server:
+        url = server.base_url + end
+        with pytest.raises(EndpointError) as caught:
+            run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
+    assert str(caught.value) == f"{url} answers with HTTP 404: no such key"
+
+
+def test_a_server_that_goes_away_ends_the_run_and_what_came_in_was_handed_out() -> None:
+    records: list[Record] = []
+    server = LoopbackServer(api(["llama"], scripted(itertools.repeat(HELLO))))
+
+    def take(record: Record) -> None:
+        records.append(record)
+        stopper = threading.Thread(target=server.__exit__, args=(None, None, None))
+        stopper.start()
+        stopper.join()
+
+    with server, pytest.raises(EndpointError, match="nothing answers at"):
+        run_suite(SUITE, Endpoint(server.base_url, "llama"), QUICK, take)
+    assert [one.case for one in records] == ["kitchen"]
+
+
+def test_an_error_of_the_taker_ends_the_run() -> None:
+    def take(_: Record) -> None:
+        raise OSError("disk full")
+
+    with serving(itertools.repeat(HELLO)) as server, pytest.raises(OSError, match="disk full"):
+        run_suite(SUITE, Endpoint(server.base_url, "llama"), Settings(concurrency=3, retries=0), take)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Python as it starts at a terminal: behind a shell's `&` it would ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_ends_the_run_at_once_with_requests_under_way() -> None:
+    ready = threading.Event()
+
+    def model(request: Request) -> Answer:
+        if "kitchen" not in str(request.body["messages"]):
+            ready.wait(20)
+        return answer_json({"choices": [{"message": {"content": "Hello."}}]})
+
+    def take(_: Record) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    started = time.monotonic()
+    with serving(api(["llama"], model)) as server:
+        with pytest.raises(KeyboardInterrupt):
+            run_suite(SUITE, Endpoint(server.base_url, "llama"), Settings(concurrency=4, retries=0), take)
+        waited = time.monotonic() - started
+        ready.set()
+    assert waited < 15
+
+
+def test_without_its_client_the_runner_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(
+        MissingExtraError,
+        match=r"^asking an endpoint needs the openai client: pip install 'llama3-tools\[acceptance\]'$",
+    ):
+        run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail)
