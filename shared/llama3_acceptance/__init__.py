@@ -1,4 +1,4 @@
-"""Tells whether a model calls your tools well enough: suites of commands, and the judgement of each response.
+"""Measures how well a model calls your tools: suites of commands, and the judgement of each response.
 
 The page `docs/acceptance.md` begins with a suite. Reading one needs the extra `acceptance`; judging needs nothing.
 """

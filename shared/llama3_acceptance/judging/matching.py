@@ -114,7 +114,7 @@ def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -
 def _in_calls_of_one_tool(
     rows: list[int], columns: list[int], table: Sequence[Sequence[list[Difference]]]
 ) -> Iterator[Difference]:
-    """Take the calls of the right tool out of what has no pair, the most alike first, and give what differs in them."""
+    """Pair the calls of the right tool that are left, the most alike first, and yield what differs in them."""
     same_tool = sorted(
         (len(table[row][column]), row, column)
         for row in rows

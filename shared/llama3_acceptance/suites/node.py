@@ -130,7 +130,7 @@ class Members:
     """What is wrong so far."""
 
     def read(self, key: str, read: Callable[[Node], _Read], default: _Default) -> _Read | _Default:
-        """Read one of the values; give the default where it is not there, or cannot be read."""
+        """Read one of the values, or return the default if it is not there, or cannot be read."""
         try:
             return read(self.nodes[key]) if key in self.nodes else default
         except SuiteError as error:
