@@ -15,6 +15,7 @@ _BRACKET = re.compile(r"[\[{]")
 _AROUND = re.compile(r"(?:[\s`]|<[^<>\n]{1,200}>|json)*")
 _LOOK = 300
 """How far around a piece its line is looked at, in characters, so that the work is linear in the text."""
+_BEFORE_INDEX = re.compile(r"[\w)\]]")
 _EMPTY = re.compile(r"[\[{]\s*[\]}]?\s*")
 
 
@@ -54,14 +55,16 @@ def json_pieces(text: str) -> Iterator[Piece]:
 def json_in(text: str) -> Iterator[str]:
     """Yield the JSON in a text that was written as such: objects with keys, and what is more than a mark in prose.
 
-    An array of numbers and words may be a footnote or an index, and `[ ]` or `{}` a mark. So an array without an object
-    in it, and what is empty, count only if nothing else stands in their lines.
+    An array of numbers may be a footnote, what stands directly after a word an index, and `[ ]` or `{}` a mark. These
+    count only if nothing else stands in their lines.
 
-    >>> list(json_in('See [1], and arr[0] = {}: {"a": 1}')), list(json_in("[1, 2]"))
-    (['{"a": 1}'], ['[1, 2]'])
+    >>> list(json_in('See [1], and arr["a"] = {}: {"a": ["b"]}, ["c"]')), list(json_in("[1, 2]"))
+    (['{"a": ["b"]}', '["c"]'], ['[1, 2]'])
     """
     for piece in json_pieces(text):
-        is_more = "{" in piece.text and not _EMPTY.fullmatch(piece.text)
+        is_index = piece.start > 0 and _BEFORE_INDEX.match(text[piece.start - 1])
+        is_array = '"' in piece.text and not is_index
+        is_more = ("{" in piece.text or is_array) and not _EMPTY.fullmatch(piece.text)
         if is_more or _stands_alone(text, piece):
             yield piece.text
 
