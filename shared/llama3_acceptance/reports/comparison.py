@@ -109,7 +109,8 @@ def read_report(path: Path) -> dict[str, Any]:
     if not isinstance(report, dict) or version is None:
         raise RecordsError(f"{path}: no report of a run: make one with `llama3-tools accept … --json FILE`")
     if version != REPORT_VERSION:
-        raise RecordsError(f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}")
+        told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
+        raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")
     try:
         _verdicts(report, "parsed"), _verdicts(report, "coerced")
         differences(report, report)
