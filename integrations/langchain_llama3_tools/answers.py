@@ -40,7 +40,7 @@ def read_answer(
     Returns:
         The message, and what the chat layer says of it.
     """
-    stream = request.stream()
+    stream = request.stream(follows=False)
     deltas = stream.feed(of_answer(message))
     deltas += stream.end(finish_reason_in(message.response_metadata, told))
     reply, v1 = stream.reply, v1 or _has_v1_blocks(message)
@@ -129,6 +129,7 @@ class AnswerStream:
         """
         self.has_begun = False
         """Whether anything has arrived."""
+        self._is_silent = True
         self._written: list[str] = []
         self._stream = request.stream()
         self._is_v1 = v1
@@ -174,6 +175,7 @@ class AnswerStream:
         fields = _fields(given)
         is_as_it_was = deltas == [{"content": given.content}] and not (self._is_list or fields)
         if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
+            self._is_silent = False
             yield given
         else:
             yield from self._chunks(deltas, fields)
@@ -187,20 +189,14 @@ class AnswerStream:
         """Take the news that the answer broke off, and return what was held back, as text."""
         yield from self._chunks(self._stream.abort(), {})
 
-    def last(self, *, is_retried: bool = False) -> Iterator[ChatGenerationChunk]:
-        """Return the chunk with all that is known at the end, if there is something.
-
-        Args:
-            is_retried: whether the message has an earlier answer, whose calls the model is not to be told of again.
-        """
+    def last(self) -> Iterator[ChatGenerationChunk]:
+        """Return the chunk with all that is known at the end, if there is something."""
         told = self._told[0] + self._told[1:] if self._told else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, told.generation_info
         metadata = _with_report(told.message.response_metadata, reply)
-        if is_retried:
-            metadata.setdefault(REFUSED, [])
         if self._is_v1 and metadata:
             metadata["output_version"] = "v1"
-        if metadata or info:
+        if metadata or info or self._is_silent:  # LangChain takes no stream without a chunk
             chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
             yield ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
@@ -274,6 +270,7 @@ class AnswerStream:
         return [] if self._is_list else ""
 
     def _chunk(self, said: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
+        self._is_silent = False
         told = dict(fields or {})
         kwargs = {**told.pop("additional_kwargs", {}), **said.pop("additional_kwargs", {})}
         if self._is_v1:
@@ -302,7 +299,8 @@ def _content(message: BaseMessage, reply: Reply, deltas: Iterable[Mapping[str, A
     text = "".join(part if isinstance(part, str) else part.get("text") or "" for part in parts)
     if isinstance(message.content, str) and not v1:
         return text
-    is_same = not reply.tool_calls and text == str(message.text) and (v1 or reply.reasoning is None)
+    has_thoughts = reply.reasoning is not None and not (v1 and REASONING not in message.additional_kwargs)
+    is_same = not reply.tool_calls and text == str(message.text) and not has_thoughts
     if isinstance(message.content, list) and is_same:
         return without_calls(message.content)
     calls = {call.id: call for call in reply.tool_calls}

@@ -165,11 +165,18 @@ def _with_calls(message: BaseMessage, calls: list[dict[str, Any]]) -> dict[str, 
 def _sent_calls(message: BaseMessage) -> list[dict[str, Any]]:
     """Return the calls that the server found, or pieces of them, as it has sent them: LangChain completes some."""
     sent: Any = message.additional_kwargs.get("tool_calls")
-    if _are_pieces(sent):
+    are_pieces = bool(sent) and _are_pieces(sent)
+    if not isinstance(message, AIMessageChunk):
+        listed = _listed_calls(message)
+        return list(sent) if are_pieces and _is_summed(sent, listed) else listed
+    if are_pieces:
         return list(sent)
-    if isinstance(message, AIMessageChunk):
-        return [_call(piece["name"], piece["args"], piece["id"], piece["index"]) for piece in message.tool_call_chunks]
-    return _listed_calls(message)
+    return [_call(piece["name"], piece["args"], piece["id"], piece["index"]) for piece in message.tool_call_chunks]
+
+
+def _is_summed(sent: list[Mapping[str, Any]], listed: list[dict[str, Any]]) -> bool:
+    """Return whether calls are those of a stream, whose sum may have lost their arguments, and none is gone."""
+    return all("index" in one for one in sent) and [one.get("id") for one in sent] == [one["id"] for one in listed]
 
 
 def _listed_calls(message: BaseMessage) -> list[dict[str, Any]]:

@@ -125,7 +125,7 @@ class Llama3ToolModel(BaseChatModel):
                 name, or `tool_choice` is none of them.
         """
         converted = to_openai_tools(tools, allow_repeats=True)
-        kept_chat(converted, self.options).prompt(tool_choice)  # which checks the choice
+        kept_chat(converted, self.options, to_openai_tools).prompt(tool_choice)  # which checks the choice
         kwargs.pop("strict", None)
         model = self.model_copy()
         model._classes = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
@@ -162,9 +162,9 @@ class Llama3ToolModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         del run_manager
-        turn = _Turn(self, messages, kwargs)
-        if self.llm._should_stream(async_api=False, **turn.kwargs):  # as one with `streaming=True` does in `invoke`
+        if self.llm._should_stream(async_api=False, **kwargs):  # as one with `streaming=True` does in `invoke`
             return _summed(self._stream(messages, stop, **kwargs))
+        turn = _Turn(self, messages, kwargs)
         while turn.asks():
             with explained(self.llm, self.options.tool_role):
                 result = self.llm._generate(turn.messages, stop, **turn.kwargs)
@@ -179,9 +179,9 @@ class Llama3ToolModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         del run_manager
-        turn = _Turn(self, messages, kwargs)
-        if self.llm._should_stream(async_api=True, **turn.kwargs):
+        if self.llm._should_stream(async_api=True, **kwargs):
             return _summed(iter([chunk async for chunk in self._astream(messages, stop, **kwargs)]))
+        turn = _Turn(self, messages, kwargs)
         while turn.asks():
             with explained(self.llm, self.options.tool_role):
                 result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
@@ -209,6 +209,7 @@ class Llama3ToolModel(BaseChatModel):
                         yield from _generated(answer.feed(*_whole(result)))
             except Exception:
                 yield from _generated(answer.abort())
+                yield from answer.last()
                 raise
             yield from turn.end(answer)
 
@@ -235,7 +236,7 @@ class Llama3ToolModel(BaseChatModel):
                         for read in _generated(answer.feed(*_whole(result))):
                             yield read
             except Exception:
-                for read in _generated(answer.abort()):
+                for read in (*_generated(answer.abort()), *answer.last()):
                     yield read
                 raise
             for read in turn.end(answer):
@@ -309,12 +310,12 @@ class _Turn:
         Raises:
             ValueError: nothing has arrived.
         """
-        if not answer.has_begun:
+        if not answer.has_begun and not self.request.retried:
             raise ValueError(NO_RESPONSE)
         yield from _generated(answer.end())
         self._next = self.request.retry(answer.reply)
         if self._next is None:
-            yield from answer.last(is_retried=self.request.retried > 0)
+            yield from answer.last()
 
     def _of_tools(self) -> dict[str, Any]:
         """Return what the model inside is asked with if it gets the tools in its request."""

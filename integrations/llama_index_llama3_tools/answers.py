@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
@@ -12,7 +12,7 @@ from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import Reply, Report, Request, finish_reason_in
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE
-from llama_index_llama3_tools.messages import answer_message, calls_of
+from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
 __all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
 
@@ -59,7 +59,7 @@ class Answer:
             request: what was asked.
             after: the answer that this one follows in a stream, as the model was asked again.
         """
-        self._stream = request.stream()
+        self._stream = request.stream(follows=after is not None)
         self._request = request
         self._text_before: str = after.text if after else ""
         self.text: str = self._text_before
@@ -72,8 +72,8 @@ class Answer:
         """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
         self._last: ChatResponse | None = None
         self._message: ChatMessage | None = None
-        self._of_server: ChatMessage | None = None
-        """The last message with calls that the server found."""
+        self._server_calls: list[Any] = []
+        """The calls that the server found."""
         self.has_server_reasoning = False
         """Whether the server has split reasoning off itself."""
         self._finish_reason: str | None = None
@@ -90,7 +90,7 @@ class Answer:
     @property
     def has_server_calls(self) -> bool:
         """Whether the server has found calls itself."""
-        return self._of_server is not None
+        return bool(self._server_calls)
 
     @property
     def output(self) -> str:
@@ -110,9 +110,11 @@ class Answer:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         given = as_chat_response(response)
-        self._take([*self._read(given), *self._end(self._stream.end)])
+        # The last response of a stream has a delta, and is the whole answer all the same.
+        content = given if given.message.content is None else given.model_copy(update={"delta": None})
+        self._take([*self._read(content), *self._end(self._stream.end)])
         text = str(self.reply.content or "")
-        is_plain = self.reply.report == _NOTHING and not self.reasoning and not self._request.retried
+        is_plain = self.reply.report == _NOTHING and not self.reasoning
         if is_plain and text == (given.message.content or ""):
             return given
         self.text = text
@@ -141,8 +143,8 @@ class Answer:
         kinds = {block.block_type for block in chat.message.blocks}
         if not self.has_server_reasoning and (_THINKING in chat.additional_kwargs or "thinking" in kinds):
             self._hear_thought(chat)
-        if "tool_call" in kinds or chat.message.additional_kwargs.get("tool_calls"):
-            self._of_server = chat.message
+        if "tool_call" in kinds or not CALL_KWARGS.isdisjoint(chat.message.additional_kwargs):
+            self._add_server_calls(calls_of(chat.message))
         new = self._new.of(chat)
         return self._stream.feed({"content": new}) if new else []
 
@@ -154,11 +156,18 @@ class Answer:
             self.has_server_reasoning = True
             self._stream.feed({"reasoning_content": thought})
 
+    def _add_server_calls(self, calls: list[Any]) -> None:
+        """Note the calls of a message. Most LLMs repeat those that came before; some send each call once."""
+        before = self._server_calls
+        ids, others = ({call.get("id") for call in given if isinstance(call, Mapping)} for given in (calls, before))
+        self._server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
+
     def _end(self, end: Callable[[str | None], list[Delta]]) -> list[Delta]:
-        """End the answer, with the calls that the server found: the messages of a stream repeat what they have."""
-        if self._of_server is not None:
-            calls = [{**call, "index": index} for index, call in enumerate(calls_of(self._of_server))]
-            self._stream.feed({"tool_calls": calls})
+        """End the answer, with the calls that the server found."""
+        if self._server_calls:
+            calls = enumerate(self._server_calls)
+            numbered = [{**call, "index": index} if isinstance(call, Mapping) else call for index, call in calls]
+            self._stream.feed({"tool_calls": numbered})
         return end(self._finish_reason)
 
     def _ending(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
@@ -199,7 +208,7 @@ class Answer:
         told: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
         if self._stream.is_over:
             # Of what the first answer has, which stands in the text, the model has been told.
-            told |= {**({"refused_tool_calls": []} if self._request.retried else {}), **self.reply.report.to_dict()}
+            told |= self.reply.report.to_dict()
         self._message = answer_message(response.message, self.text, self.reasoning, self._calls, told)
         changes: dict[str, Any] = {"delta": fresh.text, "message": self._message}
         if fresh.thought or fresh.progress:

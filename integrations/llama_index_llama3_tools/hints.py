@@ -28,10 +28,6 @@ _HINTS = (
         "unexpected keyword argument 'tools'",
         f"the LLM completes text and takes no tools: OpenAILike(…, is_chat_model=True), or {_IN_THE_PROMPT}",
     ),
-    (
-        "roles must alternate",
-        'the server wants user and assistant in turns: Llama3ToolLLM(llm, tool_role="user")',
-    ),
 )
 """A part of an error's text, and what to do."""
 _NOT_COMPLETIONS = (

@@ -11,8 +11,19 @@ from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
 from llama3_tools.errors import a_type
 
-__all__ = ["answer_message", "calls_of", "checked_messages", "conversation", "has_calls", "to_dicts", "to_messages"]
+__all__ = [
+    "CALL_KWARGS",
+    "answer_message",
+    "calls_of",
+    "checked_messages",
+    "conversation",
+    "has_calls",
+    "to_dicts",
+    "to_messages",
+]
 
+CALL_KWARGS = frozenset({"tool_calls", "function_call"})
+"""Where integrations put calls that are in no blocks."""
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
 """The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
@@ -87,15 +98,17 @@ def _is_apart(block: ContentBlock) -> bool:
 def has_calls(message: ChatMessage) -> bool:
     """Return whether a message has calls."""
     in_blocks = any(isinstance(block, ToolCallBlock) for block in message.blocks)
-    return in_blocks or bool(message.additional_kwargs.get("tool_calls"))
+    return in_blocks or any(message.additional_kwargs.get(key) for key in CALL_KWARGS)
 
 
 def calls_of(message: ChatMessage) -> list[dict[str, Any]]:
     """Return the calls of a message in OpenAI's form: its blocks, or (other integrations) its additional arguments."""
     blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
     if not blocks:
-        given = message.additional_kwargs.get("tool_calls")
-        return [_call(call) for call in given] if isinstance(given, (list, tuple)) else []
+        given, function = (message.additional_kwargs.get(key) for key in ("tool_calls", "function_call"))
+        if isinstance(given, (list, tuple)) and given:
+            return [_call(call) for call in given]
+        return [{"function": _call(function)}] if function else []
     return [
         # No arguments are `{}` here also if they have not come yet.
         {"id": block.tool_call_id, "function": {"name": block.tool_name, "arguments": block.tool_kwargs or ""}}
@@ -156,7 +169,7 @@ def answer_message(
         elif not isinstance(block, ToolCallBlock):
             kept.append(block)
     place = len(kept) if place is None else place
-    kwargs = {key: value for key, value in like.additional_kwargs.items() if key != "tool_calls"}
+    kwargs = {key: value for key, value in like.additional_kwargs.items() if key not in CALL_KWARGS}
     # A copy, as the constructor would make blocks of images in the additional arguments a second time.
     return like.model_copy(
         update={

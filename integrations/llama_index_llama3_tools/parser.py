@@ -105,7 +105,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         if strict:  # whose object may be long: each call is looked at before
             read = replace(read, limits=read.limits._replace(max_call_length=sys.maxsize))
         declared = None if tools is None else tool_dicts(tools)
-        self.chat = ToolChat(declared, ChatOptions(read=read, repeated_calls=repeated_calls, max_retries=0))
+        self.chat = ToolChat(
+            declared, ChatOptions(read=read, repeated_calls=repeated_calls, prompt_format=None, max_retries=0)
+        )
         """What reads the outputs; its `tools` and `options` say how."""
         self._declares = declared is not None
         self._request = self.chat.request([])

@@ -6,17 +6,24 @@ from collections.abc import Mapping
 
 __all__ = ["finish_reason_in", "is_complete", "openai_finish_reason"]
 
-_LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "content_filter"})
+_LIMITS = frozenset(
+    {
+        *("length", "max_tokens", "max_output_tokens", "content_filter"),
+        *("model_length", "model_context_window_exceeded"),  # Mistral's and Anthropic's
+    }
+)
 _IN_OPENAI = {
     "max_tokens": "length",
     "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
     "eos": "stop",
     "end_turn": "stop",
     "stop_sequence": "stop",
 }
 """The words of others: Anthropic, OpenAI's Responses API, Text Generation Inference."""
 _CALLED = {"tool_calls", "tool_use", "function_call"}
-_KEYS = ("finish_reason", "done_reason", "stop_reason")
+_KEYS = ("finish_reason", "done_reason", "stop_reason", "stopReason")
 
 
 def is_complete(finish_reason: object) -> bool:
@@ -28,7 +35,7 @@ def is_complete(finish_reason: object) -> bool:
     Args:
         finish_reason: the server's own word; `None` if it has none.
     """
-    return not isinstance(finish_reason, str) or finish_reason not in _LIMITS
+    return not isinstance(finish_reason, str) or finish_reason.lower() not in _LIMITS
 
 
 def openai_finish_reason(finish_reason: str | None, *, has_calls: bool) -> str:
@@ -43,13 +50,12 @@ def openai_finish_reason(finish_reason: str | None, *, has_calls: bool) -> str:
         finish_reason: the server's own word; `None` if it has none.
         has_calls: whether the answer has calls that run.
     """
-    if finish_reason and not is_complete(finish_reason):
-        return _IN_OPENAI.get(finish_reason, finish_reason)
+    reason = (finish_reason or "").lower()
+    if not is_complete(reason):
+        return _IN_OPENAI.get(reason, reason)
     if has_calls:
         return "tool_calls"
-    if not finish_reason or finish_reason in _CALLED:
-        return "stop"
-    return _IN_OPENAI.get(finish_reason, finish_reason)
+    return "stop" if not finish_reason or reason in _CALLED else _IN_OPENAI.get(reason, finish_reason)
 
 
 def finish_reason_in(*places: object) -> str | None:

@@ -25,8 +25,8 @@ __all__ = ["HistoryOptions", "flatten_history"]
 
 _RESULT_ROLES = {"tool", "function", "ipython"}
 _OF_RESULTS = {"role", "content", "tool_call_id", "is_error"}
-_NOT_SENT = {*REPORTED, "tool_call_id"}  # which LlamaIndex leaves on an answer that a tool gave directly
-_ROLES = {"developer": "system"}
+_NOT_SENT = {*REPORTED, "tool_call_id"}  # which frameworks leave on an answer that a tool gave
+_ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "ai": "assistant", "human": "user"}
 """Roles that servers of Llama 3 do not know, and those that mean the same."""
 
 
@@ -128,11 +128,12 @@ class _History:
             return
         self.end_results()
         self._complaints = str
+        role = _ROLES.get(str(role), role)
         if role == "assistant":
             self._add_assistant(parts)
             return
         content = _with_text(parts.content, "") if parts.results or not parts.has_content else message["content"]
-        self.written.append({**parts.rest, "role": _ROLES.get(str(role), role), "content": content})
+        self.written.append({**parts.rest, "role": role, "content": content})
 
     def end_results(self) -> None:
         """Write the results of one turn, in the order of its calls; those of no known call come last."""
@@ -163,14 +164,16 @@ class _History:
         text = render_tool_calls(_rendered(written), prompt_format=self._options.prompt_format) if calls else ""
         content = _with_text(parts.content, text)
         rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
-        self.written.append({**rest, "content": content})
+        self.written.append({**rest, "role": "assistant", "content": content})
 
     def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:
         refused = parts.rest.get(REFUSED)
         if isinstance(refused, list):
             listed = [call for call in refused if isinstance(call, Mapping) and isinstance(call.get("told"), str)]
             self._refused |= {str(call.get("id")) for call in listed}
-            return partial(render_complaints, [(call.get("name") or None, call["told"]) for call in listed])
+            shown = self._options.shown_name
+            named = [(shown(str(call.get("name") or "")) or None, call["told"]) for call in listed]
+            return partial(render_complaints, named)
         text = "".join(text for text in parts.content if isinstance(text, str))
         return partial(self._options.complaints, text, {call.name for call in parts.calls})
 

@@ -29,6 +29,8 @@ _REASONING = ("reasoning_content", "reasoning", "thinking")
 
 _THOUGHTS = {"thinking", "redacted_thinking", "reasoning"}
 _CALLS = {"tool_use", "input_json_delta"}
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
+"""Where servers and clients put the arguments: OpenAI; Llama's own form; LangChain; Anthropic."""
 _READ = {"content", "tool_calls", "function_call", *_REASONING}
 
 
@@ -176,7 +178,7 @@ def _of_openai(message: Message) -> Iterator[CallPiece]:
         raise TypeError(f"tool_calls is a list of dicts, not {a_type(calls)}: of a client's object, pass model_dump()")
     for call in calls or ():
         require_dict(call, "a call in tool_calls is a dict in OpenAI's form")
-        yield _of_function(call, call.get("function"))
+        yield _of_function(call, call.get("function", call))
     if not calls and function is not None:
         yield _of_function({"index": 0}, function)
 
@@ -190,7 +192,7 @@ def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: 
 
 
 def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    arguments = function.get("arguments")
+    arguments = next((function[key] for key in _ARGUMENTS if function.get(key) is not None), None)
     if arguments is None or isinstance(arguments, (str, Mapping)):
         return "" if arguments is None else arguments
     return write_json(arguments, default=str)  # which is no object, and so refused

@@ -65,9 +65,12 @@ class Report:
     """Calls that repeat the one before them, and do not run again."""
     surplus: tuple[ToolCall, ...] = ()
     """Calls after the first one, with `parallel_tool_calls=False`. They do not run."""
+    is_of_retry: bool = False
+    """Whether the model had been asked again. A message that holds its earlier answers, too, has calls in its text of
+    which the model has been told."""
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the report as values of JSON, without what is empty.
+        """Return the report as values of JSON, without what is empty, but for `refused_tool_calls` after a retry.
 
         `coerced_arguments` has an entry for each call in which something was changed, deviates, was repaired or does
         not fit; `refused_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the others. A message may
@@ -80,7 +83,8 @@ class Report:
             [call.to_openai() for call in self.repeated],
             [call.to_openai() for call in self.surplus],
         )
-        return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries}
+        kept = {REFUSED} if self.is_of_retry else set()
+        return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries or key in kept}
 
 
 @dataclass(frozen=True, slots=True)

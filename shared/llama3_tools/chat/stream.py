@@ -32,10 +32,12 @@ from llama3_tools.values import (
     ToolCall,
 )
 
-__all__ = ["AnswerReaders", "ChatStream", "Delta"]
+__all__ = ["AnswerReaders", "ChatStream", "Delta", "Earlier"]
 
 _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
+
+_BLANK_LINE = "\n\n"
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -74,6 +76,23 @@ class AnswerReaders:
         return [one for one in extraction.attempts if names is None or one.name is None or one.name in names]
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier answers of a turn had, in which the model was asked again."""
+
+    is_retried: bool = False
+    """Whether there was one."""
+    has_text: bool = False
+    """Whether one had text."""
+    has_thoughts: bool = False
+    """Whether one had thoughts."""
+
+    def with_reply(self, reply: Reply) -> Earlier:
+        """Return the same with one more answer."""
+        has_text, has_thoughts = self.has_text or bool(reply.content), self.has_thoughts or bool(reply.reasoning)
+        return Earlier(is_retried=True, has_text=has_text, has_thoughts=has_thoughts)
+
+
 class ChatStream:
     """Reads one answer. It is fed deltas in OpenAI's form, and returns deltas in which text and calls are apart.
 
@@ -95,22 +114,23 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(self, readers: AnswerReaders, order: CallOrder, separator: str = "") -> None:
+    def __init__(self, readers: AnswerReaders, order: CallOrder, earlier: Earlier) -> None:
         """Begin an answer.
 
         Args:
             readers: what reads it.
             order: decides which calls run.
-            separator: goes out before the first text, as another answer stands before that. It is none of the reply's.
+            earlier: what earlier answers of the turn had. What goes out stands a blank line apart from it.
         """
-        self._separator = separator
+        self._earlier = earlier
+        self._separator = _BLANK_LINE if earlier.has_text else ""
         self._readers = readers
         self._order = order
         self._text: ExtractionStream | None = None
         self._written = _Written()
         self._server = ServerCalls()
         self._content = _Content()
-        self._thoughts = _Thoughts()
+        self._thoughts = _Thoughts(follow=earlier.has_thoughts)
         self._looked_for = 0
         """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
@@ -180,8 +200,9 @@ class ChatStream:
             if isinstance(read, ToolCall):
                 deltas += self._called(self._order.take_from_server(read))
             else:
-                refused.append(read)
                 deltas += self._as_text(read.text)
+                if read.reason != RejectionReason.UNKNOWN_TOOL:  # of which nobody is told, as in text
+                    refused.append(read)
         refused += [self._misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
         self._finish(refused, reason)
@@ -282,7 +303,8 @@ class ChatStream:
     def _finish(self, refused: list[RefusedCall], finish_reason: str | None) -> None:
         order = self._order
         called = tuple(order.called)
-        report = Report(called, tuple(refused), tuple(order.repeated), tuple(order.surplus))
+        repeated, surplus = tuple(order.repeated), tuple(order.surplus)
+        report = Report(called, tuple(refused), repeated, surplus, is_of_retry=self._earlier.is_retried)
         content = self._content.whole(self._begun().extraction.content, has_calls=bool(called or order.waiting))
         self._reply = Reply(content, called, self._thoughts.joined() or None, finish_reason, report)
 
@@ -363,16 +385,18 @@ class _Content:
 class _Thoughts:
     """What the model thought: what the server sends as such, and what is split off the text, a blank line apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, follow: bool) -> None:
         self._pieces: list[str] = []
         self._is_server = True
+        self._separator = _BLANK_LINE if follow else ""
 
     def add(self, text: str, *, is_server: bool) -> Delta:
         if self._pieces and self._is_server is not is_server:
-            text = f"\n\n{text.lstrip()}"
+            text = f"{_BLANK_LINE}{text.lstrip()}"
         self._is_server = is_server
         self._pieces.append(text)
-        return {"reasoning_content": text}
+        separator, self._separator = self._separator, ""
+        return {"reasoning_content": separator + text}
 
     def joined(self) -> str:
         return "".join(self._pieces)

@@ -15,7 +15,7 @@ from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
-from llama3_tools.chat.stream import AnswerReaders, ChatStream
+from llama3_tools.chat.stream import AnswerReaders, ChatStream, Earlier
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
@@ -246,12 +246,15 @@ class ToolChat:
             if self._names.own(one.name or "") not in called
         )
 
-    def _stream(self, choice: Choice, separator: str, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
+    def _stream(self, choice: Choice, earlier: Earlier, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
         def misfits(call: ToolCall) -> list[str]:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, separator)
+        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, earlier)
+
+
+_NO_EARLIER = Earlier()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +271,8 @@ class Request:
     """How often the model has been asked again in this turn."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
-    follows_text: bool = False
-    """Whether the model is asked again, after an answer with text."""
+    earlier: Earlier = _NO_EARLIER
+    """What earlier answers of this turn had."""
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -296,15 +299,21 @@ class Request:
         Raises:
             TypeError: the message, or a call in it, is no dict.
         """
-        stream = self.stream()
+        stream = self.stream(follows=False)
         stream.feed(message)
         stream.end(finish_reason)
         return stream.reply
 
-    def stream(self) -> ChatStream:
-        """Begin to read an answer that arrives in deltas. A blank line goes out before it if it follows another one."""
-        chat, separator = self.chat, "\n\n" if self.follows_text else ""
-        return chat._stream(self.choice, separator, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
+    def stream(self, *, follows: bool = True) -> ChatStream:
+        """Begin to read an answer that arrives in deltas.
+
+        Args:
+            follows: whether what goes out follows an earlier answer, if the model was asked again. A blank line stands
+                between them then.
+        """
+        earlier = self.earlier if follows else replace(self.earlier, has_text=False, has_thoughts=False)
+        chat = self.chat
+        return chat._stream(self.choice, earlier, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
@@ -327,14 +336,14 @@ class Request:
         is_over = reply.tool_calls or reply.finish_reason is None or self.choice.tool_choice == "none"
         if not self._may_retry or is_over or not is_due:
             return None
-        told = render_complaints((call.name or None, call.told) for call in refused) or NOTHING_CALLED
+        shown = self.chat._names.allowed if self.chat.options.tools_in == "request" else str  # noqa: SLF001 (the same)
+        told = render_complaints((shown(call.name) or None, call.told) for call in refused) or NOTHING_CALLED
         written: list[dict[str, Any]] = [
             {"role": "assistant", "content": _written(reply)},
             {"role": "user", "content": told},
         ]
-        follows_text = self.follows_text or bool(reply.content)
-        messages = [*self.messages, *written]
-        return replace(self, messages=messages, retried=self.retried + 1, follows_text=follows_text)
+        earlier = self.earlier.with_reply(reply)
+        return replace(self, messages=[*self.messages, *written], retried=self.retried + 1, earlier=earlier)
 
     @property
     def _may_retry(self) -> bool:

@@ -194,6 +194,28 @@ class TestStreams:
             ("", []),
         ]
 
+    async def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
+        class Breaking(ScriptedChatModel):
+            def _stream(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (the framework's signature)
+                yield from super()._stream(*args, **kwargs)
+                raise ConnectionError
+
+        told = AIMessageChunk(content="", response_metadata={"model_name": "llama"})
+        chunks = [told, *STREAMS["cut off, which LangChain would complete"][0]]
+        bound = Llama3ToolModel(Breaking(chunks=chunks)).bind_tools([get_weather])
+
+        async def streamed_async(into: list[BaseMessage]) -> None:
+            async for chunk in bound.astream("Hi"):
+                into.append(chunk)  # noqa: PERF401 (a comprehension would lose them)
+
+        for is_async in (False, True):
+            arrived: list[BaseMessage] = []
+            with pytest.raises(ConnectionError):
+                await streamed_async(arrived) if is_async else arrived.extend(bound.stream("Hi"))
+            metadata = summed(arrived).response_metadata
+            assert [call["reason"] for call in metadata["refused_tool_calls"]] == ["truncated"]
+            assert metadata["model_name"] == "llama"
+
     def test_a_stream_that_breaks_off_calls_none(self) -> None:
         def breaking() -> Any:  # noqa: ANN401 (a generator)
             yield from STREAMS["one cut off behind a whole one"][0]
@@ -203,7 +225,8 @@ class TestStreams:
         with pytest.raises(ConnectionError):
             arrived.extend(parser().transform(breaking()))
         message = summed(arrived)
-        assert made(message) == []
+        assert message.tool_calls == []
+        assert [call["name"] for call in message.invalid_tool_calls] == ["g", "f"]
         assert message.text == '{"name": "g", "parameters": {}} {"name": "f", "parameters": {"x": [1,}'
 
 
@@ -290,6 +313,16 @@ class TestWholeMessages:
         assert made(read) == [("f", {}, "a"), ("g", {}, "call_0"), ("h", {}, "call_1")]
         numbered = Llama3JsonToolOutputParser(id_factory=lambda: 5)  # type: ignore[arg-type,return-value]  # on purpose
         assert made(numbered.invoke(AIMessage("", tool_calls=calls[2:])))[0][2] == "5"
+
+    def test_what_a_guard_has_changed_is_what_counts(self) -> None:
+        sent = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
+        message = AIMessage("", additional_kwargs={"tool_calls": sent})
+        assert made(parser().invoke(message)) == [("f", {"x": 1}, "1")]
+        assert made(parser().invoke(message.model_copy(update={"tool_calls": []}))) == []
+        message.tool_calls[0]["args"]["x"] = 2
+        assert made(parser().invoke(message)) == [("f", {"x": 2}, "1")]
+        empty = AIMessage("", additional_kwargs={"tool_calls": []}, tool_calls=[tool_call(name="f", args={}, id="1")])
+        assert made(parser().invoke(empty)) == [("f", {}, "1")]
 
     def test_a_block_that_lists_no_call_goes(self) -> None:
         call = tool_call(name="f", args={}, id="a")

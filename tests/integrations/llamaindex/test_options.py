@@ -116,12 +116,12 @@ class TestFormats:
         [
             (None, [1, 1, 1]),
             ("all", [1, 1, 1]),
-            (["tool_call"], [1, 1, 0]),
-            (["function"], [1, 1, 1]),
+            (["tool_call"], [0, 1, 0]),
+            (["function"], [0, 0, 1]),
             ("none", [0, 0, 0]),
         ],
     )
-    def test_a_parser_reads_them_beside_json(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
+    def test_a_parser_reads_those_alone(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
         outputs = (WEATHER, self.TAGGED, self.FUNCTION)
         parser = Llama3JsonToolOutputParser(TOOLS, formats=formats)
         assert [len(parser.parse(output).tool_calls) for output in outputs] == found

@@ -119,3 +119,32 @@ def test_a_function_calling_llm_reads_the_blocks() -> None:
     promoted.message.additional_kwargs.clear()
     [call] = llm.get_tool_calls_from_response(promoted)
     assert (call.tool_name, call.tool_kwargs) == ("get_weather", {"city": "Paris"})
+
+
+def test_the_last_response_of_a_stream_is_a_whole_one() -> None:
+    for last in (
+        list(ScriptedLLM(chunks=["Hi ", CALL[:-1], CALL[-1]]).stream_complete(""))[-1],
+        list(ScriptedLLM(chunks=["Hi ", CALL[:-1], CALL[-1]]).stream_chat([ChatMessage("?")]))[-1],
+    ):
+        message = Llama3JsonToolOutputParser().promote(last).message
+        assert message.content == "Hi"
+        assert [block.tool_name for block in message.blocks if isinstance(block, ToolCallBlock)] == ["get_weather"]
+
+
+def test_a_function_call_as_servers_once_sent_it_is_a_call() -> None:
+    given = {"function_call": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+    response = ChatResponse(message=ChatMessage(role="assistant", additional_kwargs=given))
+    message = Llama3JsonToolOutputParser().promote(response).message
+    assert [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)] == [{"city": "Paris"}]
+    assert "function_call" not in message.additional_kwargs
+
+
+@pytest.mark.parametrize("repeats", [True, False], ids=["with those before it", "by itself"])
+def test_each_call_of_a_server_counts_whether_or_not_responses_repeat_those_before(repeats: bool) -> None:
+    blocks = [ToolCallBlock(tool_name=name, tool_kwargs={}, tool_call_id=name) for name in ("a", "b", "c")]
+    responses = [
+        ChatResponse(message=ChatMessage(role="assistant", blocks=blocks[: end + 1] if repeats else [blocks[end]]))
+        for end in range(3)
+    ]
+    *_, last = Llama3JsonToolOutputParser().stream(responses)
+    assert [block.tool_name for block in last.message.blocks if isinstance(block, ToolCallBlock)] == ["a", "b", "c"]

@@ -149,7 +149,7 @@ class TestTheLLM:
             assert dict(parts(responses[-1].message))["thinking"].endswith("Well.")
             assert "Hm." not in json.dumps(served.bodies[1])
             if way.startswith("streamed"):
-                assert thought(responses) == "Hm.Well."
+                assert thought(responses) == "Hm.\n\nWell."
 
     def test_the_history_is_sent_without_it(self) -> None:
         message = ChatMessage(role="assistant", blocks=[ThinkingBlock(content="Hm."), TextBlock(text="Hi.")])

@@ -70,3 +70,23 @@ def test_openai_means_that_calls_go_before_the_end_and_never_before_a_limit(
 ):
     assert openai_finish_reason(reason, has_calls=False) == without_calls
     assert openai_finish_reason(reason, has_calls=True) == with_calls
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"finish_reason": "length"},
+        {"finish_reason": "MAX_TOKENS"},
+        {"done_reason": "length"},
+        {"stop_reason": "max_tokens"},
+        {"stopReason": "max_tokens"},
+        {"finish_reason": "model_length"},
+        {"stop_reason": "model_context_window_exceeded"},
+        {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+    ],
+    ids=str,
+)
+def test_a_limit_is_one_in_whatever_words_a_server_says_it(place: dict[str, object]):
+    reason = finish_reason_in(place)
+    assert not is_complete(reason)
+    assert openai_finish_reason(reason, has_calls=True) == "length"

@@ -321,3 +321,12 @@ def test_a_whole_turn_reads_back():
 def test_ids_that_are_numbers_are_text(call_id: Any, result_id: Any):  # noqa: ANN401
     written = contents(calling(native("now", "{}", call_id)), result("12:30", result_id))
     assert written[1] == ("user", "Result of now: 12:30")
+
+
+@pytest.mark.parametrize("role", ["assistant", "model", "chatbot", "ai"])
+def test_each_role_of_a_model_is_the_assistant_s(role: str):
+    call = {**calling(native("now", "{}"), text="Sure."), "role": role}
+    assert contents(call, result("12:30", "a")) == [
+        ("assistant", 'Sure. {"name": "now", "parameters": {}}'),
+        ("user", "Result of now: 12:30"),
+    ]

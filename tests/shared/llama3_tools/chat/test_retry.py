@@ -165,3 +165,36 @@ def test_in_a_stream_a_blank_line_stands_between_an_answer_and_the_one_that_foll
     stream = again.stream()
     stream.feed({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": "{"}}]})
     assert stream.abort() == [{"content": f'{before}{{"name": "now", "parameters": {{}}'}]
+
+
+def test_after_a_retry_the_report_says_so_and_thoughts_stand_apart_in_a_stream():
+    request = ToolChat(TOOLS, split_reasoning=True).request([])
+    first = request.read({"content": f"<think>One.</think>{BAD}"})
+    assert "refused_tool_calls" in first.report.to_dict()
+    again = request.retry(first)
+    assert again is not None
+    stream = again.stream()
+    deltas = [*stream.feed({"content": f"<think>Two.</think>Yes. {CITY}"}), *stream.end("stop")]
+    assert deltas[:2] == [{"reasoning_content": "\n\nTwo."}, {"content": "\n\nYes."}]
+    assert (stream.reply.reasoning, stream.reply.content) == ("Two.", "Yes.")
+    # What the first answer has stands in the text that a stream hands out: of that, nobody is told again.
+    assert stream.reply.report.to_dict() == {"refused_tool_calls": []}
+    message = {"role": "assistant", "content": f"{BAD}\n\nYes.", **stream.reply.report.to_dict()}
+    called = {**message, "tool_calls": [call.to_openai() for call in stream.reply.tool_calls]}
+    result = {"role": "tool", "tool_call_id": stream.reply.tool_calls[0].id, "content": "sunny"}
+    assert "Error" not in request.chat.request([called, result]).messages[-1]["content"]
+
+
+def test_a_model_is_told_of_a_tool_by_the_name_that_it_knows():
+    chat = ToolChat([{"name": "math.add"}], tools_in="request")
+    request = chat.request([])
+    reply = request.read({"content": '{"name": "math_add", "parameters": {oops}}'})
+    again = request.retry(reply)
+    assert again is not None
+    assert again.messages[-1]["content"].startswith("Error of math_add: ")
+    turn = [
+        {"role": "assistant", "content": "", "tool_calls": [native("math.add", "{}")], **reply.report.to_dict()},
+        {"role": "tool", "tool_call_id": "a", "content": "2"},
+    ]
+    told = chat.request(turn).messages[-1]["content"]
+    assert told.startswith("Result of math_add: 2\n\nError of math_add: ")

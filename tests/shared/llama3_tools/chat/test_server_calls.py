@@ -260,7 +260,7 @@ def test_an_unknown_tool_is_a_call_or_text_as_it_is_in_text():
     message = {"content": None, "tool_calls": [native("rm", "{}")]}
     assert made(asked().read(message).tool_calls) == [("rm", {})]
     reply = asked(read={"on_unknown_tool": "text"}).read(message)
-    assert (reply.content, refusals(reply)) == ('{"name": "rm", "parameters": {}}', [("rm", "unknown_tool")])
+    assert (reply.content, refusals(reply)) == ('{"name": "rm", "parameters": {}}', [])
 
 
 @pytest.mark.parametrize(
@@ -310,3 +310,18 @@ def test_what_a_program_put_there_stays():
     assert reply.tool_calls[0].arguments == {"day": day}
     assert reply.tool_calls[0].arguments_json == '{"day": "2026-01-02"}'
     assert len(asked().read({"tool_calls": [native("f", {(1, 2): 3})]}).tool_calls) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"function": {"name": "get_weather", "parameters": {"city": "Paris"}}},
+        {"name": "get_weather", "arguments": '{"city": "Paris"}'},
+        {"name": "get_weather", "args": {"city": "Paris"}},
+        {"type": "tool_use", "name": "get_weather", "input": {"city": "Paris"}},
+    ],
+    ids=["parameters", "without function", "LangChain's", "Anthropic's"],
+)
+def test_arguments_are_read_wherever_clients_put_them(call: dict[str, Any]):
+    reply = asked().read({"tool_calls": [{"id": "1", **call}]})
+    assert made(reply.tool_calls) == [("get_weather", {"city": "Paris"})]
