@@ -1,0 +1,40 @@
+"""The gateway: an OpenAI-compatible server that gives tools to every client of a server that has none.
+
+`llama3-tools serve --upstream http://localhost:11434/v1` runs it; `docs/gateway.md` says what it does. In a program:
+
+>>> from llama3_gateway import Gateway, read_settings
+>>> application = Gateway(read_settings({"upstream": "http://localhost:11434/v1", "retries": 2}))
+>>> application.settings.default.chat.max_retries
+2
+
+`Gateway` is an ASGI application, which any ASGI server runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llama3_gateway.settings import GatewaySettings, ModelSettings, Upstream, load_settings, read_settings
+from llama3_tools import MissingExtraError
+
+if TYPE_CHECKING:
+    from llama3_gateway.application import Gateway
+
+__all__ = ["Gateway", "GatewaySettings", "ModelSettings", "Upstream", "load_settings", "read_settings"]
+
+_PACKAGES = frozenset({"anyio", "httpx", "httpx2", "uvicorn"})
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs the extra when it is asked for: the command looks at the settings alone."""
+    if name != "Gateway":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from llama3_gateway.application import Gateway  # noqa: PLC0415 - see above
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        raise MissingExtraError(
+            f"the gateway needs {error.name}, which is not installed: pip install 'llama3-tools[gateway]'"
+        ) from error
+    return Gateway

@@ -1,0 +1,204 @@
+"""`llama3-tools serve`: runs the gateway."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from functools import reduce
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from click.decorators import FC
+
+from llama3_gateway.errors import SettingsError
+from llama3_gateway.settings import Constrain, GatewaySettings, load_settings, read_settings
+from llama3_tools import FormatName, MissingExtraError, PromptFormat
+from llama3_tools.chat import RepeatedCalls, ToolRole, ToolsPlace
+from llama3_tools.cli.status import CannotRunError
+from llama3_tools.options import OnUnknownTool
+
+__all__ = ["serve"]
+
+_SECONDS_TO_FINISH = 5
+"""What answers under way have when the server is stopped."""
+
+
+def _option(name: str, about: str, **more: Any) -> Callable[[FC], FC]:  # noqa: ANN401 - as click takes them
+    """Return an option that may also stand in the environment."""
+    first = name.split("/", maxsplit=1)[0].lstrip("-")
+    variable = f"LLAMA3_TOOLS_{first.replace('-', '_').upper()}"
+    return click.option(name, first.replace("-", "_"), help=about, envvar=variable, default=None, **more)
+
+
+def _flag(name: str, about: str) -> Callable[[FC], FC]:
+    return _option(f"--{name}/--no-{name}", about)
+
+
+def _words(kind: object) -> click.Choice[str]:
+    return click.Choice(get_args(kind))
+
+
+_READING = (
+    _flag("native", "Send tools to the upstream, too; turn into calls only what comes back as text."),
+    _option("--prompt-format", "The form in which the model is asked to call.", type=_words(PromptFormat)),
+    _option("--tools-in", "The message that takes the tools.", type=_words(ToolsPlace)),
+    _option("--tool-role", "The role in which results are sent.", type=_words(ToolRole)),
+    _option("--retries", "How often a model is asked to write a call again [1].", type=click.IntRange(0)),
+    _option("--constrain", "Hold the upstream to a call that has to be made.", type=_words(Constrain)),
+    _option("--unknown-tool", "What a call of a tool that was not declared is [call].", type=_words(OnUnknownTool)),
+    _option("--repeated-calls", "What becomes of a call that repeats the one before.", type=_words(RepeatedCalls)),
+    click.option(
+        "--format",
+        "formats",
+        type=_words(FormatName),
+        multiple=True,
+        envvar="LLAMA3_TOOLS_FORMATS",
+        help="Read only this form of calls; may be given several times.",
+    ),
+    _flag("lenient", "Read variants that no manual has, too."),
+    _flag("repair", "Repair malformed calls of the request's tools."),
+    _flag("coerce", "Make arguments fit their schema [on]."),
+    _flag("split-reasoning", "Put <think>…</think> apart from the content."),
+    _flag("starts-reasoning", "Answers begin inside <think>: the prompt has opened it."),
+)
+_SERVING = (
+    _option("--host", "The address to listen on [127.0.0.1: this machine alone].", metavar="ADDRESS"),
+    _option("--port", "The port [8089]; 0 for any that is free.", type=click.IntRange(0, 65535)),
+    _option("--api-key", "Ask clients for this key.", metavar="KEY"),
+    _option("--upstream-api-key", "Send this key to the upstream, in place of the client's.", metavar="KEY"),
+    _option("--cors", "Let web pages of this origin use it; may be repeated; * for all.", multiple=True),
+    _option("--max-body", "The most bytes of a request [33554432].", type=click.IntRange(1)),
+    _option("--max-answer", "The most bytes of an answer that is read [67108864].", type=click.IntRange(1)),
+    _option("--timeout", "Seconds for which an upstream may be silent [600].", type=click.FloatRange(0, min_open=True)),
+    _option(
+        "--keepalive",
+        "Seconds after which a silent stream sends a comment [15].",
+        type=click.FloatRange(0, min_open=True),
+    ),
+    _flag("log-content", "Log what is asked and answered."),
+)
+
+
+def _gateway_options(command: FC) -> FC:
+    return reduce(lambda so_far, option: option(so_far), reversed((*_READING, *_SERVING)), command)
+
+
+@click.command(short_help="Give tools to every client of a server that has none.")
+@click.option(
+    "--upstream",
+    "upstreams",
+    multiple=True,
+    envvar="LLAMA3_TOOLS_UPSTREAM",
+    metavar="[PATTERN=]URL",
+    help="Where the model is, such as http://localhost:11434/v1; with a pattern, for the models whose names match it.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="LLAMA3_TOOLS_CONFIG",
+    metavar="FILE",
+    help="A TOML file with these options, and those of single models.",
+)
+@_gateway_options
+def serve(upstreams: tuple[str, ...], config: Path | None, **options: object) -> None:
+    """Run an OpenAI-compatible server in front of another, and give it tools.
+
+    Clients send ordinary tools=[…] to http://localhost:8089/v1. The gateway puts them into the prompt, and turns the
+    calls in the model's text into tool_calls.
+
+    Options stand here, in the environment as LLAMA3_TOOLS_NAME, or in the file, in this order of precedence.
+    """
+    try:
+        values = load_settings(config) if config else {}
+        settings = read_settings(_merged(values, upstreams, options))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        _run(settings)
+    except MissingExtraError as error:
+        raise CannotRunError(str(error)) from None
+
+
+def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[str, object]) -> dict[str, Any]:
+    """Return the settings of the file, and over them those that were given."""
+    given = {name: value for name, value in options.items() if value not in {None, ()}}
+    merged = {**values, **{name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}}
+    models = []
+    for upstream in upstreams:
+        pattern, equals, url = upstream.partition("=")
+        if equals and "/" not in pattern.partition("://")[0] and "://" not in pattern:
+            models.append({"match": pattern, "upstream": url})
+        else:
+            merged["upstream"] = upstream
+    if models:
+        merged["models"] = [*models, *values.get("models", [])]
+    return merged
+
+
+def _run(settings: GatewaySettings) -> None:
+    """Serve until the process is told to stop.
+
+    Raises:
+        MissingExtraError: a package is missing.
+        CannotRunError: the address cannot be used.
+    """
+    from llama3_gateway import Gateway  # noqa: PLC0415 - the extra may be missing
+    from llama3_gateway.logs import LOGGER, JsonLines  # noqa: PLC0415 - the same
+
+    application = Gateway(settings)
+    import uvicorn  # noqa: PLC0415 - the same
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    for name in ("uvicorn", "uvicorn.error"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").addHandler(handler)
+    config = uvicorn.Config(
+        application,
+        access_log=False,
+        date_header=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+    )
+    listening = _listen(settings)
+    click.echo(_greeting(settings, listening.getsockname()[1]), err=True)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(settings: GatewaySettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise CannotRunError(
+            f"cannot listen on {settings.host}:{settings.port} ({error.strerror or error}): --port takes another"
+        ) from None
+
+
+def _greeting(settings: GatewaySettings, port: int) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    lines = [
+        f"llama3-tools serve: point clients at http://{host}:{port}/v1",
+        *(f"  upstream: {upstream.url}" for upstream in settings.upstreams),
+    ]
+    if _is_loopback(settings.host):
+        lines.append("  only programs on this machine reach it; --host 0.0.0.0 lets others in")
+    elif settings.api_key:
+        lines.append("  whoever reaches this machine and has the key can use the model")
+    else:
+        lines.append("  WARNING: whoever reaches this machine can use the model, without a key: --api-key asks for one")
+    return "\n".join(lines)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,318 @@
+"""A turn from the request to the last byte of the answer, whole or streamed, retries included."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from time import perf_counter
+
+import anyio
+
+from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
+from llama3_gateway.exchange import JSON, Exchange, Header
+from llama3_gateway.framing import read_object
+from llama3_gateway.logs import LOGGER, log_fault
+from llama3_gateway.settings import GatewaySettings
+from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, StreamReader, Usage, added_usage
+from llama3_gateway.turns import ChoiceReader, Turn
+from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
+
+__all__ = ["Engine"]
+
+_OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
+_SECONDS_AFTER_DONE = 0.05
+"""What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
+
+
+class Engine:
+    """Answers one request with tools."""
+
+    def __init__(
+        self, exchange: Exchange, client: UpstreamClient, settings: GatewaySettings, dialect: Dialect, shape: Shape
+    ) -> None:
+        """Prepare an answer.
+
+        Args:
+            exchange: the request, and the way back to its client.
+            client: asks the upstream.
+            settings: how the gateway serves.
+            dialect: what the upstream speaks.
+            shape: writes what the client is answered.
+        """
+        self._exchange = exchange
+        self._record = exchange.record
+        self._client = client
+        self._settings = settings
+        self._dialect = dialect
+        self._shape = shape
+
+    async def answer(self, turn: Turn) -> None:
+        """Answer, as a whole or as a stream, as the turn's request says.
+
+        Raises:
+            GatewayError: there is no answer, or none that can be read.
+            UpstreamRefusal: the upstream answers with an error.
+        """
+        if self._record.is_stream:
+            await _Stream(self, turn).run()
+        else:
+            await self._answer_whole(turn)
+
+    @asynccontextmanager
+    async def ask(self, turn: Turn) -> AsyncIterator[UpstreamAnswer]:
+        """Ask the upstream, and hand out its answer.
+
+        Raises:
+            GatewayError: there is none.
+            UpstreamRefusal: it is an error.
+        """
+        began = perf_counter()
+        body = turn.written()
+        self._record.added += perf_counter() - began
+        headers: list[Header] = [header for header in self._exchange.headers if header[0] not in _OWN_MEDIA]
+        headers += [(b"content-type", JSON), (b"accept-encoding", b"identity")]
+        headers.append((b"accept", self._dialect.media if self._record.is_stream else JSON))
+        upstream = turn.settings.upstream
+        async with self._client.ask(upstream, "POST", self._dialect.path, headers=headers, body=body) as answer:
+            if answer.status != HTTPStatus.OK:
+                raise await answer.refusal()
+            yield answer
+
+    async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:
+        """Return a whole answer of the upstream's, and what it says.
+
+        Raises:
+            GatewayError: it is no completion.
+        """
+        data = await answer.whole(self._settings.max_answer)
+        try:
+            body = read_object(data, "the upstream's answer")
+            return body, self._dialect.chunk(body)
+        except BrokenOffError as error:
+            raise GatewayError(HTTPStatus.BAD_GATEWAY, f"{NOT_A_COMPLETION} {error}", code="no_completion") from None
+
+    async def _answer_whole(self, turn: Turn) -> None:
+        async with self.ask(turn) as answer:
+            body, chunk = await self.read_whole(answer)
+        replies: list[Reply | None] = []
+        usage = chunk.usage
+        for piece in chunk.pieces:
+            reply, used = await self._settled(turn, piece)
+            replies.append(reply)
+            usage = added_usage(usage, used)
+        began = perf_counter()
+        content = self._shape.whole(body, chunk.pieces, replies, usage)
+        self._record.added += perf_counter() - began
+        await self._exchange.answer(HTTPStatus.OK, content)
+
+    async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply | None, Usage]:
+        """Return what a choice is after all retries, and what those used."""
+        reply = self._read(turn.request, piece)
+        usage: Usage = None
+        while reply and (again := turn.request.retry(reply)):
+            turn = turn.again(again)
+            self._record.retries += 1
+            try:
+                async with self.ask(turn) as answer:
+                    _, chunk = await self.read_whole(answer)
+            except (GatewayError, UpstreamRefusal) as error:
+                note_failed_retry(error)
+                break
+            usage = added_usage(usage, chunk.usage)
+            if not chunk.pieces or not (newer := self._read(again, chunk.pieces[0])):
+                break
+            reply = newer
+        return reply, usage
+
+    def _read(self, request: Request, piece: Piece) -> Reply | None:
+        began = perf_counter()
+        try:
+            reply = request.read(piece.delta, piece.finish_reason)
+            self._record.count(reply)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
+            log_fault("an answer could not be read, and passed as it was", error, self._record)
+            return None
+        finally:
+            self._record.added += perf_counter() - began
+        return reply
+
+
+class _Stream:
+    """One streamed answer."""
+
+    def __init__(self, engine: Engine, turn: Turn) -> None:
+        self._engine = engine
+        self._turn = turn
+        self._exchange, self._record = engine._exchange, engine._record  # noqa: SLF001 - of the same module
+        self._shape, self._dialect = engine._shape, engine._dialect  # noqa: SLF001 - the same
+        self._settings = engine._settings  # noqa: SLF001 - the same
+        self._choices: dict[int, ChoiceReader] = {}
+        self._extra: dict[int, dict[str, object]] = {}
+        self._due: list[tuple[int, Request]] = []
+        """Choices whose answer the model is to write again."""
+        self._usage: Usage = None
+        self._usage_of_round: Usage = None
+        self._out: list[bytes] = []
+        """What goes to the client with the next write."""
+        self._has_begun = False
+
+    async def run(self) -> None:
+        try:
+            await self._ask(self._turn, None)
+            while self._due:
+                index, request = self._due.pop(0)
+                self._record.retries += 1
+                try:
+                    await self._ask(self._turn.again(request), index)
+                except (GatewayError, UpstreamRefusal) as error:
+                    if isinstance(error, BrokenOffError):
+                        raise
+                    note_failed_retry(error)
+                    self._finish(index)
+        except BrokenOffError as error:
+            if not self._exchange.is_started:
+                raise
+            await self._fail(error)
+            return
+        self._out.append(self._shape.end(self._usage))
+        await self._exchange.finish(b"".join(self._out))
+
+    async def _ask(self, turn: Turn, index: int | None) -> None:
+        """Ask, and hand the answer on.
+
+        Args:
+            turn: what is asked.
+            index: the choice that is asked again; `None`: all are asked for the first time.
+        """
+        async with self._engine.ask(turn) as answer:
+            if not answer.content_type.startswith(self._dialect.media.decode()):
+                _, chunk = await self._engine.read_whole(answer)  # some servers do not stream
+                await self._start()
+                self._take(turn, index, chunk)
+                is_done = True
+            else:
+                await self._start()
+                is_done = await self._read(turn, index, answer)
+        self._end_round(turn, index, is_done=is_done)
+        await self._flush()
+
+    async def _start(self) -> None:
+        if not self._exchange.is_started:
+            headers = [(b"content-type", self._shape.content_type), (b"cache-control", b"no-cache")]
+            await self._exchange.start(HTTPStatus.OK, headers)
+            self._exchange.start_soon(self._keep_alive)
+
+    async def _read(self, turn: Turn, index: int | None, answer: UpstreamAnswer) -> bool:
+        """Read a stream, and return whether the upstream has said that it is over."""
+        reader = self._dialect.reader()
+        pieces = answer.read(self._settings.max_answer)
+        async for data in pieces:
+            self._feed(turn, index, reader, data)
+            await self._flush()
+            if reader.is_done:
+                with anyio.move_on_after(_SECONDS_AFTER_DONE):
+                    async for _ in pieces:
+                        pass
+                return True
+        for chunk in reader.end():
+            self._take(turn, index, chunk)
+        return reader.is_done
+
+    def _feed(self, turn: Turn, index: int | None, reader: StreamReader, data: bytes) -> None:
+        began = perf_counter()
+        try:
+            for chunk in reader.feed(data):
+                self._take(turn, index, chunk)
+        finally:
+            self._record.added += perf_counter() - began
+
+    def _take(self, turn: Turn, index: int | None, chunk: Chunk) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            self._out.append(self._shape.begin(chunk.head))
+        self._usage_of_round = chunk.usage or self._usage_of_round
+        for piece in chunk.pieces:
+            if index is None:
+                self._take_piece(turn, piece.index, piece)
+            elif piece.index == 0:
+                self._take_piece(turn, index, piece)
+
+    def _take_piece(self, turn: Turn, index: int, piece: Piece) -> None:
+        choice = self._choices.get(index)
+        if choice is None or choice.request is not turn.request:
+            is_retry = choice is not None
+            choice = self._choices[index] = ChoiceReader(turn.request, self._record, is_retry=is_retry)
+        if choice.is_over:
+            return
+        deltas = choice.feed(piece.delta)
+        if piece.extra:
+            self._extra[index] = {**self._extra.get(index, {}), **piece.extra}
+        if piece.finish_reason:
+            deltas += choice.end(piece.finish_reason)
+        logprobs = choice.logprobs(piece.logprobs)
+        if deltas or logprobs:
+            self._out.append(self._shape.deltas(index, deltas, logprobs))
+        if piece.finish_reason:
+            self._settle(index, choice)
+
+    def _settle(self, index: int, choice: ChoiceReader) -> None:
+        """Finish a choice that has ended, or have the model asked again."""
+        again = choice.retry()
+        if again:
+            self._due.append((index, again))
+        else:
+            self._finish(index)
+
+    def _finish(self, index: int) -> None:
+        self._out.append(self._shape.finish(index, self._choices[index], self._extra.get(index, {})))
+
+    def _end_round(self, turn: Turn, index: int | None, *, is_done: bool) -> None:
+        """Take the end of an upstream's stream.
+
+        Raises:
+            BrokenOffError: it has ended before its answers have.
+        """
+        self._usage = added_usage(self._usage, self._usage_of_round)
+        self._usage_of_round = None
+        if index is not None and self._choices[index].request is not turn.request:
+            self._finish(index)  # asked again, the upstream has said nothing
+            return
+        unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
+        if not is_done and (unfinished or not self._choices):
+            raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
+        for each, choice in unfinished:
+            deltas = choice.end(None)
+            self._out.append(self._shape.deltas(each, deltas, choice.logprobs(None)))
+            self._settle(each, choice)
+
+    async def _flush(self) -> None:
+        if self._out:
+            data = b"".join(self._out)
+            self._out.clear()
+            if data:
+                await self._exchange.write(data)
+
+    async def _fail(self, error: BrokenOffError) -> None:
+        """Hand out what was held back, as text, and say that the stream broke off."""
+        LOGGER.warning("a stream broke off: %s", type(error).__name__)
+        for index, choice in self._choices.items():
+            deltas = choice.abort()
+            if deltas:
+                self._out.append(self._shape.deltas(index, deltas, None))
+        self._out.append(self._shape.fail(error))
+        await self._exchange.finish(b"".join(self._out))
+
+    async def _keep_alive(self) -> None:
+        exchange, seconds = self._exchange, self._settings.keepalive
+        while not exchange.is_finished:
+            idle = perf_counter() - exchange.last_written
+            if idle >= seconds and not exchange.is_writing:
+                await exchange.write(self._shape.keepalive())
+            await anyio.sleep(seconds if idle >= seconds else seconds - idle)
+
+
+def note_failed_retry(error: GatewayError | UpstreamRefusal) -> None:
+    """Log that the model could not be asked again, so that its first answer stands."""
+    LOGGER.warning("the model could not be asked again, and its first answer stands: status %s", error.status)

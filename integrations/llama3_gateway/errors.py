@@ -1,0 +1,92 @@
+"""What the gateway answers in place of a reply.
+
+.. code-block:: text
+
+    GatewayError            an answer of the gateway's own: a status, and a message that says what to do
+    ├── BrokenOffError      the upstream's answer ended in the middle, or cannot be read any further
+    └── SettingsError       the configuration cannot be read
+    UpstreamRefusal         an answer of the upstream's that is an error: it goes to the client as it is
+    ClientGoneError         nobody waits for the answer any more
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from llama3_tools import Llama3ToolsError
+
+__all__ = ["BrokenOffError", "ClientGoneError", "GatewayError", "SettingsError", "UpstreamRefusal", "shortened"]
+
+_MOST_SHOWN = 500
+
+
+class GatewayError(Llama3ToolsError):
+    """An error that the gateway answers itself.
+
+    >>> error = GatewayError(400, "tools is empty", param="tools")
+    >>> error.to_openai()["error"]["type"]
+    'invalid_request_error'
+
+    Args:
+        status: the HTTP status.
+        message: what was wrong, where, and what to do.
+        param: the field of the request that it is about.
+        code: one word for the cause.
+    """
+
+    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.param = param
+        self.code = code
+
+    def to_openai(self) -> dict[str, dict[str, str | None]]:
+        """Return the body in OpenAI's form."""
+        is_of_client = self.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        kind = "invalid_request_error" if is_of_client else "upstream_error"
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+class BrokenOffError(GatewayError):
+    """The upstream's answer ended in the middle, or cannot be read any further.
+
+    Args:
+        message: what was found.
+        body: the upstream's own error, if it has sent one.
+    """
+
+    def __init__(self, message: str, *, body: object = None) -> None:
+        super().__init__(HTTPStatus.BAD_GATEWAY, message, code="upstream_broke_off")
+        self.body = body
+        """The upstream's own error, as JSON; `None` if it has sent none."""
+
+
+class SettingsError(Llama3ToolsError, ValueError):
+    """A configuration that cannot be read."""
+
+
+@dataclass(eq=False)
+class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, and no fault
+    """An answer of the upstream's that is an error."""
+
+    status: int
+    """Its HTTP status."""
+    headers: list[tuple[bytes, bytes]]
+    """Its headers, without those that are about the connection."""
+    body: bytes
+    """Its body, as it came."""
+
+
+class ClientGoneError(Exception):
+    """Nobody waits for the answer any more."""
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text that may be a whole page.
+
+    >>> len(shortened("a" * 1000))
+    501
+    """
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

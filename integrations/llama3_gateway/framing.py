@@ -1,0 +1,177 @@
+"""Server-sent events and lines of JSON: taken out of bytes that may be cut anywhere, and written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from llama3_gateway.errors import BrokenOffError, GatewayError, shortened
+
+__all__ = [
+    "DONE",
+    "EventReader",
+    "LineReader",
+    "ServerEvent",
+    "read_body",
+    "read_object",
+    "write_event",
+    "write_json",
+    "written",
+]
+
+DONE = b"data: [DONE]\n\n"
+"""The last event of OpenAI's streams."""
+
+_EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
+_LINE = re.compile(rb"\r\n|\n|\r")
+_LONGEST_END = 4
+_BOM = b"\xef\xbb\xbf"
+
+write_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":")).encode
+"""Writes JSON in ASCII, so that no character of a model's can break a frame."""
+
+
+class ServerEvent(NamedTuple):
+    """One server-sent event."""
+
+    data: bytes
+    """Its data, in which lines are joined by line feeds."""
+    name: bytes = b""
+    """Its type; empty if it says none."""
+
+
+class EventReader:
+    r"""Reads server-sent events. Lines end with a line feed, a carriage return or both, and with nothing else.
+
+    >>> reader = EventReader()
+    >>> reader.feed(b": comment\n\nevent: error\nda"), reader.feed(b"ta: {}\n\n")
+    ([], [ServerEvent(data=b'{}', name=b'error')])
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._held = bytearray()
+        self._searched = 0
+        self._is_first = True
+
+    def feed(self, data: bytes) -> list[ServerEvent]:
+        """Take the next bytes, and return the events that are whole."""
+        held = self._held
+        held += data
+        events = []
+        start, search = 0, self._searched
+        while match := _EVENT_END.search(held, search):
+            if event := self._event(bytes(held[start : match.start()])):
+                events.append(event)
+            start = search = match.end()
+        del held[:start]
+        self._searched = max(0, len(held) - _LONGEST_END)
+        return events
+
+    def end(self) -> list[ServerEvent]:
+        """Return the event after which the empty line is missing, if there is one."""
+        event = self._event(bytes(self._held))
+        self._held.clear()
+        return [event] if event else []
+
+    def _event(self, block: bytes) -> ServerEvent | None:
+        if self._is_first:
+            block, self._is_first = block.removeprefix(_BOM), False
+        if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
+            return ServerEvent(block[6:])
+        name, lines = b"", []
+        for line in _LINE.split(block):
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                lines.append(value.removeprefix(b" "))
+            elif field == b"event":
+                name = value.removeprefix(b" ")
+        return ServerEvent(b"\n".join(lines), name) if lines else None
+
+
+class LineReader:
+    r"""Reads lines, each of which is to hold one JSON object.
+
+    >>> reader = LineReader()
+    >>> reader.feed(b'{"a'), reader.feed(b'": 1}\n\n'), reader.end()
+    ([], [b'{"a": 1}'], [])
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._held: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes, and return the lines that are whole and not blank."""
+        if b"\n" not in data:
+            self._held.append(data)
+            return []
+        *lines, rest = b"".join([*self._held, data]).split(b"\n")
+        self._held = [rest]
+        return list(_not_blank(lines))
+
+    def end(self) -> list[bytes]:
+        """Return the last line, if no line break ends it."""
+        rest, self._held = b"".join(self._held), []
+        return list(_not_blank([rest]))
+
+
+def write_event(value: object, name: str = "") -> bytes:
+    r"""Write a value of JSON as a server-sent event.
+
+    >>> write_event({"a": 1}), write_event({}, "error")
+    (b'data: {"a":1}\n\n', b'event: error\ndata: {}\n\n')
+
+    Args:
+        value: the value.
+        name: the type of the event; empty for none.
+    """
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {write_json(value)}\n\n".encode()
+
+
+def written(value: object) -> bytes:
+    """Write a value of JSON as the body of an answer."""
+    return write_json(value).encode()
+
+
+def read_object(data: bytes, what: str) -> dict[str, Any]:
+    """Read a JSON object that an upstream has sent.
+
+    Args:
+        data: its bytes.
+        what: begins the error.
+
+    Raises:
+        BrokenOffError: it is none.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        shown = shortened(data.decode("utf-8", "replace"))
+        raise BrokenOffError(f"{what} is no JSON ({type(error).__name__}): {shown}") from None
+    if not isinstance(value, dict):
+        raise BrokenOffError(f"{what} is no JSON object: {shortened(data.decode('utf-8', 'replace'))}")
+    return value
+
+
+def read_body(data: bytes) -> dict[str, Any]:
+    """Read the JSON object that a client has sent.
+
+    Raises:
+        GatewayError: it is none.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise GatewayError(HTTPStatus.BAD_REQUEST, 'the body is no JSON object: send {"model": …, "messages": […]}')
+    return value
+
+
+def _not_blank(lines: list[bytes]) -> Iterator[bytes]:
+    return (line for line in lines if line.strip())

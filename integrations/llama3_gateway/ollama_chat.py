@@ -1,0 +1,209 @@
+"""Ollama's own chat: lines of JSON, calls without ids, arguments as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.exchange import NDJSON
+from llama3_gateway.framing import LineReader, read_object, write_json, written
+from llama3_gateway.shapes import Chunk, Piece, Usage
+from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_tools.chat import Reply
+
+__all__ = ["OllamaDialect", "OllamaShape", "from_ollama"]
+
+_COUNTS = (
+    "prompt_eval_count",
+    "eval_count",
+    "total_duration",
+    "load_duration",
+    "prompt_eval_duration",
+    "eval_duration",
+)
+"""Tokens and nanoseconds."""
+_NAMES = {"reasoning_content": "thinking"}
+_LINE_BREAKS = str.maketrans("\r\n", "  ")
+
+
+def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request in which calls and results know each other by ids, as OpenAI has them.
+
+    A result belongs to the first call of its tool that has none yet.
+
+    >>> call = {"function": {"name": "now", "arguments": {}}}
+    >>> messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_name": "now", "content": "12"}]
+    >>> for message in from_ollama({"messages": messages})["messages"]:
+    ...     print(message.get("tool_calls", [message])[0])
+    {'function': {'name': 'now', 'arguments': {}}, 'id': 'call_0'}
+    {'role': 'tool', 'content': '12', 'name': 'now', 'tool_call_id': 'call_0'}
+    """
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        return dict(body)
+    numbered: list[Any] = []
+    waiting: list[tuple[str, str]] = []
+    count = 0
+    for message in messages:
+        calls = message.get("tool_calls") if isinstance(message, Mapping) else None
+        if isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls):
+            with_ids = [{**call, "id": f"call_{count + place}"} for place, call in enumerate(calls)]
+            count += len(calls)
+            waiting = [(_name(call), call["id"]) for call in with_ids]
+            numbered.append({**message, "tool_calls": with_ids})
+        elif isinstance(message, Mapping) and message.get("role") == "tool":
+            numbered.append(_result(message, waiting))
+        else:
+            numbered.append(message)
+    return {**body, "messages": numbered}
+
+
+class OllamaDialect:
+    """Reads Ollama's chats."""
+
+    path = "/api/chat"
+    media = NDJSON
+
+    def reader(self) -> OllamaStreamReader:
+        """Return what reads a stream."""
+        return OllamaStreamReader()
+
+    def chunk(self, body: dict[str, Any]) -> Chunk:
+        """Return a whole answer as one chunk."""
+        if not isinstance(body.get("message"), Mapping):
+            raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
+        return _chunk({**body, "done": True})
+
+
+class OllamaStreamReader:
+    r"""Reads a stream of Ollama's.
+
+    >>> reader = OllamaStreamReader()
+    >>> [chunk] = reader.feed(b'{"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": false}\n')
+    >>> chunk.pieces[0].delta["content"], reader.is_done
+    ('Hi', False)
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self.is_done = False
+        self._lines = LineReader()
+
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """Take the next bytes, and yield the chunks that are whole."""
+        return self._chunks(self._lines.feed(data))
+
+    def end(self) -> Iterator[Chunk]:
+        """Take the end of the stream, and yield a last chunk that no line break has closed."""
+        return self._chunks(self._lines.end())
+
+    def _chunks(self, lines: list[bytes]) -> Iterator[Chunk]:
+        for line in lines:
+            body = read_object(line, "a line of the upstream's stream")
+            if body.get("error"):
+                raise BrokenOffError(f"the upstream reports an error: {body['error']}", body=body)
+            self.is_done = self.is_done or body.get("done") is True
+            yield _chunk(body)
+
+
+class OllamaShape:
+    """Writes Ollama's chats for one client."""
+
+    content_type = NDJSON
+
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self._head: dict[str, Any] = {}
+        self._last: dict[str, Any] = {}
+
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+        """Return the upstream's answer with a message that was read."""
+        reply = replies[0]
+        if reply is None:
+            return written(body)
+        message = {name: value for name, value in pieces[0].delta.items() if name != "tool_calls"}
+        message["content"] = reply.content or ""
+        if reply.reasoning is not None:
+            message["thinking"] = reply.reasoning
+        calls = [call.to_openai() for call in reply.tool_calls]
+        return _with_message({**body, **(usage or {})}, message, calls)
+
+    def begin(self, head: dict[str, Any]) -> bytes:
+        """Take the upstream's words for the answer."""
+        self._head = {name: head[name] for name in ("model", "created_at") if name in head}
+        return b""
+
+    def deltas(self, _index: int, deltas: list[Delta], _logprobs: object) -> bytes:
+        """Return a line for each delta."""
+        return b"".join(self._line(_message(delta), delta.get("tool_calls", ())) for delta in deltas)
+
+    def finish(self, _index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+        """Keep what the last line has."""
+        reason = choice.finish_reason if choice.finish_reason not in {None, "tool_calls"} else "stop"
+        self._last = {"done_reason": reason, "done": True, **extra}
+        return b""
+
+    def end(self, usage: Usage) -> bytes:
+        """Return the last line."""
+        empty = {"role": "assistant", "content": ""}
+        return _with_message({**self._head, **self._last, **(usage or {})}, empty) + b"\n"
+
+    def fail(self, error: BrokenOffError) -> bytes:
+        """Return the error as a line, after which none says that the answer is done."""
+        return written(error.body or {"error": error.message}) + b"\n"
+
+    def keepalive(self) -> bytes:
+        """Return a line without text."""
+        return self._line({"role": "assistant", "content": ""})
+
+    def _line(self, message: dict[str, Any], calls: Sequence[Mapping[str, Any]] = ()) -> bytes:
+        return _with_message({**self._head, "done": False}, message, calls) + b"\n"
+
+
+def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    """Return a body with a message as JSON in one line. The arguments of calls keep every digit."""
+    text = write_json(message)
+    if calls:
+        text = f'{text[:-1]},"tool_calls":[{",".join(map(_call, calls))}]}}'
+    rest = {name: value for name, value in body.items() if name != "message"}
+    return f'{write_json(rest)[:-1]}{"," if rest else ""}"message":{text}}}'.encode()
+
+
+def _chunk(body: dict[str, Any]) -> Chunk:
+    message = body.get("message")
+    delta = dict(message) if isinstance(message, Mapping) else {}
+    usage = {name: body[name] for name in _COUNTS if name in body}
+    reason = body.get("done_reason")
+    done = (reason if isinstance(reason, str) and reason else "stop") if body.get("done") is True else None
+    return Chunk(body, [Piece(0, delta, done)], usage or None)
+
+
+def _name(call: Mapping[str, Any]) -> str:
+    function = call.get("function")
+    return str(function.get("name")) if isinstance(function, Mapping) else ""
+
+
+def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> dict[str, Any]:
+    result = {key: value for key, value in message.items() if key != "tool_name"}
+    name = message.get("tool_name") or message.get("name")
+    found = next((call for call in waiting if name in {None, call[0]}), None)
+    if name:
+        result["name"] = name
+    if found and not result.get("tool_call_id"):
+        waiting.remove(found)
+        result["tool_call_id"] = found[1]
+    return result
+
+
+def _message(delta: Delta) -> dict[str, Any]:
+    renamed = {_NAMES.get(name, name): value for name, value in delta.items() if name != "tool_calls"}
+    return {"role": "assistant", "content": "", **renamed}
+
+
+def _call(call: Mapping[str, Any]) -> str:
+    """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or "{}"
+    written_arguments = arguments.translate(_LINE_BREAKS) if isinstance(arguments, str) else write_json(arguments)
+    return f'{{"function":{{"name":{write_json(function.get("name"))},"arguments":{written_arguments}}}}}'

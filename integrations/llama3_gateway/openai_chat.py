@@ -1,0 +1,201 @@
+"""OpenAI's chat completions, as upstreams write them and as clients read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.exchange import EVENT_STREAM
+from llama3_gateway.framing import DONE, EventReader, ServerEvent, read_object, write_event, write_json, written
+from llama3_gateway.shapes import Chunk, Piece, Usage
+from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_tools.chat import Reply
+
+__all__ = ["ChatDialect", "ChatShape"]
+
+_OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
+_OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
+
+
+class ChatDialect:
+    """Reads chat completions."""
+
+    path = "/v1/chat/completions"
+    media = b"text/event-stream"
+
+    def reader(self) -> ChatStreamReader:
+        """Return what reads a stream."""
+        return ChatStreamReader()
+
+    def chunk(self, body: dict[str, Any]) -> Chunk:
+        """Return a whole answer as one chunk."""
+        if not isinstance(body.get("choices"), list):
+            raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
+        return _chunk(body, "message")
+
+
+class ChatStreamReader:
+    r"""Reads a stream of chat completion chunks.
+
+    >>> reader = ChatStreamReader()
+    >>> [chunk] = reader.feed(b'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n')
+    >>> chunk.pieces[0].delta, reader.is_done
+    ({'content': 'Hi'}, False)
+    """
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self.is_done = False
+        self._events = EventReader()
+
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """Take the next bytes, and yield the chunks that are whole."""
+        return self._chunks(self._events.feed(data))
+
+    def end(self) -> Iterator[Chunk]:
+        """Take the end of the stream, and yield a last chunk that no empty line has closed."""
+        return self._chunks(self._events.end())
+
+    def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
+        for event in events:
+            if self.is_done:
+                return
+            if event.data.strip() == b"[DONE]":
+                self.is_done = True
+                return
+            body = read_object(event.data, "an event of the upstream's stream")
+            if body.get("error") or event.name == b"error":
+                raise BrokenOffError(_told(body), body=body)
+            yield _chunk(body, "delta")
+
+
+class ChatShape:
+    """Writes chat completions for one client."""
+
+    content_type = EVENT_STREAM
+
+    def __init__(self, *, include_usage: bool) -> None:
+        """Begin an answer.
+
+        Args:
+            include_usage: whether the client wants to know the usage in a stream.
+        """
+        self._include_usage = include_usage
+        self._head: dict[str, Any] = {}
+        self._prefix = ""
+        self._calls: dict[int, int] = {}
+        """How many calls each choice has."""
+
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+        """Return the upstream's answer with messages that were read."""
+        choices = [
+            _choice(given, piece, reply) for given, piece, reply in zip(body["choices"], pieces, replies, strict=True)
+        ]
+        return written({**body, "choices": choices, **({"usage": usage} if usage else {})})
+
+    def begin(self, head: dict[str, Any]) -> bytes:
+        """Take the upstream's words for the answer."""
+        self._head = {"object": "chat.completion.chunk", **{name: head[name] for name in _OF_HEAD if name in head}}
+        self._prefix = write_json(self._head)[:-1]
+        return b""
+
+    def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
+        """Return a chunk for each delta."""
+        chunks = [self._open(index)]
+        last = len(deltas) - 1
+        if logprobs and not deltas:
+            deltas, last = [{"content": ""}], 0
+        for place, delta in enumerate(deltas):
+            calls = delta.get("tool_calls")
+            if calls:
+                delta = {**delta, "tool_calls": self._numbered(index, calls)}  # noqa: PLW2901
+            chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
+        return "".join(chunks).encode()
+
+    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+        """Return the chunk with the finish reason."""
+        return (self._open(index) + self._chunk(index, {}, finish_reason=choice.finish_reason, extra=extra)).encode()
+
+    def end(self, usage: Usage) -> bytes:
+        """Return the usage, if it is wanted, and the end of the stream."""
+        if not self._include_usage or usage is None:
+            return DONE
+        return write_event({**self._head, "choices": [], "usage": usage}) + DONE
+
+    def fail(self, error: BrokenOffError) -> bytes:
+        """Return the error as an event, after which no end follows."""
+        return write_event(error.body or error.to_openai())
+
+    def keepalive(self) -> bytes:
+        """Return a comment."""
+        return b": keepalive\n\n"
+
+    def _open(self, index: int) -> str:
+        """Return the first chunk of a choice, if it is still to come."""
+        if index in self._calls:
+            return ""
+        self._calls[index] = 0
+        return self._chunk(index, {"role": "assistant", "content": ""})
+
+    def _numbered(self, index: int, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Number calls by their place among those of the choice."""
+        if any("index" not in call for call in calls):
+            first = self._calls[index]
+            calls = [{**call, "index": first + place} for place, call in enumerate(calls)]
+        self._calls[index] += len(calls)
+        return calls
+
+    def _chunk(
+        self,
+        index: int,
+        delta: Delta,
+        *,
+        finish_reason: str | None = None,
+        logprobs: object = None,
+        extra: dict[str, Any] | None = None,
+    ) -> str:
+        said = f'"index":{index},"delta":{write_json(delta)},"logprobs":{write_json(logprobs) if logprobs else "null"}'
+        reason = write_json(finish_reason)
+        more = f",{write_json(extra)[1:-1]}" if extra else ""
+        return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
+
+
+def _chunk(body: dict[str, Any], key: str) -> Chunk:
+    choices = body.get("choices")
+    usage = body.get("usage")
+    pieces = [_piece(choice, key) for choice in choices] if isinstance(choices, list) else []
+    return Chunk(body, pieces, usage if isinstance(usage, dict) else None)
+
+
+def _piece(choice: object, key: str) -> Piece:
+    if not isinstance(choice, Mapping):
+        raise BrokenOffError(f"a choice of the upstream's answer is no object: {write_json(choice)[:500]}")
+    delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
+    if not isinstance(delta, Mapping):
+        raise BrokenOffError(f"a message of the upstream's answer is no object: {write_json(delta)[:500]}")
+    index, reason = choice.get("index"), choice.get("finish_reason")
+    extra = {name: value for name, value in choice.items() if name not in _OF_CHOICE} if len(choice) > 3 else {}  # noqa: PLR2004
+    return Piece(
+        index if type(index) is int else 0,
+        dict(delta),
+        reason if isinstance(reason, str) and reason else None,
+        choice.get("logprobs"),
+        extra,
+    )
+
+
+def _choice(given: dict[str, Any], piece: Piece, reply: Reply | None) -> dict[str, Any]:
+    if reply is None:
+        return given
+    message = {name: value for name, value in piece.delta.items() if name not in {"tool_calls", "function_call"}}
+    choice = {**given, "message": {**message, **reply.to_openai()}, "finish_reason": reply.finish_reason}
+    if choice.get("logprobs") and (reply.tool_calls or reply.content != piece.delta.get("content")):
+        choice["logprobs"] = None
+    return choice
+
+
+def _told(body: dict[str, Any]) -> str:
+    error = body.get("error")
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return f"the upstream reports an error: {message or write_json(body)[:500]}"

@@ -1,0 +1,251 @@
+"""Answers in the form of OpenAI's Responses API, whole and as events."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.exchange import EVENT_STREAM
+from llama3_gateway.framing import write_event, written
+from llama3_gateway.shapes import Piece, Usage
+from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_tools.chat import Reply
+
+__all__ = ["ResponseShape"]
+
+_ECHOED: dict[str, Any] = {
+    "instructions": None,
+    "max_output_tokens": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "temperature": None,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": None,
+    "reasoning": {"effort": None, "summary": None},
+    "truncation": "disabled",
+}
+"""Fields of the request that stand in the answer, and what they are if the request has none."""
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class ResponseShape:
+    """Writes responses for one client. The text of an answer is one message, also if calls stand in between."""
+
+    content_type = EVENT_STREAM
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        """Begin an answer.
+
+        Args:
+            body: the request, some fields of which stand in its answer.
+        """
+        self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
+        self._id = _new_id("resp")
+        self._created = int(time.time())
+        self._model = body.get("model")
+        self._output: list[dict[str, Any]] = []
+        self._open: dict[str, int] = {}
+        """Where in the output the message and the reasoning stand that still grow, by type."""
+        self._texts: dict[str, list[str]] = {}
+        """What they have so far."""
+        self._number = 0
+        self._finish_reason: str | None = None
+
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+        """Return a response with the first of the upstream's answers."""
+        self._model = body.get("model") or self._model
+        if pieces:
+            reply = replies[0].to_openai() if replies[0] else pieces[0].delta
+            self._finish_reason = replies[0].finish_reason if replies[0] else pieces[0].finish_reason
+            for name in ("reasoning_content", "reasoning", "thinking"):
+                if isinstance(text := reply.get(name), str) and text and not self._output:
+                    self._output.append(_filled(_reasoning(), text))
+            text = _text(reply.get("content"))
+            calls: Any = reply.get("tool_calls") or []
+            if text or not calls:
+                self._output.append(_filled(_message(), text))
+            self._output += map(_call, calls)
+        return written(self._response(self._status(), usage))
+
+    def begin(self, head: dict[str, Any]) -> bytes:
+        """Return the first two events."""
+        self._model = head.get("model") or self._model
+        response = self._response("in_progress", None)
+        return self._event("response.created", response=response) + self._event(
+            "response.in_progress", response=response
+        )
+
+    def deltas(self, index: int, deltas: list[Delta], _logprobs: object) -> bytes:
+        """Return the events for each delta of the first choice."""
+        return b"" if index else b"".join(map(self._delta, deltas))
+
+    def finish(self, index: int, choice: ChoiceReader, _extra: dict[str, Any]) -> bytes:
+        """Return the events that close what is open."""
+        if index:
+            return b""
+        self._finish_reason = choice.finish_reason
+        empty = b"" if self._output else self._grown("message", "")
+        return empty + b"".join(self._closed(kind) for kind in list(self._open))
+
+    def end(self, usage: Usage) -> bytes:
+        """Return the last event, with the whole response."""
+        status = self._status()
+        return self._event(f"response.{status}", response=self._response(status, usage))
+
+    def fail(self, error: BrokenOffError) -> bytes:
+        """Return the error as an event, after which none says that the response is over."""
+        return self._event("error", code=error.code, message=error.message, param=None)
+
+    def keepalive(self) -> bytes:
+        """Return a comment."""
+        return b": keepalive\n\n"
+
+    def _delta(self, delta: Delta) -> bytes:
+        events = b""
+        for name, value in delta.items():
+            if name == "reasoning_content":
+                events += self._grown("reasoning", value)
+            elif name == "content" and (text := _text(value)):
+                events += self._closed("reasoning") + self._grown("message", text)
+            elif name == "tool_calls":
+                events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in value)
+        return events
+
+    def _grown(self, kind: str, text: str) -> bytes:
+        """Return the events by which the message, or the reasoning, grows."""
+        events = b"" if kind in self._open else self._opened(kind)
+        place = self._open[kind]
+        if not text:
+            return events
+        self._texts[kind].append(text)
+        item = self._output[place]
+        return events + self._event(f"{_PART_EVENTS[kind]}.delta", **_at(item, place), delta=text, **_MORE[kind])
+
+    def _opened(self, kind: str) -> bytes:
+        item = _message() if kind == "message" else _reasoning()
+        place = self._open[kind] = len(self._output)
+        self._texts[kind] = []
+        self._output.append(item)
+        added = self._event("response.output_item.added", output_index=place, item=item)
+        return added + self._event("response.content_part.added", **_at(item, place), part=_part(kind, ""))
+
+    def _closed(self, kind: str) -> bytes:
+        if kind not in self._open:
+            return b""
+        place, text = self._open.pop(kind), "".join(self._texts.pop(kind))
+        item = _filled(self._output[place], text)
+        self._output[place] = item
+        at = _at(item, place)
+        return (
+            self._event(f"{_PART_EVENTS[kind]}.done", **at, text=text, **_MORE[kind])
+            + self._event("response.content_part.done", **at, part=_part(kind, text))
+            + self._event("response.output_item.done", output_index=place, item=item)
+        )
+
+    def _called(self, item: dict[str, Any]) -> bytes:
+        place = len(self._output)
+        self._output.append(item)
+        at = {"item_id": item["id"], "output_index": place}
+        arguments = item["arguments"]
+        begun = {**item, "arguments": "", "status": "in_progress"}
+        return (
+            self._event("response.output_item.added", output_index=place, item=begun)
+            + self._event("response.function_call_arguments.delta", **at, delta=arguments)
+            + self._event("response.function_call_arguments.done", **at, name=item["name"], arguments=arguments)
+            + self._event("response.output_item.done", output_index=place, item=item)
+        )
+
+    def _status(self) -> str:
+        return "incomplete" if self._finish_reason in _INCOMPLETE else "completed"
+
+    def _response(self, status: str, usage: Usage) -> dict[str, Any]:
+        reason = _INCOMPLETE.get(self._finish_reason or "")
+        return {
+            "id": self._id,
+            "object": "response",
+            "created_at": self._created,
+            "status": status,
+            "background": False,
+            "error": None,
+            "incomplete_details": {"reason": reason} if reason else None,
+            "model": self._model,
+            "output": list(self._output),
+            "previous_response_id": None,
+            "store": False,
+            "usage": _usage(usage),
+            **self._echoed,
+        }
+
+    def _event(self, kind: str, **fields: object) -> bytes:
+        event = {"type": kind, "sequence_number": self._number, **fields}
+        self._number += 1
+        return write_event(event, kind)
+
+
+_PART_EVENTS = {"message": "response.output_text", "reasoning": "response.reasoning_text"}
+_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
+
+
+def _message() -> dict[str, Any]:
+    return {"type": "message", "id": _new_id("msg"), "status": "in_progress", "role": "assistant", "content": []}
+
+
+def _reasoning() -> dict[str, Any]:
+    return {"type": "reasoning", "id": _new_id("rs"), "status": "in_progress", "summary": [], "content": []}
+
+
+def _filled(item: dict[str, Any], text: str) -> dict[str, Any]:
+    return {**item, "status": "completed", "content": [_part(item["type"], text)]}
+
+
+def _part(kind: str, text: str) -> dict[str, Any]:
+    if kind == "message":
+        return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {"type": "reasoning_text", "text": text}
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    return {
+        "type": "function_call",
+        "id": _new_id("fc"),
+        "call_id": call.get("id"),
+        "name": function.get("name"),
+        "arguments": function.get("arguments") or "{}",
+        "status": "completed",
+    }
+
+
+def _at(item: Mapping[str, Any], place: int) -> dict[str, Any]:
+    return {"item_id": item["id"], "output_index": place, "content_index": 0}
+
+
+def _text(content: object) -> str:
+    """Return the text of a content, be it a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _usage(usage: Usage) -> dict[str, Any] | None:
+    if not usage:
+        return None
+    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"cached_tokens": cached},
+        "output_tokens": completion,
+        "output_tokens_details": {"reasoning_tokens": reasoning},
+        "total_tokens": usage.get("total_tokens") or prompt + completion,
+    }
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}_{os.urandom(12).hex()}"

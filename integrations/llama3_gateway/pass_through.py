@@ -1,0 +1,76 @@
+"""Requests and answers that go through byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+import anyio
+
+from llama3_gateway.errors import GatewayError
+from llama3_gateway.exchange import Exchange, Header
+from llama3_gateway.framing import read_object
+from llama3_gateway.logs import LOGGER
+from llama3_gateway.settings import Upstream
+from llama3_gateway.upstream import UpstreamClient, forwarded
+
+__all__ = ["pass_through", "send_models"]
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Upstream, body: bytes) -> None:
+    """Send a request on, and its answer back.
+
+    Args:
+        exchange: the request.
+        client: asks the upstream.
+        upstream: who is asked.
+        body: the request's body.
+
+    Raises:
+        GatewayError: there is no answer.
+        BrokenOffError: it ended in the middle, and the client has its beginning.
+    """
+    if ".." in exchange.path.split("/"):
+        raise GatewayError(HTTPStatus.NOT_FOUND, f"there is no {exchange.path}")
+    asked = client.ask(
+        upstream, exchange.method, exchange.path, query=exchange.query, headers=exchange.headers, body=body
+    )
+    async with asked as answer:
+        await exchange.start(answer.status, forwarded(answer.headers))
+        async for data in answer.raw():
+            await exchange.write(data)
+    await exchange.finish()
+
+
+async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
+    """Send the models of several upstreams as one list. An upstream that does not answer has none.
+
+    Args:
+        exchange: the request.
+        client: asks the upstreams.
+        upstreams: who is asked.
+    """
+    lists: dict[int, list[object]] = {}
+
+    async def ask(place: int) -> None:
+        asked = client.ask(upstreams[place], "GET", exchange.path, headers=_plain(exchange.headers), body=b"")
+        try:
+            async with asked as answer:
+                models = read_object(await answer.whole(_MOST_BYTES), "the list of models").get("data")
+        except GatewayError as error:
+            LOGGER.warning("an upstream has not said which models it has: status %s", error.status)
+        else:
+            lists[place] = models if isinstance(models, list) else []
+
+    async with anyio.create_task_group() as group:
+        for place in range(len(upstreams)):
+            group.start_soon(ask, place)
+    data = [model for place in sorted(lists) for model in lists[place]]
+    await exchange.answer_json(HTTPStatus.OK, {"object": "list", "data": data})
+
+
+def _plain(headers: Sequence[Header]) -> list[Header]:
+    """Return headers by which an answer comes as it is."""
+    return [*(header for header in headers if header[0] != b"accept-encoding"), (b"accept-encoding", b"identity")]

@@ -1,0 +1,147 @@
+"""Requests of OpenAI's Responses API, turned into requests for a chat completion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from llama3_gateway.errors import GatewayError
+
+__all__ = ["from_responses"]
+
+_STATEFUL = {
+    "previous_response_id": "send the whole conversation as input",
+    "conversation": "send the whole conversation as input",
+    "prompt": "send the prompt's text as instructions",
+    "background": "leave it out, and wait for the answer or stream it",
+}
+"""Fields that need a server which keeps what it has answered, and what to do instead."""
+_RENAMED = {"max_output_tokens": "max_tokens"}
+_NOT_SENT = frozenset(
+    {
+        *("input", "instructions", "tools", "tool_choice", "text", "reasoning", "include", "metadata", "store"),
+        *("truncation", "service_tier", "prompt_cache_key", "safety_identifier", "max_tool_calls", *_STATEFUL),
+        *("prompt_cache_retention", "context_management", "top_logprobs", "stream_options"),
+    }
+)
+"""Fields that a chat completion does not have, or has in another form."""
+_TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
+
+
+def from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request for a chat completion that stands for a request of the Responses API.
+
+    >>> tools = [{"type": "function", "name": "now", "parameters": {"type": "object"}}]
+    >>> body = from_responses({"model": "llama3.1", "instructions": "Be brief.", "input": "The time?", "tools": tools})
+    >>> body["messages"]
+    [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'The time?'}]
+
+    Args:
+        body: the request.
+
+    Raises:
+        GatewayError: it needs a server that keeps answers, or that has tools of its own.
+    """
+    for name, instead in _STATEFUL.items():
+        if body.get(name):
+            raise _bad(f"{name} needs a server that keeps what it has answered, and this one does not: {instead}", name)
+    chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
+    chat["messages"] = _messages(body)
+    if tools := body.get("tools"):
+        chat["tools"] = [_tool(tool, place) for place, tool in enumerate(tools)] if isinstance(tools, list) else tools
+        chat["tool_choice"] = body.get("tool_choice")
+    text, reasoning = body.get("text"), body.get("reasoning")
+    if isinstance(text, Mapping) and (response_format := _response_format(text.get("format"))):
+        chat["response_format"] = response_format
+    if isinstance(reasoning, Mapping) and reasoning.get("effort"):
+        chat["reasoning_effort"] = reasoning["effort"]
+    if body.get("stream") is True:
+        chat["stream_options"] = {"include_usage": True}
+    return chat
+
+
+def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    if instructions := body.get("instructions"):
+        messages.append({"role": "system", "content": instructions})
+    given = body.get("input")
+    if isinstance(given, str):
+        return [*messages, {"role": "user", "content": given}]
+    if not isinstance(given, list):
+        raise _bad("input is a text or a list of items", "input")
+    for place, item in enumerate(given):
+        where = f"input[{place}]"
+        if not isinstance(item, Mapping):
+            raise _bad(f"{where} is no object", where)
+        _add(messages, item, where)
+    return messages
+
+
+def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) -> None:
+    """Add an item of the input to the conversation."""
+    kind = item.get("type", "message")
+    if kind == "message":
+        role = item.get("role")
+        content = _content(item.get("content"), where)
+        if role == "assistant" and messages and messages[-1]["role"] == role and not messages[-1].get("content"):
+            messages[-1]["content"] = content  # the text of a turn may stand after its calls
+        else:
+            messages.append({"role": role, "content": content})
+    elif kind == "function_call":
+        function = {"name": item.get("name"), "arguments": item.get("arguments")}
+        call = {"id": item.get("call_id"), "type": "function", "function": function}
+        if not messages or messages[-1]["role"] != "assistant":
+            messages.append({"role": "assistant", "content": None})
+        messages[-1].setdefault("tool_calls", []).append(call)
+    elif kind == "function_call_output":
+        output = _content(item.get("output"), where)
+        messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
+    elif kind == "item_reference":
+        raise _bad(f"{where} refers to an item of an earlier answer, which is not kept: send the item itself", where)
+    elif kind != "reasoning":  # what a model thought in earlier turns is not shown to it
+        raise _bad(f"{where} is of type {kind!r}: only messages, function calls and their outputs can be read", where)
+
+
+def _content(content: object, where: str) -> object:
+    if not isinstance(content, list):
+        return content
+    parts = [_part(part, f"{where}.content[{place}]") for place, part in enumerate(content)]
+    if all(part["type"] == "text" for part in parts):
+        return "".join(part["text"] for part in parts)
+    return parts
+
+
+def _part(part: object, where: str) -> dict[str, Any]:
+    if isinstance(part, Mapping):
+        kind = part.get("type")
+        if kind in _TEXT_PARTS:
+            return {"type": "text", "text": str(part.get("text") or "")}
+        if kind == "refusal":
+            return {"type": "text", "text": str(part.get("refusal") or "")}
+        if kind == "input_image" and part.get("image_url"):
+            return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+    raise _bad(f"{where} is neither a text nor the URL of an image", where)
+
+
+def _tool(tool: object, place: int) -> dict[str, Any]:
+    kind = tool.get("type") if isinstance(tool, Mapping) else None
+    if not isinstance(tool, Mapping) or kind != "function":
+        where = f"tools[{place}]"
+        raise _bad(
+            f"{where} is of type {kind!r}: this server has no tools of its own, so only function tools work",
+            f"{where}.type",
+        )
+    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+
+
+def _response_format(given: object) -> dict[str, Any] | None:
+    if not isinstance(given, Mapping) or given.get("type") in {None, "text"}:
+        return None
+    if given["type"] == "json_schema":
+        return {"type": "json_schema", "json_schema": {key: given[key] for key in given if key != "type"}}
+    return dict(given)
+
+
+def _bad(message: str, param: str) -> GatewayError:
+    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)

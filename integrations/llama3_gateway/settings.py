@@ -1,0 +1,246 @@
+"""The configuration: what a request of a model becomes, and how the gateway serves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from llama3_gateway.errors import SettingsError
+from llama3_tools.chat import ChatOptions, chat_options
+from llama3_tools.errors import did_you_mean
+
+__all__ = ["Constrain", "GatewaySettings", "ModelSettings", "Upstream", "load_settings", "read_settings"]
+
+Constrain: TypeAlias = Literal["json_schema", "grammar"]
+"""How an upstream is held to a call, if there has to be one: OpenAI's `response_format`, or llama.cpp's `grammar`."""
+
+_CHAT_OPTIONS = {
+    "lenient": "lenient",
+    "repair": "repair",
+    "coerce": "coerce_arguments",
+    "split_reasoning": "split_reasoning",
+    "starts_reasoning": "starts_reasoning",
+    "formats": "formats",
+    "unknown_tool": "on_unknown_tool",
+    "prompt_format": "prompt_format",
+    "tools_in": "tools_in",
+    "tool_role": "tool_role",
+    "repeated_calls": "repeated_calls",
+    "retries": "max_retries",
+}
+"""The settings that are options of the chat layer, and their names there."""
+_OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """A server with models.
+
+    >>> upstream = Upstream("http://localhost:11434/v1")
+    >>> upstream.address("/v1/models"), upstream.address("/api/tags")
+    ('http://localhost:11434/v1/models', 'http://localhost:11434/api/tags')
+
+    Raises:
+        SettingsError: the URL is none.
+    """
+
+    url: str
+    """Where its OpenAI-compatible endpoints are, as clients take it as `base_url`. Without a path, it is `/v1`."""
+    api_key: str | None = field(default=None, repr=False)
+    """The key that is sent to it, in place of the client's."""
+
+    def __post_init__(self) -> None:
+        """Check the URL."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
+        url = self.url.rstrip("/")
+        object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
+
+    def address(self, path: str) -> str:
+        """Return the URL that stands for a path of the gateway."""
+        if path.startswith("/v1/"):
+            return f"{self.url}{path[3:]}"
+        return f"{self.url.removesuffix('/v1')}{path}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings:
+    """What a request of a model becomes.
+
+    >>> ModelSettings(Upstream("http://localhost:8080")).chat.tools_in
+    'user'
+    """
+
+    upstream: Upstream = field(kw_only=False)
+    """Where it is answered."""
+    chat: ChatOptions = field(default_factory=ChatOptions)
+    """How the conversation is held. With `tools_in="request"`, the upstream shows the tools to the model itself."""
+    constrain: Constrain | None = None
+    """How the upstream is held to a call, if `tool_choice` is `"required"` or names a tool."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewaySettings:
+    """How the gateway serves.
+
+    >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
+    >>> settings.of_model("llama3.1").upstream.url
+    'http://localhost:11434/v1'
+    """
+
+    default: ModelSettings
+    """For models that no pattern is for."""
+    models: tuple[tuple[str, ModelSettings], ...] = ()
+    """Patterns such as `qwen*`, and the settings of the models whose names they match. The first one counts."""
+    host: str = "127.0.0.1"
+    """The address to listen on. By default, only this machine reaches it."""
+    port: int = 8089
+    """The port; 0 for any that is free."""
+    api_key: str | None = field(default=None, repr=False)
+    """The key that clients have to send; `None` for none."""
+    cors: tuple[str, ...] = ()
+    """The origins whose web pages may use it, such as `http://localhost:3000`; `*` for all."""
+    max_body: int = 32 * 1024 * 1024
+    """The most bytes of a request."""
+    max_answer: int = 64 * 1024 * 1024
+    """The most bytes of an upstream's answer that is read. Answers that pass through are not limited."""
+    timeout: float = 600.0
+    """Seconds for which an upstream may be silent."""
+    keepalive: float = 15.0
+    """Seconds after which a stream in which nothing can be sent yet sends a comment."""
+    log_content: bool = False
+    """Whether the log has what was asked and answered."""
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name in ("max_body", "max_answer", "timeout", "keepalive"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+                raise SettingsError(f"{name} is a number above 0, not {value!r}")
+        if type(self.port) is not int or not 0 <= self.port < 2**16:
+            raise SettingsError(f"port is a number from 0 to 65535, not {self.port!r}")
+        if not isinstance(self.log_content, bool):
+            raise SettingsError(f"log_content is true or false, not {self.log_content!r}")
+
+    def of_model(self, name: object) -> ModelSettings:
+        """Return the settings of a model: those of the first pattern that its name matches, or the default's."""
+        if isinstance(name, str):
+            for pattern, settings in self.models:
+                if fnmatchcase(name, pattern):
+                    return settings
+        return self.default
+
+    @property
+    def upstreams(self) -> list[Upstream]:
+        """The servers, each once, the default's first."""
+        return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
+
+
+_OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
+
+
+def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
+    """Read settings, as a TOML file has them.
+
+    >>> models = [{"match": "qwen*", "upstream": "http://localhost:8080/v1", "prompt_format": "function"}]
+    >>> settings = read_settings({"upstream": "http://localhost:11434/v1", "retries": 2, "models": models})
+    >>> settings.of_model("qwen3").chat.prompt_format, settings.of_model("qwen3").chat.max_retries
+    ('function', 2)
+
+    Args:
+        values: the settings by name. `models` is a list of more of them, each with a pattern, `match`; what such an
+            entry does not say, the others do.
+
+    Raises:
+        SettingsError: there is no such setting, `upstream` is missing, or a value is none that the setting can have.
+    """
+    _require_known(values, "the configuration", (*_OF_MODEL, *_OF_SERVER, "models"))
+    common = {name: value for name, value in values.items() if name in _OF_MODEL}
+    default = _model_settings(common, None, "the configuration")
+    entries = values.get("models", [])
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise SettingsError("models is a list of tables: write [[models]] before each")
+    models = tuple(_entry(entry, default, f"models[{place}]") for place, entry in enumerate(entries))
+    of_server = {name: value for name, value in values.items() if name in _OF_SERVER}
+    for name in ("host", "api_key"):
+        if name in of_server:
+            _require_str(of_server[name], name)
+    cors = of_server.get("cors", ())
+    if isinstance(cors, str) or not all(isinstance(origin, str) for origin in cors):
+        raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
+    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(cors)})
+
+
+def load_settings(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says, for `read_settings`.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - few start with a file
+    else:
+        import tomli as tomllib  # noqa: PLC0415 - the same
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def _entry(entry: object, default: ModelSettings, where: str) -> tuple[str, ModelSettings]:
+    if not isinstance(entry, Mapping):
+        raise SettingsError(f"{where} is a table: write [[models]] before it")
+    _require_known(entry, where, ("match", *_OF_MODEL))
+    pattern = entry.get("match")
+    if not isinstance(pattern, str) or not pattern:
+        raise SettingsError(f'{where} has no match: say for which models it is, such as match = "qwen*"')
+    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where)
+
+
+def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, where: str) -> ModelSettings:
+    url, key = values.get("upstream"), values.get("upstream_api_key")
+    if url is None and default is None:
+        raise SettingsError("upstream is missing: say where the model is, such as http://localhost:11434/v1")
+    for name in ("upstream", "upstream_api_key"):
+        if values.get(name) is not None:
+            _require_str(values[name], f"{name} of {where}")
+    if url is not None:
+        upstream = Upstream(url, key)
+    else:
+        assert default is not None  # noqa: S101 - it has just been seen
+        upstream = default.upstream if key is None else replace(default.upstream, api_key=key)
+    changes = {_CHAT_OPTIONS[name]: value for name, value in values.items() if name in _CHAT_OPTIONS}
+    native = values.get("native")
+    if native is not None and not isinstance(native, bool):
+        raise SettingsError(f"native of {where} is true or false, not {native!r}")
+    if native:
+        changes["tools_in"] = "request"
+    constrain = values.get("constrain", default.constrain if default else None)
+    if constrain not in {None, *get_args(Constrain)}:
+        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
+    try:
+        chat = chat_options("the gateway", default.chat if default else None, changes)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"{where}: {error}") from None
+    return ModelSettings(upstream, chat=chat, constrain=constrain)
+
+
+def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:
+    for name in values:
+        if name not in known:
+            raise SettingsError(
+                f"{where} has no setting {name!r}, only {', '.join(known)}{did_you_mean(str(name), known)}"
+            )
+
+
+def _require_str(value: object, what: str) -> None:
+    if not isinstance(value, str) or not value:
+        raise SettingsError(f"{what} is a text, not {value!r}")

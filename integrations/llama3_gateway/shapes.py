@@ -1,0 +1,141 @@
+"""What the engine knows of a wire format: how an upstream's stream is read, and how the client's is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_tools.chat import Reply
+
+__all__ = ["Chunk", "Dialect", "Piece", "Shape", "StreamReader", "Usage", "added_usage"]
+
+Usage: TypeAlias = dict[str, Any] | None
+"""Counts of tokens, as the upstream writes them."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """What a chunk says of one choice."""
+
+    index: int
+    """Of the choice."""
+    delta: Delta
+    """In OpenAI's form."""
+    finish_reason: str | None = None
+    """The upstream's word for why the choice ended, if it did."""
+    logprobs: object = None
+    """Of the tokens in the delta."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What else the upstream says of the choice."""
+
+
+@dataclass(slots=True)
+class Chunk:
+    """One chunk of an upstream's stream."""
+
+    head: dict[str, Any]
+    """What it says of the answer: its id, its model and so on."""
+    pieces: list[Piece]
+    """What it says of its choices."""
+    usage: Usage = None
+    """The tokens that were used."""
+
+
+class StreamReader(Protocol):
+    """Reads an upstream's stream."""
+
+    is_done: bool
+    """Whether the upstream has said that the stream is over."""
+
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """Take the next bytes, and yield the chunks that are whole.
+
+        Raises:
+            BrokenOffError: the stream cannot be read any further, or holds an error.
+        """
+
+    def end(self) -> Iterator[Chunk]:
+        """Take the end of the stream, and yield a last chunk that no frame has closed.
+
+        Raises:
+            BrokenOffError: what is left is no whole chunk.
+        """
+
+
+class Dialect(Protocol):
+    """What an upstream speaks."""
+
+    path: str
+    """Where it is asked."""
+    media: bytes
+    """The media type of its streams."""
+
+    def reader(self) -> StreamReader:
+        """Return what reads a stream."""
+
+    def chunk(self, body: dict[str, Any]) -> Chunk:
+        """Return a whole answer as one chunk, whose deltas are messages.
+
+        Raises:
+            BrokenOffError: it is none.
+        """
+
+
+class Shape(Protocol):
+    """Writes what one client is answered."""
+
+    content_type: bytes
+    """The media type of streams."""
+
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+        """Return a whole answer.
+
+        Args:
+            body: the upstream's own.
+            pieces: its choices.
+            replies: what was read of each; `None`: it passes as it came.
+            usage: the tokens that were used, retries included.
+        """
+
+    def begin(self, head: dict[str, Any]) -> bytes:
+        """Return what comes first, given the upstream's words for the answer."""
+
+    def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
+        """Return what stands for some deltas of a choice."""
+
+    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+        """Return what says that a choice is over."""
+
+    def end(self, usage: Usage) -> bytes:
+        """Return what says that the stream is over."""
+
+    def fail(self, error: BrokenOffError) -> bytes:
+        """Return what says that the stream broke off."""
+
+    def keepalive(self) -> bytes:
+        """Return what means nothing."""
+
+
+def added_usage(one: Usage, other: Usage) -> Usage:
+    """Return the sum of two counts of tokens, as far as both have numbers.
+
+    >>> added_usage({"total_tokens": 3, "details": {"cached": 1}}, {"total_tokens": 4, "details": {"cached": 2}})
+    {'total_tokens': 7, 'details': {'cached': 3}}
+    """
+    if one is None or other is None:
+        return one or other
+    total = {**one, **other}
+    for name in one.keys() & other.keys():
+        first, second = one[name], other[name]
+        if isinstance(first, dict) and isinstance(second, dict):
+            total[name] = added_usage(first, second)
+        elif _is_number(first) and _is_number(second):
+            total[name] = first + second
+    return total
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

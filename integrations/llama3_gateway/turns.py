@@ -1,0 +1,282 @@
+"""A turn of a conversation: what the upstream is asked, and its answer, read by `llama3_tools.chat`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+
+from llama3_gateway.constraint import constraint
+from llama3_gateway.errors import GatewayError
+from llama3_gateway.logs import log_fault
+from llama3_gateway.metrics import RequestRecord
+from llama3_gateway.settings import ModelSettings
+from llama3_tools import ToolDefinitionError
+from llama3_tools.chat import Reply, Request, kept_chat
+
+__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn"]
+
+Delta = dict[str, Any]
+"""A delta in OpenAI's form."""
+
+_TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
+_CONSTRAINTS = frozenset({"response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
+_RESULT_ROLES = frozenset({"tool", "function", "ipython"})
+_TOOL_PARTS = frozenset({"tool_use", "tool_result"})
+_BETWEEN = "\n\n"
+"""Stands between an answer and the one that the model writes when it is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the upstream is asked, and how its answers are read."""
+
+    fields: dict[str, Any]
+    """The request, without its messages and tools."""
+    request: Request
+    """The conversation for the model, and the reader of its answers."""
+    settings: ModelSettings
+    """Where it is answered, and how the upstream is held to a call."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The request for the upstream."""
+        body = {**self.fields, "messages": self.request.messages}
+        tools, choice = self.request.tools, self.request.choice
+        declared = self.request.chat.tools
+        if tools:
+            shown = dict(zip(declared, (tool["function"]["name"] for tool in tools), strict=True))
+            named = choice.tool_choice in shown
+            body["tools"] = tools
+            if choice.tool_choice != "auto":
+                name = shown.get(choice.tool_choice)
+                body["tool_choice"] = {"type": "function", "function": {"name": name}} if named else choice.tool_choice
+            if not choice.parallel:
+                body["parallel_tool_calls"] = False
+        elif declared and choice.tool_choice not in {"auto", "none"} and self.settings.constrain:
+            chosen = declared.get(choice.tool_choice)
+            if not body.keys() & _CONSTRAINTS:
+                body.update(constraint(self.settings.constrain, [chosen] if chosen else [*declared.values()]))
+        return body
+
+    def written(self) -> bytes:
+        """Return the request for the upstream as JSON."""
+        return json.dumps(self.body).encode()
+
+    def again(self, request: Request) -> Turn:
+        """Return the turn in which the model is asked once more, for one answer."""
+        fields = {**self.fields, "n": 1} if "n" in self.fields else self.fields
+        return replace(self, fields=fields, request=request)
+
+
+def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
+    """Prepare a turn.
+
+    >>> from llama3_gateway.settings import Upstream
+    >>> tools = [{"type": "function", "function": {"name": "now"}}]
+    >>> body = {"model": "llama3.1", "messages": [{"role": "user", "content": "The time?"}], "tools": tools, "seed": 1}
+    >>> turn = prepare_turn(body, ModelSettings(Upstream("http://localhost:11434")))
+    >>> sorted(turn.body), turn.body["messages"][0]["content"][:26]
+    (['messages', 'model', 'seed'], 'Given the following functi')
+
+    Args:
+        body: a request in the form of OpenAI's chat completions.
+        settings: those of its model.
+
+    Raises:
+        GatewayError: tools, tool choice or messages cannot be read.
+    """
+    tools = body.get("tools") or []
+    _require_functions(tools)
+    try:
+        chat = kept_chat(tools, settings.chat)
+    except (TypeError, ToolDefinitionError) as error:
+        raise _bad(str(error), "tools") from None
+    parallel = body.get("parallel_tool_calls")
+    try:
+        request = chat.request(
+            body.get("messages") or [], tool_choice=body.get("tool_choice"), parallel_tool_calls=parallel
+        )
+    except ToolDefinitionError as error:
+        raise _bad(str(error), "tool_choice") from None
+    except (TypeError, AttributeError) as error:
+        is_parallel = parallel is not None and not isinstance(parallel, bool)
+        raise _bad(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
+    fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
+    return Turn(fields, request, settings)
+
+
+def has_tool_history(messages: object) -> bool:
+    """Return whether a conversation holds calls or results, which a server without tools may refuse.
+
+    >>> has_tool_history([{"role": "tool", "content": "12:30"}]), has_tool_history([{"role": "user", "content": "Hi"}])
+    (True, False)
+    """
+    return isinstance(messages, list) and any(
+        message.get("role") in _RESULT_ROLES
+        or message.get("tool_calls")
+        or message.get("function_call")
+        or any(isinstance(part, Mapping) and part.get("type") in _TOOL_PARTS for part in _parts(message))
+        for message in messages
+        if isinstance(message, Mapping)
+    )
+
+
+class ChoiceReader:
+    """Reads one of the answers to a turn. What it cannot read by a fault of its own, it passes as it came.
+
+    >>> from llama3_gateway.settings import Upstream
+    >>> tools = [{"type": "function", "function": {"name": "now"}}]
+    >>> turn = prepare_turn({"messages": [], "tools": tools}, ModelSettings(Upstream("http://localhost:11434")))
+    >>> choice = ChoiceReader(turn.request, RequestRecord("POST", "/v1/chat/completions"))
+    >>> choice.feed({"role": "assistant", "content": "Hello"})
+    [{'content': 'Hello'}]
+    >>> choice.end("stop"), choice.finish_reason
+    ([], 'stop')
+    """
+
+    def __init__(self, request: Request, record: RequestRecord, *, is_retry: bool = False) -> None:
+        """Begin an answer.
+
+        Args:
+            request: reads it.
+            record: counts its calls.
+            is_retry: whether it follows another answer, from which its text is set apart.
+        """
+        self.request = request
+        self.reply: Reply | None = None
+        """The answer, once it is over; `None` as well if it passed as it came."""
+        self.finish_reason: str | None = None
+        """Why it ended, once it is over."""
+        self.is_over = False
+        """Whether it has ended."""
+        self.has_called = False
+        """Whether a call was handed out."""
+        self._record = record
+        self._stream = request.stream()
+        self._is_raw = False
+        self._unsent = ""
+        """The text that was not handed out yet, and maybe a call that was."""
+        self._native: list[Delta] = []
+        """The pieces of the server's own calls."""
+        self._needs_break = is_retry
+        self._logprobs: list[Any] = []
+
+    def feed(self, delta: Delta) -> list[Delta]:
+        """Take the next delta, and return what goes to the client now."""
+        if self._is_raw:
+            return _not_empty(delta)
+        content = delta.get("content")
+        if isinstance(content, str):
+            self._unsent += content
+        elif content is not None:
+            self._native.append({"content": content})
+        if delta.get("tool_calls"):
+            self._native.append({"tool_calls": delta["tool_calls"]})
+        try:
+            return self._handed_out(self._stream.feed(delta))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
+            return self._passed(error)
+
+    def end(self, finish_reason: str | None) -> list[Delta]:
+        """Take the end of the answer, and return what was held back for it."""
+        self.is_over = True
+        deltas: list[Delta] = []
+        if not self._is_raw:
+            try:
+                deltas = self._handed_out(self._stream.end(finish_reason))
+                self.reply = self._stream.reply
+                self.finish_reason = self.reply.finish_reason
+                self._record.count(self.reply)
+            except Exception as error:  # noqa: BLE001 - as above
+                deltas = self._passed(error)
+        if self.reply is None:
+            self.finish_reason = "tool_calls" if self.has_called else finish_reason or "stop"
+        return deltas
+
+    def abort(self) -> list[Delta]:
+        """Take the news that the answer broke off: what was held back is text, and nothing more is called."""
+        if self._is_raw or self.is_over:
+            return []
+        self.is_over = True
+        try:
+            deltas = self._handed_out(self._stream.abort())
+            self._record.count(self._stream.reply)
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._passed(error)
+        return deltas
+
+    def retry(self) -> Request | None:
+        """Return the request by which the model is asked again; `None` if it is not."""
+        return self.request.retry(self.reply) if self.reply else None
+
+    def logprobs(self, given: object) -> dict[str, Any] | None:
+        """Take those that came with a delta, and return those that go out now.
+
+        They go with the text that they are about. After a call there are none, as the text is not what was written.
+        """
+        if isinstance(given, Mapping) and isinstance(given.get("content"), list):
+            self._logprobs += given["content"]
+        if not self._logprobs or (self._unsent and not self.is_over):
+            return None
+        logprobs, self._logprobs = self._logprobs, []
+        return None if self.has_called else {"content": logprobs, "refusal": None}
+
+    def _handed_out(self, deltas: list[Delta]) -> list[Delta]:
+        kept = []
+        for delta in deltas:
+            text = delta.get("content")
+            if isinstance(text, str):
+                if self._needs_break and text:
+                    delta, self._needs_break = {"content": _BETWEEN + text.lstrip()}, False  # noqa: PLW2901
+                self._unsent = _after(self._unsent, text)
+                kept.append(delta)
+            elif delta := _without_role(delta):
+                self.has_called = self.has_called or "tool_calls" in delta
+                kept.append(delta)
+        return kept
+
+    def _passed(self, error: Exception) -> list[Delta]:
+        log_fault("an answer could not be read, and passed as it was", error, self._record)
+        self._is_raw = True
+        return [{"content": self._unsent}, *self._native] if self._unsent else self._native
+
+
+def _require_functions(tools: object) -> None:
+    if not isinstance(tools, list):
+        return  # the chat layer says what it has to be
+    for place, tool in enumerate(tools):
+        kind = tool.get("type", "function") if isinstance(tool, Mapping) else "function"
+        if kind != "function":
+            raise _bad(
+                f'tools[{place}] is of type {kind!r}: only "function" tools can be called through the gateway',
+                f"tools[{place}].type",
+            )
+
+
+def _bad(message: str, param: str) -> GatewayError:
+    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
+
+
+def _parts(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []
+
+
+def _after(unsent: str, text: str) -> str:
+    if unsent == text:
+        return ""
+    at = unsent.find(text)
+    return unsent if at < 0 else unsent[at + len(text) :]
+
+
+def _not_empty(delta: Delta) -> list[Delta]:
+    kept = _without_role(delta)
+    return [kept] if kept else []
+
+
+def _without_role(delta: Delta) -> Delta:
+    """Return a delta without its role, which is sent once, and without what is nothing."""
+    return {name: value for name, value in delta.items() if value is not None and name != "role"}

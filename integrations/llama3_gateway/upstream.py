@@ -1,0 +1,179 @@
+"""The upstream, asked over HTTP: what is sent, what comes back, and what is said if nothing does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+import anyio
+
+from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
+from llama3_gateway.exchange import Header
+from llama3_gateway.settings import Upstream
+
+if sys.version_info >= (3, 11):
+    import httpx2 as httpx
+else:  # pragma: no cover - the tests run on one Python
+    import httpx
+
+__all__ = ["UpstreamAnswer", "UpstreamClient", "forwarded"]
+
+_OF_CONNECTION = frozenset(
+    {
+        *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"),
+        *(b"trailer", b"transfer-encoding", b"upgrade", b"http2-settings"),
+    }
+)
+"""Headers that are about one connection, and go no further (RFC 9110, 7.6.1)."""
+_OF_CLIENT = frozenset({b"host", b"content-length", b"expect", b"origin", b"referer"})
+_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_CONNECT_SECONDS = 10.0
+_ERROR_BYTES = 1024 * 1024
+
+
+def forwarded(headers: Iterable[Header], left_out: frozenset[bytes] = frozenset()) -> list[Header]:
+    """Return the headers that are not about one connection.
+
+    >>> forwarded([(b"connection", b"keep-alive, x-hop"), (b"x-hop", b"1"), (b"accept", b"*/*")])
+    [(b'accept', b'*/*')]
+
+    Args:
+        headers: names in lower case, and values.
+        left_out: names of others that go no further.
+    """
+    headers = list(headers)
+    named = {name.strip().lower() for key, value in headers if key == b"connection" for name in value.split(b",")}
+    hidden = _OF_CONNECTION | named | left_out
+    return [(key, value) for key, value in headers if key not in hidden]
+
+
+class UpstreamAnswer:
+    """An answer that has begun."""
+
+    def __init__(self, response: httpx.Response, upstream: Upstream) -> None:
+        """Take the head of the answer."""
+        self.status = response.status_code
+        self.headers: list[Header] = [(name.lower(), value) for name, value in response.headers.raw]
+        self.content_type = str(response.headers.get("content-type") or "").lower()
+        self._response = response
+        self._upstream = upstream
+
+    async def raw(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes, byte for byte.
+
+        Raises:
+            BrokenOffError: it does not come to its end.
+        """
+        async for data in self._pieces(self._response.aiter_raw()):
+            yield data
+
+    async def read(self, most: int) -> AsyncIterator[bytes]:
+        """Yield the body as it comes, decompressed.
+
+        Args:
+            most: how many bytes it may have.
+
+        Raises:
+            BrokenOffError: it does not come to its end, or has more.
+        """
+        size = 0
+        async for data in self._pieces(self._response.aiter_bytes()):
+            size += len(data)
+            if size > most:
+                raise BrokenOffError(f"the upstream's answer has more than {most} bytes: --max-answer allows more")
+            yield data
+
+    async def whole(self, most: int) -> bytes:
+        """Return the body, as `read` does."""
+        return b"".join([data async for data in self.read(most)])
+
+    async def refusal(self) -> UpstreamRefusal:
+        """Return the answer as an error for the client, with as much of its body as an error has."""
+        pieces, size = [], 0
+        async for data in self.raw():
+            pieces.append(data)
+            size += len(data)
+            if size > _ERROR_BYTES:
+                break
+        headers = forwarded(self.headers, frozenset({b"content-length"}))
+        return UpstreamRefusal(self.status, headers, b"".join(pieces)[:_ERROR_BYTES])
+
+    async def _pieces(self, source: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        try:
+            async for data in source:
+                yield data
+        except httpx.TimeoutException:
+            raise BrokenOffError(f"{self._upstream.url} was silent for too long: --timeout allows more") from None
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            what = str(error) or type(error).__name__
+            raise BrokenOffError(
+                f"the answer of {self._upstream.url} broke off ({what}): its log may say why"
+            ) from None
+
+
+class UpstreamClient:
+    """Asks upstreams, over connections that are kept."""
+
+    def __init__(self, timeout: float) -> None:
+        """Take the time in seconds for which an upstream may be silent."""
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        trusted = httpx.create_ssl_context()
+        self._timeout = timeout
+        self._client = httpx.AsyncClient(
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS), pool=None),
+            limits=limits,
+            verify=trusted,
+            # A proxy of the environment is for other machines.
+            mounts={pattern: httpx.AsyncHTTPTransport(limits=limits, verify=trusted) for pattern in _LOOPBACK},
+        )
+        for name in ("accept", "accept-encoding", "connection", "user-agent"):
+            del self._client.headers[name]
+
+    @asynccontextmanager
+    async def ask(  # noqa: PLR0913 - a request has these parts
+        self, upstream: Upstream, method: str, path: str, *, query: bytes = b"", headers: list[Header], body: bytes
+    ) -> AsyncIterator[UpstreamAnswer]:
+        """Send a request, and hand out the answer while the block runs. Then its connection is free, or closed.
+
+        Args:
+            upstream: who is asked.
+            method: such as `POST`.
+            path: as the gateway's client has it.
+            query: what stands after `?`.
+            headers: those of the client.
+            body: the body.
+
+        Raises:
+            GatewayError: there is no answer.
+        """
+        left_out = _OF_CLIENT | {b"authorization"} if upstream.api_key else _OF_CLIENT
+        sent = forwarded(headers, left_out)
+        if upstream.api_key:
+            sent.append((b"authorization", f"Bearer {upstream.api_key}".encode()))
+        url = upstream.address(path) + (f"?{query.decode('latin-1')}" if query else "")
+        try:
+            request = self._client.build_request(method, url, headers=sent, content=body or None)
+            response = await self._client.send(request, stream=True)
+        except httpx.ConnectTimeout:
+            raise _unreachable(upstream, "it does not answer") from None
+        except httpx.TimeoutException:
+            status, message = HTTPStatus.GATEWAY_TIMEOUT, f"sent nothing for {self._timeout:g} s: --timeout allows more"
+            raise GatewayError(status, f"{upstream.url} {message}", code="upstream_timeout") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _unreachable(upstream, str(error) or type(error).__name__) from None
+        try:
+            yield UpstreamAnswer(response, upstream)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+
+def _unreachable(upstream: Upstream, why: str) -> GatewayError:
+    message = f"no answer from the upstream {upstream.url} ({why}): is the server running there? --upstream says where"
+    return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable")

@@ -1,0 +1,336 @@
+"""Two real servers on loopback for a test: the gateway, and an upstream that answers as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import httpx
+import uvicorn
+
+from llama3_gateway import Gateway, read_settings
+from llama3_gateway.framing import EventReader
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather of a city",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+        },
+    },
+}
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+QUESTION = [{"role": "user", "content": "How is the weather in Paris?"}]
+USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+
+WAIT = object()
+"""In an answer: wait until the client has gone."""
+BREAK = object()
+"""In an answer: break the connection."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an upstream was asked."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: dict[str, str]
+    data: bytes
+
+    @property
+    def body(self) -> dict[str, Any]:
+        value = json.loads(self.data)
+        assert isinstance(value, dict)
+        return value
+
+    @property
+    def is_stream(self) -> bool:
+        return bool(self.body.get("stream", self.path == "/api/chat"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an upstream answers: its body in pieces, pauses in seconds, `WAIT`, or `BREAK`."""
+
+    parts: Sequence[object] = ()
+    status: int = 200
+    content_type: str = "application/json"
+    headers: Sequence[tuple[str, str]] = ()
+
+
+Responder = Callable[[Asked], Answer]
+
+
+@dataclass
+class Upstream:
+    """An ASGI application that answers as it is told, and notes what it was asked."""
+
+    respond: Responder
+    asked: list[Asked] = field(default_factory=list)
+    open: int = 0
+    """Answers under way."""
+    left: list[float] = field(default_factory=list)
+    """When clients went before the end of their answer."""
+    sent: int = 0
+    """Bytes of bodies."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        data, goes_on = b"", True
+        while goes_on:
+            message = await receive()
+            data += message.get("body", b"")
+            goes_on = message.get("more_body", False)
+        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
+        path = scope["raw_path"].decode()
+        self.asked.append(Asked(scope["method"], path, scope["query_string"], headers, data))
+        answer = self.respond(self.asked[-1])
+        self.open += 1
+        gone = asyncio.ensure_future(self._gone(receive))
+        try:
+            given = [("content-type", answer.content_type), *answer.headers]
+            encoded = [(name.encode(), value.encode("latin-1")) for name, value in given]
+            await send({"type": "http.response.start", "status": answer.status, "headers": encoded})
+            for part in answer.parts:
+                if part is BREAK:
+                    raise ConnectionAbortedError
+                if part is WAIT:
+                    await gone
+                elif isinstance(part, float):
+                    await asyncio.wait([gone], timeout=part)
+                else:
+                    assert isinstance(part, bytes)
+                    self.sent += len(part)
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                    await asyncio.sleep(0)
+                if gone.done():
+                    self.left.append(time.perf_counter())
+                    return
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+            self.open -= 1
+
+    @staticmethod
+    async def _gone(receive: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+class Host:
+    """A server on 127.0.0.1, on a free port, which serves one application after another: to start one takes long."""
+
+    free: ClassVar[list[Host]] = []
+
+    def __init__(self) -> None:
+        self.application: Any = None
+        self._started = threading.Event()
+        listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        config = uvicorn.Config(self, log_config=None, access_log=False, lifespan="off", ws="none")
+        server = uvicorn.Server(config)
+        threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+        wait_until(lambda: server.started)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.loop = asyncio.get_running_loop()
+        with contextlib.suppress(ConnectionAbortedError):  # what an upstream raises to break a connection
+            await self.application(scope, receive, send)
+
+
+@contextmanager
+def running(application: Any) -> Iterator[str]:
+    """Serve an application, and return its address."""
+    host = Host.free.pop() if Host.free else Host()
+    host.application = application
+    try:
+        yield host.address
+    finally:
+        if isinstance(application, Gateway) and application._client:
+            asyncio.run_coroutine_threadsafe(application.aclose(), host.loop).result(10)
+        host.application = None
+        Host.free.append(host)
+
+
+@dataclass
+class Served:
+    """A gateway that runs, and its upstream."""
+
+    address: str
+    gateway: Gateway
+    upstream: Upstream
+    http: httpx.Client
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.address}/v1"
+
+    @property
+    def asked(self) -> list[Asked]:
+        return self.upstream.asked
+
+    def post(self, path: str, body: object, **options: Any) -> httpx.Response:
+        return self.http.post(f"{self.address}{path}", json=body, **options)
+
+    def chat(self, **fields: Any) -> httpx.Response:
+        body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
+        return self.post("/v1/chat/completions", body)
+
+    def metric(self, name: str) -> float:
+        lines = self.http.get(f"{self.address}/metrics").text.splitlines()
+        (line,) = (line for line in lines if line.startswith(f"llama3_gateway_{name} "))
+        return float(line.rpartition(" ")[2])
+
+
+@contextmanager
+def serving(respond: Responder | Iterable[Answer], **settings: Any) -> Iterator[Served]:
+    """Run a gateway in front of an upstream that answers by a function, or with one answer after another."""
+    if callable(respond):
+        responder = respond
+    else:
+        script = iter(respond)
+
+        def responder(_asked: Asked) -> Answer:
+            return next(script)
+
+    upstream = Upstream(responder)
+    with running(upstream) as url:
+        gateway = Gateway(read_settings({"upstream": f"{url}/v1", **settings}))
+        with running(gateway) as address, httpx.Client(timeout=20, trust_env=False, verify=False) as http:  # noqa: S501 - nothing here is encrypted
+            yield Served(address, gateway, upstream, http)
+            wait_until(lambda: gateway.metrics.open_requests == 0)
+            wait_until(lambda: upstream.open == 0)
+
+
+def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:
+    """Return what answers as a model that writes these pieces, as a stream or at once, in either API's form."""
+
+    def respond(asked: Asked) -> Answer:
+        if asked.path == "/api/chat":
+            return ollama_stream(*pieces) if asked.is_stream else ollama_whole(*pieces)
+        return (
+            stream(*pieces, finish_reason=finish_reason, **more)
+            if asked.is_stream
+            else whole(*pieces, finish_reason=finish_reason)
+        )
+
+    return respond
+
+
+def in_turn(*responders: Responder) -> Responder:
+    """Return what answers each request as the next of these does."""
+    script = iter(responders)
+    return lambda asked: next(script)(asked)
+
+
+def whole(*pieces: str, finish_reason: str | None = "stop") -> Answer:
+    message = {"role": "assistant", "content": "".join(pieces)}
+    return completion([{"index": 0, "message": message, "finish_reason": finish_reason}])
+
+
+def completion(choices: list[dict[str, Any]], **more: Any) -> Answer:
+    body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 5, "model": "llama3.1", "choices": choices}
+    return Answer([json.dumps({**body, "usage": USAGE, **more}).encode()])
+
+
+def stream(*pieces: str, finish_reason: str | None = "stop", done: bool = True) -> Answer:
+    chunks = [chunk({"role": "assistant", "content": ""})]
+    chunks += [chunk({"content": piece}) for piece in pieces]
+    if finish_reason:
+        chunks.append(chunk({}, finish_reason))
+        chunks.append(event({**HEAD, "choices": [], "usage": USAGE}))
+    return events(*chunks, *([b"data: [DONE]\n\n"] if done else []))
+
+
+HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 5, "model": "llama3.1"}
+
+
+def chunk(delta: dict[str, Any], finish_reason: str | None = None, index: int = 0, **more: Any) -> bytes:
+    choice = {"index": index, "delta": delta, "finish_reason": finish_reason, **more}
+    return event({**HEAD, "choices": [choice]})
+
+
+def event(value: object) -> bytes:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
+
+
+def events(*parts: object) -> Answer:
+    return Answer(parts, content_type="text/event-stream; charset=utf-8")
+
+
+COUNTS = {"total_duration": 9, "prompt_eval_count": 7, "eval_count": 3}
+OLLAMA_HEAD = {"model": "llama3.1", "created_at": "2026-11-23T10:00:00Z"}
+
+
+def ollama_whole(*pieces: str) -> Answer:
+    message = {"role": "assistant", "content": "".join(pieces)}
+    body = {**OLLAMA_HEAD, "message": message, "done": True, "done_reason": "stop", **COUNTS}
+    return Answer([json.dumps(body).encode()])
+
+
+def ollama_stream(*pieces: str) -> Answer:
+    lines = [ollama_line(piece) for piece in pieces]
+    last = {**OLLAMA_HEAD, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    lines.append(json.dumps({**last, **COUNTS}).encode() + b"\n")
+    return Answer(lines, content_type="application/x-ndjson")
+
+
+def ollama_line(piece: str) -> bytes:
+    message = {"role": "assistant", "content": piece}
+    return json.dumps({**OLLAMA_HEAD, "message": message, "done": False}).encode() + b"\n"
+
+
+def read_events(response: httpx.Response) -> list[dict[str, Any]]:
+    """The data of a stream's events, without the end, which has to be there."""
+    assert response.status_code == 200, response.text
+    read = [one.data for one in EventReader().feed(response.content)]
+    assert read.pop() == b"[DONE]"
+    return [json.loads(data) for data in read]
+
+
+@dataclass
+class Gathered:
+    """What a client has gathered of one choice of a stream."""
+
+    content: str = ""
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    finish_reason: str | None = None
+
+
+def gathered(chunks: Iterable[dict[str, Any]]) -> dict[int, Gathered]:
+    """What a client makes of a stream's chunks, by choice."""
+    choices: dict[int, Gathered] = {}
+    for one in chunks:
+        for choice in one.get("choices", ()):
+            into = choices.setdefault(choice["index"], Gathered())
+            assert into.finish_reason is None
+            into.finish_reason = choice.get("finish_reason")
+            into.content += choice["delta"].get("content") or ""
+            for call in choice["delta"].get("tool_calls") or ():
+                assert call["index"] == len(into.calls)
+                into.calls.append(call["function"])
+    return choices
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 10.0) -> float:
+    """Wait until something is so, and return how long it took."""
+    began = time.perf_counter()
+    while not is_so():
+        assert time.perf_counter() - began < seconds
+        time.sleep(0.005)
+    return time.perf_counter() - began

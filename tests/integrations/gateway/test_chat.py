@@ -1,0 +1,399 @@
+"""`/v1/chat/completions` with tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from integrations.gateway.harness import (
+    CALL,
+    QUESTION,
+    USAGE,
+    WEATHER,
+    Answer,
+    chunk,
+    completion,
+    event,
+    events,
+    gathered,
+    in_turn,
+    read_events,
+    says,
+    serving,
+    stream,
+    whole,
+)
+
+TEXT = f"Let me check. {CALL} One moment."
+
+
+def test_the_call_in_the_text_is_a_tool_call():
+    with serving(says(TEXT)) as served:
+        body = served.chat().json()
+    choice = body["choices"][0]
+    assert choice["message"]["content"] == "Let me check. One moment."
+    (call,) = choice["message"]["tool_calls"]
+    assert call["function"] == {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    assert call["type"] == "function"
+    assert call["id"].startswith("call_")
+    assert choice["finish_reason"] == "tool_calls"
+    assert (body["id"], body["created"], body["usage"]) == ("chatcmpl-1", 5, USAGE)
+
+
+def test_the_upstream_gets_the_tools_in_the_prompt_and_every_other_field():
+    fields = {"seed": 3, "stop": ["Observation:"], "temperature": 0, "response_format": {"type": "text"}, "top_k": 1}
+    with serving(says("Hello.")) as served:
+        served.chat(**fields, tool_choice="auto", parallel_tool_calls=True)
+        body = served.asked[0].body
+    (message,) = body.pop("messages")
+    assert body == {"model": "llama3.1", **fields}
+    assert "get_weather" in message["content"]
+    assert message["content"].endswith("How is the weather in Paris?")
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 17, 1000])
+def test_a_stream_hands_out_text_and_whole_calls(size: int):
+    pieces = [TEXT[at : at + size] for at in range(0, len(TEXT), size)]
+    with serving(says(*pieces)) as served:
+        chunks = read_events(served.chat(stream=True))
+    (choice,) = gathered(chunks).values()
+    assert choice.content == "Let me check. One moment."
+    assert choice.calls == [{"name": "get_weather", "arguments": '{"city": "Paris"}'}]
+    assert choice.finish_reason == "tool_calls"
+    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert {(one["id"], one["model"], one["created"], one["object"]) for one in chunks} == {
+        ("chatcmpl-1", "llama3.1", 5, "chat.completion.chunk")
+    }
+    assert [one for one in chunks if not one["choices"]] == []
+
+
+def test_the_usage_comes_if_it_is_asked_for():
+    with serving(says(TEXT)) as served:
+        chunks = read_events(served.chat(stream=True, stream_options={"include_usage": True}))
+        assert served.asked[0].body["stream_options"] == {"include_usage": True}
+    assert (chunks[-1]["choices"], chunks[-1]["usage"]) == ([], USAGE)
+
+
+def test_each_choice_is_read_by_itself():
+    first, second = [
+        {"index": place, "message": {"content": text}, "finish_reason": "stop"}
+        for place, text in enumerate([TEXT, "Hello."])
+    ]
+    parts = [
+        chunk({"content": text[at : at + 7]}, index=place)
+        for at in range(0, 91, 7)
+        for place, text in enumerate([TEXT, "Hello."])
+        if text[at:]
+    ]
+    parts += [chunk({}, "stop", index=1), chunk({}, "stop"), b"data: [DONE]\n\n"]
+    with serving([completion([first, second]), events(*parts)]) as served:
+        choices = served.chat(n=2).json()["choices"]
+        streamed = gathered(read_events(served.chat(n=2, stream=True)))
+    assert [choice["finish_reason"] for choice in choices] == ["tool_calls", "stop"]
+    assert [choice["message"]["content"] for choice in choices] == ["Let me check. One moment.", "Hello."]
+    assert (streamed[0].finish_reason, streamed[1].finish_reason) == ("tool_calls", "stop")
+    assert (streamed[0].content, streamed[1].content) == ("Let me check. One moment.", "Hello.")
+    assert [call["name"] for call in streamed[0].calls] == ["get_weather"]
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_answer_that_a_limit_ended_says_so(reason: str, is_stream: bool):
+    with serving(says(f"{CALL} and", finish_reason=reason)) as served:
+        response = served.chat(stream=is_stream)
+        if is_stream:
+            assert gathered(read_events(response))[0].finish_reason == reason
+        else:
+            assert response.json()["choices"][0]["finish_reason"] == reason
+
+
+def test_what_else_the_upstream_says_of_a_choice_comes_through():
+    parts = [chunk({"role": "assistant", "content": "Hi"}), chunk({}, "stop", stop_reason=128009), b"data: [DONE]\n\n"]
+    with serving([events(*parts)]) as served:
+        chunks = read_events(served.chat(stream=True))
+    assert chunks[-1]["choices"][0]["stop_reason"] == 128009
+
+
+class TestLogprobs:
+    TOKEN = {"token": "Hi", "logprob": -0.5, "bytes": [72, 105], "top_logprobs": []}
+
+    def answer(self, content: str) -> Answer:
+        message = {"role": "assistant", "content": content}
+        logprobs = {"content": [self.TOKEN], "refusal": None}
+        return completion([{"index": 0, "message": message, "finish_reason": "stop", "logprobs": logprobs}])
+
+    def test_they_stay_if_nothing_was_called(self):
+        with serving([self.answer("Hi"), self.answer(CALL)]) as served:
+            assert served.chat(logprobs=True).json()["choices"][0]["logprobs"]["content"] == [self.TOKEN]
+            assert served.chat(logprobs=True).json()["choices"][0]["logprobs"] is None
+
+    @pytest.mark.parametrize(("text", "count"), [("Hi there. It {is} 5.", 20), (f"Hi {CALL} there", 3)])
+    def test_in_a_stream_they_come_up_to_the_first_call(self, text: str, count: int):
+        parts = [chunk({"content": one}, logprobs={"content": [{**self.TOKEN, "token": one}]}) for one in text]
+        with serving([events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")]) as served:
+            chunks = read_events(served.chat(stream=True, logprobs=True))
+        given = [one["choices"][0].get("logprobs") for one in chunks]
+        tokens = [token["token"] for logprobs in given if logprobs for token in logprobs["content"]]
+        assert "".join(tokens) == text[: len(tokens)]
+        assert len(tokens) == count or (count == 3 and len(tokens) == 2)
+
+
+def test_calls_and_results_of_earlier_turns_become_text():
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
+    history = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "Rome?"}]},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "Sunny"},
+    ]
+    with serving(says("It is sunny.")) as served:
+        served.chat(messages=history)
+        messages = served.asked[0].body["messages"]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert messages[2]["content"] == '{"name": "get_weather", "parameters": {"city": "Rome"}}'
+    assert messages[3]["content"] == "Result of get_weather: Sunny"
+
+
+class TestToolChoice:
+    def test_none_shows_no_tool_and_calls_nothing(self):
+        with serving(says(CALL)) as served:
+            message = served.chat(tool_choice="none").json()["choices"][0]["message"]
+            assert served.asked[0].body["messages"] == QUESTION
+        assert (message["content"], "tool_calls" in message) == (CALL, False)
+
+    def test_a_name_is_asked_for_in_the_prompt(self):
+        choice = {"type": "function", "function": {"name": "get_weather"}}
+        with serving(says(CALL)) as served:
+            served.chat(tool_choice=choice)
+            assert "Call the function 'get_weather'" in served.asked[0].body["messages"][0]["content"]
+
+    def test_required_asks_once_more_if_nothing_was_called(self):
+        with serving(in_turn(says("No."), says(CALL))) as served:
+            body = served.chat(tool_choice="required").json()
+            assert [message["role"] for message in served.asked[1].body["messages"]] == ["user", "assistant", "user"]
+        assert body["choices"][0]["finish_reason"] == "tool_calls"
+        assert body["usage"] == {"prompt_tokens": 14, "completion_tokens": 6, "total_tokens": 20}
+
+    def test_one_call_alone_if_parallel_calls_are_off(self):
+        with serving(says(f"{CALL}; {CALL.replace('Paris', 'Rome')}")) as served:
+            message = served.chat(parallel_tool_calls=False).json()["choices"][0]["message"]
+        assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"city": "Paris"}']
+
+
+class TestRetries:
+    BAD = 'Sure. {"name": "get_weather", "parameters": {oops}}'
+
+    def test_a_malformed_call_is_asked_for_again(self):
+        with serving(in_turn(says(self.BAD), says(CALL))) as served:
+            body = served.chat().json()
+            assert served.asked[1].body["messages"][-1]["content"].startswith("Error of get_weather")
+            assert served.metric("retries_total") == 1
+        assert body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] == '{"city": "Paris"}'
+
+    def test_in_a_stream_the_new_answer_follows_the_first(self):
+        with serving(in_turn(says(self.BAD), says("Sorry. ", CALL))) as served:
+            chunks = read_events(served.chat(stream=True, stream_options={"include_usage": True}))
+        (choice,) = gathered(chunks).values()
+        assert choice.content == f"{self.BAD}\n\nSorry."
+        assert [call["name"] for call in choice.calls] == ["get_weather"]
+        assert choice.finish_reason == "tool_calls"
+        assert chunks[-1]["usage"]["total_tokens"] == 20
+
+    def test_of_several_choices_only_that_one_is_asked_for(self):
+        parts = [
+            chunk({"content": self.BAD}),
+            chunk({"content": CALL}, index=1),
+            chunk({}, "stop", index=1),
+            chunk({}, "stop"),
+        ]
+        script = [events(*parts, b"data: [DONE]\n\n"), stream(CALL)]
+        with serving(script) as served:
+            choices = gathered(read_events(served.chat(stream=True, n=2)))
+            assert served.asked[1].body["n"] == 1
+        assert [len(choices[place].calls) for place in (0, 1)] == [1, 1]
+        assert choices[0].finish_reason == "tool_calls"
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_if_it_cannot_be_asked_again_the_first_answer_stands(self, is_stream: bool):
+        with serving(in_turn(says(self.BAD), lambda _: Answer([b"{}"], status=500))) as served:
+            response = served.chat(stream=is_stream)
+            content = (
+                gathered(read_events(response))[0].content
+                if is_stream
+                else response.json()["choices"][0]["message"]["content"]
+            )
+        assert content == self.BAD
+
+    def test_retries_can_be_switched_off(self):
+        with serving(says(self.BAD), retries=0) as served:
+            assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
+            assert len(served.asked) == 1
+
+
+class TestNative:
+    def test_tools_go_upstream_and_what_comes_back_as_text_is_called(self):
+        with serving(says(TEXT), native=True) as served:
+            message = served.chat(tool_choice="required").json()["choices"][0]["message"]
+            body = served.asked[0].body
+        assert body["tools"] == [WEATHER]
+        assert body["tool_choice"] == "required"
+        assert body["messages"] == QUESTION
+        assert message["tool_calls"][0]["function"]["name"] == "get_weather"
+
+    def test_the_servers_own_calls_stay(self):
+        call = {
+            "index": 0,
+            "id": "a",
+            "type": "function",
+            "function": {"name": "get_weather", "arguments": '{"city": '},
+        }
+        rest = {"index": 0, "function": {"arguments": '"Rome"}'}}
+        parts = [
+            chunk({"content": CALL}),
+            chunk({"tool_calls": [call]}),
+            chunk({"tool_calls": [rest]}),
+            chunk({}, "tool_calls"),
+        ]
+        with serving([events(*parts, b"data: [DONE]\n\n")], native=True) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert [json.loads(call["arguments"])["city"] for call in choice.calls] == ["Paris", "Rome"]
+
+    def test_a_named_tool_is_asked_for_by_the_name_that_the_server_knows(self):
+        tool = {"type": "function", "function": {"name": "math.add"}}
+        with serving(says("Hi"), native=True) as served:
+            served.chat(
+                tools=[tool],
+                tool_choice={"type": "function", "function": {"name": "math.add"}},
+                parallel_tool_calls=False,
+            )
+            body = served.asked[0].body
+        assert body["tools"][0]["function"]["name"] == "math_add"
+        assert body["tool_choice"] == {"type": "function", "function": {"name": "math_add"}}
+        assert body["parallel_tool_calls"] is False
+
+
+class TestConstraint:
+    def test_a_schema_holds_the_upstream_to_a_call_that_has_to_be_made(self):
+        with serving(says(CALL), constrain="json_schema") as served:
+            served.chat(tool_choice="required")
+            served.chat()
+            first, second = (asked.body for asked in served.asked)
+        schema = first["response_format"]["json_schema"]["schema"]
+        assert schema["properties"]["name"] == {"type": "string", "enum": ["get_weather"]}
+        assert schema["properties"]["parameters"]["required"] == ["city"]
+        assert schema["required"] == ["name", "parameters"]
+        assert "response_format" not in second
+
+    def test_a_grammar_names_the_tools(self):
+        other = {"type": "function", "function": {"name": "now"}}
+        with serving(says(CALL), constrain="grammar") as served:
+            served.chat(tools=[WEATHER, other], tool_choice="required")
+            served.chat(tools=[WEATHER, other], tool_choice={"type": "function", "function": {"name": "now"}})
+            first, second = (asked.body["grammar"] for asked in served.asked)
+        assert r'name ::= "\"get_weather\"" | "\"now\""' in first
+        assert r'name ::= "\"now\""' in second
+
+    def test_the_clients_own_constraint_stays(self):
+        with serving(says(CALL), constrain="json_schema") as served:
+            served.chat(tool_choice="required", response_format={"type": "json_object"})
+            assert served.asked[0].body["response_format"] == {"type": "json_object"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "message"),
+    [
+        ({"tools": "all"}, "tools", "tools must be a list"),
+        ({"tools": [{"type": "function", "function": {}}]}, "tools", "tools[0]: no name"),
+        ({"tools": [WEATHER, WEATHER]}, "tools", "tools[1]: the name 'get_weather' is declared twice"),
+        ({"tools": [WEATHER, {"type": "web_search"}]}, "tools[1].type", "tools[1] is of type 'web_search'"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": 5}}}]}, "tools", "tools[0]"),
+        ({"tool_choice": {"type": "function", "function": {"name": "rm"}}}, "tool_choice", "get_weather"),
+        ({"parallel_tool_calls": "yes"}, "parallel_tool_calls", "parallel_tool_calls"),
+        ({"messages": "Hi"}, "messages", "messages is a list"),
+        ({"messages": ["Hi"]}, "messages", "a message is a dict"),
+        ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls is a list"),
+    ],
+    ids=["tools", "no name", "twice", "hosted", "schema", "choice", "parallel", "text", "no dict", "calls"],
+)
+def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(
+    fields: dict[str, Any], param: str, message: str
+):
+    with serving(says("Hi")) as served:
+        response = served.chat(**fields)
+        assert served.asked == []
+    error = response.json()["error"]
+    assert (response.status_code, error["param"], error["type"]) == (400, param, "invalid_request_error")
+    assert message in error["message"]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"a": 1' + b"0" * 5000 + b"}"])
+def test_a_body_that_is_no_json_object_is_answered_with_400(data: bytes):
+    with serving(says("Hi")) as served:
+        response = served.http.post(f"{served.base_url}/chat/completions", content=data)
+    assert response.status_code == 400
+    assert "JSON" in response.json()["error"]["message"]
+
+
+def test_functions_of_the_old_api_are_answered_with_what_to_send():
+    with serving(says("Hi")) as served:
+        response = served.chat(tools=None, functions=[WEATHER["function"]])
+    assert response.status_code == 400
+    assert "tools" in response.json()["error"]["message"]
+
+
+def test_an_upstream_that_does_not_stream_is_streamed_all_the_same():
+    with serving([whole(TEXT)]) as served:
+        (choice,) = gathered(read_events(served.chat(stream=True))).values()
+    assert (choice.content, choice.finish_reason, len(choice.calls)) == ("Let me check. One moment.", "tool_calls", 1)
+
+
+def test_events_are_found_wherever_they_are_cut_and_however_lines_end():
+    parts = [chunk({"content": piece}) for piece in (TEXT[:20], TEXT[20:40], TEXT[40:], " ü\u2028🌤 ")]
+    whole_stream = b"".join([b"\xef\xbb\xbf: hi\n\n", *parts, chunk({}, "stop"), b"data: [DONE]\n\n"])
+    streams = [whole_stream, whole_stream.replace(b"\n", b"\r\n"), whole_stream.replace(b"\n", b"\r")]
+    answers = [events(*(data[at : at + 1] for at in range(len(data)))) for data in streams]
+    answers += [events(data[:at], data[at:]) for data in streams for at in range(0, len(data), 29)]
+    expected = None
+    with serving(answers) as served:
+        for _ in answers:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+            choice.calls = [{**call} for call in choice.calls]
+            expected = expected or choice
+            assert choice == expected
+    assert expected is not None
+    assert expected.content == "Let me check. One moment. ü\u2028🌤"
+
+
+def test_reasoning_is_split_off_if_that_is_wanted():
+    with serving(says("<think>Hm.</think>Yes."), split_reasoning=True) as served:
+        message = served.chat().json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("Yes.", "Hm.")
+
+
+def test_one_model_may_have_settings_and_an_upstream_of_its_own():
+    with (
+        serving(says("first")) as other,
+        serving(
+            says("second"),
+            models=[
+                {"match": "qwen*", "upstream": f"{other.upstream and other.address}/v1", "prompt_format": "function"}
+            ],
+        ) as served,
+    ):
+        first = served.chat(model="qwen3").json()["choices"][0]["message"]["content"]
+        second = served.chat().json()["choices"][0]["message"]["content"]
+        prompt = other.asked[0].body["messages"][0]["content"]
+    assert (first, second) == ("first", "second")
+    assert "<function=" in prompt
+
+
+def event_count(data: bytes) -> int:
+    return data.count(b"\n\n")
+
+
+def test_a_chunk_that_only_counts_is_no_end():
+    parts = [event({"choices": [], "usage": USAGE}), chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+    with serving([events(*parts)]) as served:
+        assert gathered(read_events(served.chat(stream=True)))[0].content == "Hi"
