@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from llama3_tools.options import OnUnknownTool
 
 __all__ = ["serve"]
 
+_FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
 _SECONDS_TO_FINISH = 5
 """What answers under way have when the server is stopped."""
 
@@ -129,9 +131,8 @@ def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[st
     merged = {**values, **{name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}}
     models = []
     for upstream in upstreams:
-        pattern, equals, url = upstream.partition("=")
-        if equals and "/" not in pattern.partition("://")[0] and "://" not in pattern:
-            models.append({"match": pattern, "upstream": url})
+        if match := _FOR_SOME.fullmatch(upstream):
+            models.append({"match": match[1], "upstream": match[2]})
         else:
             merged["upstream"] = upstream
     if models:

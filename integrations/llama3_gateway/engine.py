@@ -9,13 +9,13 @@ from time import perf_counter
 
 import anyio
 
-from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
+from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.exchange import JSON, Exchange, Header
 from llama3_gateway.framing import read_object
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, StreamReader, Usage, added_usage
-from llama3_gateway.turns import ChoiceReader, Turn
+from llama3_gateway.turns import ChoiceReader, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
@@ -90,8 +90,9 @@ class Engine:
         try:
             body = read_object(data, "the upstream's answer")
             return body, self._dialect.chunk(body)
-        except BrokenOffError as error:
-            raise GatewayError(HTTPStatus.BAD_GATEWAY, f"{NOT_A_COMPLETION} {error}", code="no_completion") from None
+        except BrokenOffError:
+            message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
+            raise GatewayError(HTTPStatus.BAD_GATEWAY, message, code="no_completion") from None
 
     async def _answer_whole(self, turn: Turn) -> None:
         async with self.ask(turn) as answer:
@@ -129,6 +130,7 @@ class Engine:
     def _read(self, request: Request, piece: Piece) -> Reply | None:
         began = perf_counter()
         try:
+            require_content(piece.delta)
             reply = request.read(piece.delta, piece.finish_reason)
             self._record.count(reply)
         except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMap
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from llama3_gateway.errors import ClientGoneError, GatewayError
 from llama3_gateway.framing import written
@@ -31,6 +32,8 @@ class Exchange:
         """Begin with the head of a request."""
         self.method: str = scope["method"]
         self.path: str = scope["path"]
+        self.raw_path: str = (scope.get("raw_path") or quote(self.path).encode()).decode("latin-1")
+        """The path as it was sent."""
         self.query: bytes = scope.get("query_string", b"")
         self.headers: list[Header] = list(scope["headers"])
         self.record = RequestRecord(self.method, self.path)

@@ -8,7 +8,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import LineReader, read_object, write_json, written
-from llama3_gateway.shapes import Chunk, Piece, Usage
+from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
 
@@ -136,7 +136,7 @@ class OllamaShape:
 
     def deltas(self, _index: int, deltas: list[Delta], _logprobs: object) -> bytes:
         """Return a line for each delta."""
-        return b"".join(self._line(_message(delta), delta.get("tool_calls", ())) for delta in deltas)
+        return b"".join(self._line(_message(delta), calls_in(delta)) for delta in deltas)
 
     def finish(self, _index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
         """Keep what the last line has."""
@@ -203,7 +203,8 @@ def _message(delta: Delta) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
-    function = call.get("function") or {}
+    given = call.get("function")
+    function = given if isinstance(given, Mapping) else {}
     arguments = function.get("arguments") or "{}"
     written_arguments = arguments.translate(_LINE_BREAKS) if isinstance(arguments, str) else write_json(arguments)
     return f'{{"function":{{"name":{write_json(function.get("name"))},"arguments":{written_arguments}}}}}'

@@ -8,7 +8,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import DONE, EventReader, ServerEvent, read_object, write_event, write_json, written
-from llama3_gateway.shapes import Chunk, Piece, Usage
+from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
 
@@ -107,8 +107,7 @@ class ChatShape:
         if logprobs and not deltas:
             deltas, last = [{"content": ""}], 0
         for place, delta in enumerate(deltas):
-            calls = delta.get("tool_calls")
-            if calls:
+            if calls := calls_in(delta):
                 delta = {**delta, "tool_calls": self._numbered(index, calls)}  # noqa: PLW2901
             chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
         return "".join(chunks).encode()

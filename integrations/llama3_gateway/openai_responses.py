@@ -10,7 +10,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
-from llama3_gateway.shapes import Piece, Usage
+from llama3_gateway.shapes import Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
 
@@ -60,13 +60,13 @@ class ResponseShape:
         """Return a response with the first of the upstream's answers."""
         self._model = body.get("model") or self._model
         if pieces:
-            reply = replies[0].to_openai() if replies[0] else pieces[0].delta
+            reply: dict[str, Any] = {**replies[0].to_openai()} if replies[0] else pieces[0].delta
             self._finish_reason = replies[0].finish_reason if replies[0] else pieces[0].finish_reason
             for name in ("reasoning_content", "reasoning", "thinking"):
                 if isinstance(text := reply.get(name), str) and text and not self._output:
                     self._output.append(_filled(_reasoning(), text))
             text = _text(reply.get("content"))
-            calls: Any = reply.get("tool_calls") or []
+            calls = calls_in(reply)
             if text or not calls:
                 self._output.append(_filled(_message(), text))
             self._output += map(_call, calls)
@@ -113,7 +113,7 @@ class ResponseShape:
             elif name == "content" and (text := _text(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
-                events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in value)
+                events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in calls_in(delta))
         return events
 
     def _grown(self, kind: str, text: str) -> bytes:
@@ -210,7 +210,8 @@ def _part(kind: str, text: str) -> dict[str, Any]:
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function") or {}
+    given = call.get("function")
+    function = given if isinstance(given, Mapping) else {}
     return {
         "type": "function_call",
         "id": _new_id("fc"),

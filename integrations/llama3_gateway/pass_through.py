@@ -35,7 +35,7 @@ async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Ups
     if ".." in exchange.path.split("/"):
         raise GatewayError(HTTPStatus.NOT_FOUND, f"there is no {exchange.path}")
     asked = client.ask(
-        upstream, exchange.method, exchange.path, query=exchange.query, headers=exchange.headers, body=body
+        upstream, exchange.method, exchange.raw_path, query=exchange.query, headers=exchange.headers, body=body
     )
     async with asked as answer:
         await exchange.start(answer.status, forwarded(answer.headers))

@@ -14,7 +14,16 @@ from llama3_gateway.errors import SettingsError
 from llama3_tools.chat import ChatOptions, chat_options
 from llama3_tools.errors import did_you_mean
 
-__all__ = ["Constrain", "GatewaySettings", "ModelSettings", "Upstream", "load_settings", "read_settings"]
+__all__ = [
+    "OF_MODEL",
+    "OF_SERVER",
+    "Constrain",
+    "GatewaySettings",
+    "ModelSettings",
+    "Upstream",
+    "load_settings",
+    "read_settings",
+]
 
 Constrain: TypeAlias = Literal["json_schema", "grammar"]
 """How an upstream is held to a call, if there has to be one: OpenAI's `response_format`, or llama.cpp's `grammar`."""
@@ -34,7 +43,8 @@ _CHAT_OPTIONS = {
     "retries": "max_retries",
 }
 """The settings that are options of the chat layer, and their names there."""
-_OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
+OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
+"""The settings that models may have of their own."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,8 @@ class GatewaySettings:
         return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
 
 
-_OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
+OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
+"""The settings that hold for all requests."""
 
 
 def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
@@ -160,14 +171,14 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     Raises:
         SettingsError: there is no such setting, `upstream` is missing, or a value is none that the setting can have.
     """
-    _require_known(values, "the configuration", (*_OF_MODEL, *_OF_SERVER, "models"))
-    common = {name: value for name, value in values.items() if name in _OF_MODEL}
+    _require_known(values, "the configuration", (*OF_MODEL, *OF_SERVER, "models"))
+    common = {name: value for name, value in values.items() if name in OF_MODEL}
     default = _model_settings(common, None, "the configuration")
     entries = values.get("models", [])
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise SettingsError("models is a list of tables: write [[models]] before each")
     models = tuple(_entry(entry, default, f"models[{place}]") for place, entry in enumerate(entries))
-    of_server = {name: value for name, value in values.items() if name in _OF_SERVER}
+    of_server = {name: value for name, value in values.items() if name in OF_SERVER}
     for name in ("host", "api_key"):
         if name in of_server:
             _require_str(of_server[name], name)
@@ -198,7 +209,7 @@ def load_settings(path: Path) -> dict[str, Any]:
 def _entry(entry: object, default: ModelSettings, where: str) -> tuple[str, ModelSettings]:
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{where} is a table: write [[models]] before it")
-    _require_known(entry, where, ("match", *_OF_MODEL))
+    _require_known(entry, where, ("match", *OF_MODEL))
     pattern = entry.get("match")
     if not isinstance(pattern, str) or not pattern:
         raise SettingsError(f'{where} has no match: say for which models it is, such as match = "qwen*"')

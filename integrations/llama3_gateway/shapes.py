@@ -10,7 +10,7 @@ from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
 
-__all__ = ["Chunk", "Dialect", "Piece", "Shape", "StreamReader", "Usage", "added_usage"]
+__all__ = ["Chunk", "Dialect", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
 
 Usage: TypeAlias = dict[str, Any] | None
 """Counts of tokens, as the upstream writes them."""
@@ -135,6 +135,16 @@ def added_usage(one: Usage, other: Usage) -> Usage:
         elif _is_number(first) and _is_number(second):
             total[name] = first + second
     return total
+
+
+def calls_in(delta: Delta) -> list[dict[str, Any]]:
+    """Return the calls in a delta or a message; none if they are not what calls are.
+
+    >>> calls_in({"tool_calls": [{"id": "a"}]}), calls_in({"tool_calls": [5]}), calls_in({"tool_calls": 5})
+    ([{'id': 'a'}], [], [])
+    """
+    calls = delta.get("tool_calls")
+    return calls if isinstance(calls, list) and all(isinstance(call, dict) for call in calls) else []
 
 
 def _is_number(value: object) -> bool:

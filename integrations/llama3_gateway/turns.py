@@ -16,7 +16,7 @@ from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
 from llama3_tools.chat import Reply, Request, kept_chat
 
-__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn"]
+__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content"]
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -176,6 +176,7 @@ class ChoiceReader:
         if delta.get("tool_calls"):
             self._native.append({"tool_calls": delta["tool_calls"]})
         try:
+            require_content(delta)
             return self._handed_out(self._stream.feed(delta))
         except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
             return self._passed(error)
@@ -242,6 +243,17 @@ class ChoiceReader:
         log_fault("an answer could not be read, and passed as it was", error, self._record)
         self._is_raw = True
         return [{"content": self._unsent}, *self._native] if self._unsent else self._native
+
+
+def require_content(message: Mapping[str, Any]) -> None:
+    """Require a content that is one in OpenAI's form.
+
+    Raises:
+        TypeError: it is another.
+    """
+    content = message.get("content")
+    if not isinstance(content, (str, list, type(None))):
+        raise TypeError(f"a content is a text or a list of parts, not {type(content).__name__}")
 
 
 def _require_functions(tools: object) -> None:

@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ import httpx
 import uvicorn
 
 from llama3_gateway import Gateway, read_settings
+from llama3_gateway.exchange import Receive, Scope, Send
 from llama3_gateway.framing import EventReader
 
 WEATHER = {
@@ -73,6 +74,7 @@ class Answer:
 
 
 Responder = Callable[[Asked], Answer]
+Application = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 
 @dataclass
@@ -88,7 +90,7 @@ class Upstream:
     sent: int = 0
     """Bytes of bodies."""
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         data, goes_on = b"", True
@@ -127,7 +129,7 @@ class Upstream:
             self.open -= 1
 
     @staticmethod
-    async def _gone(receive: Any) -> None:
+    async def _gone(receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
 
@@ -138,7 +140,8 @@ class Host:
     free: ClassVar[list[Host]] = []
 
     def __init__(self) -> None:
-        self.application: Any = None
+        self.application: Application | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._started = threading.Event()
         listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -147,21 +150,22 @@ class Host:
         threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
         wait_until(lambda: server.started)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.loop = asyncio.get_running_loop()
+        assert self.application is not None
         with contextlib.suppress(ConnectionAbortedError):  # what an upstream raises to break a connection
             await self.application(scope, receive, send)
 
 
 @contextmanager
-def running(application: Any) -> Iterator[str]:
+def running(application: Application) -> Iterator[str]:
     """Serve an application, and return its address."""
     host = Host.free.pop() if Host.free else Host()
     host.application = application
     try:
         yield host.address
     finally:
-        if isinstance(application, Gateway) and application._client:
+        if isinstance(application, Gateway) and host.loop:
             asyncio.run_coroutine_threadsafe(application.aclose(), host.loop).result(10)
         host.application = None
         Host.free.append(host)
@@ -175,6 +179,7 @@ class Served:
     gateway: Gateway
     upstream: Upstream
     http: httpx.Client
+    upstream_url: str
 
     @property
     def base_url(self) -> str:
@@ -184,12 +189,17 @@ class Served:
     def asked(self) -> list[Asked]:
         return self.upstream.asked
 
-    def post(self, path: str, body: object, **options: Any) -> httpx.Response:
-        return self.http.post(f"{self.address}{path}", json=body, **options)
+    def post(self, path: str, body: object, headers: Mapping[str, str | bytes] | None = None) -> httpx.Response:
+        given = {name: value.encode() if isinstance(value, str) else value for name, value in (headers or {}).items()}
+        return self.http.post(f"{self.address}{path}", json=body, headers={k.encode(): v for k, v in given.items()})
 
-    def chat(self, **fields: Any) -> httpx.Response:
+    def chat(self, **fields: object) -> httpx.Response:
         body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
         return self.post("/v1/chat/completions", body)
+
+    def chat_with(self, headers: Mapping[str, str | bytes], **fields: object) -> httpx.Response:
+        body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
+        return self.post("/v1/chat/completions", body, headers=headers)
 
     def metric(self, name: str) -> float:
         lines = self.http.get(f"{self.address}/metrics").text.splitlines()
@@ -198,7 +208,7 @@ class Served:
 
 
 @contextmanager
-def serving(respond: Responder | Iterable[Answer], **settings: Any) -> Iterator[Served]:
+def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterator[Served]:
     """Run a gateway in front of an upstream that answers by a function, or with one answer after another."""
     if callable(respond):
         responder = respond
@@ -212,12 +222,12 @@ def serving(respond: Responder | Iterable[Answer], **settings: Any) -> Iterator[
     with running(upstream) as url:
         gateway = Gateway(read_settings({"upstream": f"{url}/v1", **settings}))
         with running(gateway) as address, httpx.Client(timeout=20, trust_env=False, verify=False) as http:  # noqa: S501 - nothing here is encrypted
-            yield Served(address, gateway, upstream, http)
+            yield Served(address, gateway, upstream, http, f"{url}/v1")
             wait_until(lambda: gateway.metrics.open_requests == 0)
             wait_until(lambda: upstream.open == 0)
 
 
-def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:
+def says(*pieces: str, finish_reason: str | None = "stop", **more: object) -> Responder:
     """Return what answers as a model that writes these pieces, as a stream or at once, in either API's form."""
 
     def respond(asked: Asked) -> Answer:
@@ -235,7 +245,11 @@ def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Respo
 def in_turn(*responders: Responder) -> Responder:
     """Return what answers each request as the next of these does."""
     script = iter(responders)
-    return lambda asked: next(script)(asked)
+
+    def respond(asked: Asked) -> Answer:
+        return next(script)(asked)
+
+    return respond
 
 
 def whole(*pieces: str, finish_reason: str | None = "stop") -> Answer:
@@ -243,7 +257,7 @@ def whole(*pieces: str, finish_reason: str | None = "stop") -> Answer:
     return completion([{"index": 0, "message": message, "finish_reason": finish_reason}])
 
 
-def completion(choices: list[dict[str, Any]], **more: Any) -> Answer:
+def completion(choices: list[dict[str, Any]], **more: object) -> Answer:
     body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 5, "model": "llama3.1", "choices": choices}
     return Answer([json.dumps({**body, "usage": USAGE, **more}).encode()])
 
@@ -260,7 +274,7 @@ def stream(*pieces: str, finish_reason: str | None = "stop", done: bool = True) 
 HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 5, "model": "llama3.1"}
 
 
-def chunk(delta: dict[str, Any], finish_reason: str | None = None, index: int = 0, **more: Any) -> bytes:
+def chunk(delta: dict[str, Any], finish_reason: str | None = None, index: int = 0, **more: object) -> bytes:
     choice = {"index": index, "delta": delta, "finish_reason": finish_reason, **more}
     return event({**HEAD, "choices": [choice]})
 

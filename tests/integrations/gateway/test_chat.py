@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -117,7 +117,7 @@ def test_what_else_the_upstream_says_of_a_choice_comes_through():
 
 
 class TestLogprobs:
-    TOKEN = {"token": "Hi", "logprob": -0.5, "bytes": [72, 105], "top_logprobs": []}
+    TOKEN: ClassVar = {"token": "Hi", "logprob": -0.5, "bytes": [72, 105], "top_logprobs": []}
 
     def answer(self, content: str) -> Answer:
         message = {"role": "assistant", "content": content}
@@ -377,9 +377,7 @@ def test_one_model_may_have_settings_and_an_upstream_of_its_own():
         serving(says("first")) as other,
         serving(
             says("second"),
-            models=[
-                {"match": "qwen*", "upstream": f"{other.upstream and other.address}/v1", "prompt_format": "function"}
-            ],
+            models=[{"match": "qwen*", "upstream": f"{other.address}/v1", "prompt_format": "function"}],
         ) as served,
     ):
         first = served.chat(model="qwen3").json()["choices"][0]["message"]["content"]

@@ -1,0 +1,466 @@
+"""What upstreams, clients and models cannot do: make the gateway crash, hang, leak a connection, or lose text."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+import resource
+import socket
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    QUESTION,
+    WAIT,
+    WEATHER,
+    Answer,
+    Asked,
+    Gathered,
+    Served,
+    chunk,
+    completion,
+    event,
+    events,
+    gathered,
+    read_events,
+    running,
+    says,
+    serving,
+    stream,
+    wait_until,
+)
+from llama3_gateway import Gateway, read_settings
+from llama3_gateway.framing import EventReader
+from llama3_tools.chat import ChatOptions
+from llama3_tools.options import ReadOptions
+
+CALL_BEGUN = CALL[:30]
+
+
+def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
+    """All events of a stream that may end in any way."""
+    response = served.chat(stream=True, **fields)
+    assert response.status_code == 200
+    data = [one.data for one in EventReader().feed(response.content)]
+    return [{"done": True} if one == b"[DONE]" else json.loads(one) for one in data]
+
+
+def broken(served: Served, **fields: object) -> tuple[Gathered, dict[str, Any]]:
+    """What a client has of a stream that breaks off, and the error at its end."""
+    *chunks, last = streamed(served, **fields)
+    assert "error" in last
+    (choice,) = gathered(chunks).values()
+    assert choice.finish_reason is None
+    return choice, last["error"]
+
+
+class TestUpstreamErrors:
+    @pytest.mark.parametrize("is_stream", [False, True])
+    @pytest.mark.parametrize(
+        ("status", "body"),
+        [(400, b'{"error": {"message": "no"}}'), (429, b"slow down"), (503, b"<html>Loading</html>")],
+    )
+    def test_they_come_back_with_their_status_and_body(self, status: int, body: bytes, is_stream: bool):
+        answer = Answer([body], status=status, content_type="text/odd", headers=[("retry-after", "7")])
+        with serving([answer]) as served:
+            response = served.chat(stream=is_stream)
+        assert (response.status_code, response.content) == (status, body)
+        assert (response.headers["content-type"], response.headers["retry-after"]) == ("text/odd", "7")
+
+    def test_an_endless_error_is_cut(self):
+        with serving([Answer(itertools.repeat(b"a" * 65536), status=500)]) as served:  # type: ignore[arg-type]
+            response = served.chat()
+            assert response.status_code == 500
+            assert len(response.content) == 1024 * 1024
+
+    def test_a_redirect_is_not_followed(self):
+        with serving([Answer([b""], status=307, headers=[("location", "http://127.0.0.1:1/")])]) as served:
+            assert served.chat().status_code == 307
+
+
+class TestUnreachable:
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/embeddings"])
+    def test_it_is_answered_with_502_and_what_to_do(self, path: str):
+        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+            body = {"messages": QUESTION, "input": "Hi", "tools": [{**WEATHER, **WEATHER["function"]}]}  # type: ignore[dict-item]
+            method = "GET" if path == "/v1/models" else "POST"
+            response = httpx.request(method, address + path, json=body, trust_env=False)
+        assert response.status_code == 502
+        error = response.json()["error"]
+        assert error["code"] == "upstream_unreachable"
+        assert "is the server running there? --upstream says where" in error["message"]
+
+    def test_ollamas_clients_get_it_in_their_form(self):
+        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+            response = httpx.post(
+                f"{address}/api/chat", json={"messages": QUESTION, "tools": [WEATHER]}, trust_env=False
+            )
+        assert response.status_code == 502
+        assert "is the server running there?" in response.json()["error"]
+
+    def test_a_silent_one_is_answered_with_504(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        with running(Gateway(read_settings({"upstream": upstream, "timeout": 0.2}))) as address:
+            body = {"messages": QUESTION, "tools": [WEATHER]}
+            response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+        silent.close()
+        assert response.status_code == 504
+        assert "--timeout allows more" in response.json()["error"]["message"]
+
+    def test_one_that_speaks_no_http_is_answered_with_502(self):
+        async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
+            writer.close()
+
+        async def ask() -> httpx.Response:
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            with running(Gateway(read_settings({"upstream": url}))) as address:
+                async with server, httpx.AsyncClient(trust_env=False) as client:
+                    body = {"messages": QUESTION, "tools": [WEATHER]}
+                    return await client.post(f"{address}/v1/chat/completions", json=body)
+
+        assert asyncio.run(ask()).status_code == 502
+
+
+class TestAnswersThatAreNone:
+    @pytest.mark.parametrize("is_stream", [False, True])
+    @pytest.mark.parametrize(
+        "data",
+        [
+            *(b"<!doctype html><title>Welcome to nginx!</title>", b"", b'{"choices": [', b"[]", b'{"object": "list"}'),
+            *(b"\xff\xfe", b'{"choices": [5]}', b'{"choices": [{"message": "Hi"}]}', b'{"a":' * 100_000),
+        ],
+    )
+    def test_they_are_answered_with_502_and_what_came(self, data: bytes, is_stream: bool):
+        with serving([Answer([data], content_type="text/html")]) as served:
+            response = served.chat(stream=is_stream)
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (502, "no_completion")
+        assert "does the address end in /v1" in error["message"]
+        assert data[:9].decode("utf-8", "replace") in error["message"]
+
+    def test_one_that_breaks_off_is_answered_with_502(self):
+        with serving([Answer([b'{"choices": [', BREAK])]) as served:
+            response = served.chat()
+        assert (response.status_code, response.json()["error"]["code"]) == (502, "upstream_broke_off")
+
+    def test_one_without_choices_is_one_without_choices(self):
+        with serving([completion([])]) as served:
+            assert served.chat().json()["choices"] == []
+
+    @pytest.mark.parametrize(
+        ("message", "content"),
+        [
+            ({"role": "assistant"}, None),
+            ({"role": "assistant", "content": None}, None),
+            ({"content": 5}, 5),
+            ({"content": [{"type": "text", "text": CALL}]}, None),
+            ({"content": "Hi", "tool_calls": 5}, "Hi"),
+            ({"content": "Hi", "tool_calls": [5]}, "Hi"),
+            ({"content": "\ud800 Hi"}, "\ud800 Hi"),
+        ],
+    )
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_odd_messages_come_back_as_they_are(self, message: dict[str, Any], content: object, is_stream: bool):
+        parts = [
+            chunk(message).replace(b"\xed\xa0\x80", b"\\ud800")
+            if content != "\ud800 Hi"
+            else b'data: {"choices": [{"delta": {"content": "\\ud800 Hi"}}]}\n\n'
+        ]
+        answer = (
+            events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")
+            if is_stream
+            else completion([{"index": 0, "message": message, "finish_reason": "stop"}])
+        )
+        with serving([answer]) as served:
+            response = served.chat(stream=is_stream)
+            assert response.status_code == 200
+            if not is_stream:
+                assert response.json()["choices"][0]["message"].get("content") == content
+            else:
+                deltas = [choice["delta"] for one in read_events(response) for choice in one["choices"]]
+                contents = [delta["content"] for delta in deltas if delta.get("content")]
+                assert contents == [content] * (content is not None)
+
+
+class TestStreamsThatBreakOff:
+    """An error event comes, no `[DONE]`; what was held back is text, and is not called."""
+
+    @pytest.mark.parametrize(
+        "end",
+        [
+            pytest.param((BREAK,), id="connection"),
+            pytest.param((), id="end without a reason"),
+            pytest.param((b'data: {"choices": [{"delta": {"con',), id="half an event"),
+            pytest.param((b"data: {oops}\n\n", chunk({"content": "}}"}), chunk({}, "stop")), id="no JSON"),
+            pytest.param((b"data: 5\n\n",), id="no object"),
+            pytest.param((b"data: \xff\n\n",), id="no UTF-8"),
+            pytest.param((b'data: {"choices": [5]}\n\n',), id="no choice"),
+            pytest.param((b'data: {"choices": [{"delta": 5}]}\n\n',), id="no delta"),
+            pytest.param((b"data: " + b"[" * 100_000 + b"\n\n",), id="too deep"),
+        ],
+    )
+    def test_nothing_held_back_is_called(self, end: tuple[object, ...]):
+        begun = [chunk({"content": "Let me check. "}), chunk({"content": CALL_BEGUN})]
+        with serving([events(*begun, *end)]) as served:
+            choice, error = broken(served)
+        assert (choice.content, choice.calls) == (f"Let me check. {CALL_BEGUN}", [])
+        assert error["code"] == "upstream_broke_off"
+
+    def test_what_was_called_before_stays_called(self):
+        begun = [chunk({"content": f"{CALL} and <tool_call>{CALL}"})]
+        with serving([events(*begun, BREAK)]) as served:
+            choice, _ = broken(served)
+        assert len(choice.calls) == 1
+        assert CALL in choice.content
+
+    @pytest.mark.parametrize("name", [b"", b"event: error\n"])
+    def test_an_error_of_the_upstreams_comes_as_it_is(self, name: bytes):
+        error = {"error": {"message": "out of memory", "type": "server_error", "code": 500}}
+        with serving([events(chunk({"content": CALL_BEGUN}), name + event(error))]) as served:
+            choice, told = broken(served)
+        assert (choice.content, told) == (CALL_BEGUN, error["error"])
+
+    def test_before_its_first_event_it_breaks_off_as_well(self):
+        with serving([events(BREAK)]) as served:
+            (last,) = streamed(served)
+        assert last["error"]["code"] == "upstream_broke_off"
+
+    def test_one_that_falls_silent_breaks_off(self):
+        with serving([events(chunk({"content": CALL_BEGUN}), WAIT)], timeout=0.2) as served:
+            choice, error = broken(served)
+        assert choice.content == CALL_BEGUN
+        assert "--timeout allows more" in error["message"]
+
+    def test_one_without_an_end_breaks_off(self):
+        parts = itertools.chain([chunk({"content": "Hi"})], itertools.repeat(chunk({"content": " and" * 5000})))
+        with serving([events(parts)], max_answer=1_000_000) as served:
+            served.upstream.respond = lambda _: Answer(parts, content_type="text/event-stream")  # type: ignore[arg-type]
+            choice, error = broken(served)
+            assert served.upstream.sent < 30_000_000
+        assert choice.content.startswith("Hi and and")
+        assert "--max-answer allows more" in error["message"]
+
+    def test_one_event_without_an_end_breaks_off(self):
+        with serving(
+            [Answer(itertools.repeat(b"data: " + b"a" * 65536), content_type="text/event-stream")], max_answer=1_000_000
+        ) as served:  # type: ignore[arg-type]
+            (last,) = streamed(served)
+        assert "--max-answer allows more" in last["error"]["message"]
+
+    def test_without_done_an_answer_with_a_reason_is_whole(self):
+        with serving([stream(CALL, done=False)]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    def test_with_done_an_answer_without_a_reason_is_whole(self):
+        with serving([stream(CALL, finish_reason=None)]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    def test_one_that_stays_open_after_its_end_does_not_hold_the_client(self):
+        with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n", WAIT)]) as served:
+            began = time.perf_counter()
+            read_events(served.chat(stream=True))
+            assert time.perf_counter() - began < 2
+            wait_until(lambda: served.upstream.open == 0)
+
+
+class TestClients:
+    BODY = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
+
+    def connect(self, served: Served, body: bytes = BODY, path: str = "/v1/chat/completions") -> socket.socket:
+        address = served.address.removeprefix("http://").split(":")
+        client = socket.create_connection((address[0], int(address[1])))
+        head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n"
+        client.sendall(head.encode() + body)
+        return client
+
+    @pytest.mark.parametrize(
+        "begun",
+        [
+            pytest.param([chunk({"content": "Hello"})], id="text"),
+            pytest.param([chunk({"content": CALL_BEGUN})], id="a call is held back"),
+            pytest.param([], id="nothing came yet"),
+        ],
+    )
+    def test_if_one_leaves_the_upstream_is_closed_within_a_second(self, begun: list[bytes]):
+        with serving([events(*begun, WAIT)]) as served:
+            client = self.connect(served)
+            assert client.recv(12) == b"HTTP/1.1 200"
+            left = time.perf_counter()
+            client.close()
+            wait_until(lambda: len(served.upstream.left) == 1)
+            assert served.upstream.left[0] - left < 1
+            wait_until(lambda: served.gateway.metrics.open_requests == 0)
+            assert 'requests_total{route="chat",status="200"} 1' in served.gateway.metrics.text()
+
+    def test_if_one_leaves_before_there_is_an_answer_the_upstream_is_closed(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        with serving(says("Hi")) as served, running(Gateway(read_settings({"upstream": upstream}))) as address:
+            served.address = address
+            client = self.connect(served)
+            asked, _ = silent.accept()
+            assert asked.recv(4) == b"POST"
+            client.close()
+            asked.settimeout(1)
+            while asked.recv(65536):
+                pass
+            asked.close()
+            silent.close()
+
+    def test_if_one_leaves_within_its_request_nothing_is_asked(self):
+        with serving(says("Hi")) as served:
+            address = served.address.removeprefix("http://").split(":")
+            client = socket.create_connection((address[0], int(address[1])))
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            wait_until(lambda: served.gateway.metrics.open_requests == 1)
+            client.close()
+            wait_until(lambda: served.gateway.metrics.open_requests == 0)
+            assert 'requests_total{route="none",status="499"} 1' in served.gateway.metrics.text()
+            assert served.asked == []
+
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+    def test_one_that_does_not_read_costs_no_memory(self, path: str):
+        endless = itertools.repeat(chunk({"content": " and" * 2000}))
+        with serving(says("Hi"), max_answer=2**40) as served:
+            served.upstream.respond = lambda _: Answer(endless, content_type="text/event-stream")  # type: ignore[arg-type]
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            client = self.connect(served, path=path)
+            sent = -1
+            while served.upstream.sent != sent:
+                sent = served.upstream.sent
+                time.sleep(0.3)
+            assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000  # kB
+            assert sent < 30_000_000
+            client.close()
+            wait_until(lambda: served.upstream.open == 0)
+
+    @pytest.mark.parametrize("is_announced", [True, False])
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/api/chat"])
+    def test_a_body_beyond_the_limit_is_answered_with_413(self, path: str, is_announced: bool):
+        body = b'{"a": "' + b"a" * 5000 + b'"}'
+        with serving(says("Hi"), max_body=4096) as served:
+            content = body if is_announced else iter([body[:3000], body[3000:]])
+            response = served.http.post(served.address + path, content=content)
+            assert served.asked == []
+        assert response.status_code == 413
+        assert "--max-body allows more" in response.text
+
+    def test_a_body_that_does_not_come_is_answered_with_408(self):
+        with serving(says("Hi"), timeout=0.2) as served:
+            address = served.address.removeprefix("http://").split(":")
+            client = socket.create_connection((address[0], int(address[1])))
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            assert client.recv(12) == b"HTTP/1.1 408"
+            client.close()
+
+
+class TestKeepalive:
+    def test_comments_keep_a_stream_open_in_which_a_call_is_held_back(self):
+        parts = [
+            chunk({"content": CALL_BEGUN}),
+            0.5,
+            chunk({"content": CALL[30:]}),
+            chunk({}, "stop"),
+            b"data: [DONE]\n\n",
+        ]
+        with serving([events(*parts)], keepalive=0.1) as served:
+            response = served.chat(stream=True)
+        assert 2 <= response.content.count(b": keepalive\n\n") <= 5
+        assert len(gathered(read_events(response))[0].calls) == 1
+
+    def test_none_come_while_text_does(self):
+        parts = [part for _ in range(10) for part in (chunk({"content": "Hi "}), 0.03)]
+        with serving([events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")], keepalive=0.25) as served:
+            assert b"keepalive" not in served.chat(stream=True).content
+
+
+class TestFaultsOfOurOwn:
+    """An `id_factory` that raises stands for any fault in reading."""
+
+    @pytest.fixture
+    def faulty(self) -> ChatOptions:
+        def fail() -> str:
+            raise RuntimeError("secret of the model")
+
+        return ChatOptions(read=ReadOptions(id_factory=fail))
+
+    def serving_faulty(self, served: Served, faulty: ChatOptions) -> None:
+        settings = served.gateway.settings
+        object.__setattr__(settings.default, "chat", faulty)
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_the_reply_passes_as_it_was_and_the_log_says_so(
+        self, faulty: ChatOptions, is_stream: bool, caplog: pytest.LogCaptureFixture
+    ):
+        text = f"Let me check. {CALL} One moment."
+        pieces = [text[at : at + 6] for at in range(0, len(text), 6)]
+        with serving(says(*pieces)) as served, caplog.at_level(logging.INFO, "llama3_gateway"):
+            self.serving_faulty(served, faulty)
+            response = served.chat(stream=is_stream)
+            assert served.metric("faults_total") == 1
+        if is_stream:
+            (choice,) = gathered(read_events(response)).values()
+            assert (choice.content, choice.calls, choice.finish_reason) == (text, [], "stop")
+        else:
+            choice = response.json()["choices"][0]
+            assert (choice["message"]["content"], choice["finish_reason"]) == (text, "stop")
+        (fault,) = (record for record in caplog.records if record.levelname == "ERROR")
+        assert "passed as it was" in fault.message
+        assert "secret" not in caplog.text
+
+    def test_the_servers_own_calls_pass_too(self, faulty: ChatOptions):
+        call = {"index": 0, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+        parts = [chunk({"content": "Hi "}), chunk({"tool_calls": [call]}), chunk({}, "tool_calls"), b"data: [DONE]\n\n"]
+        with serving([events(*parts)]) as served:
+            self.serving_faulty(served, faulty)
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content, choice.calls, choice.finish_reason) == ("Hi ", [call["function"]], "tool_calls")
+
+    def test_an_answer_that_breaks_off_loses_nothing_either(self, faulty: ChatOptions):
+        call = {"index": 0, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+        with serving([events(chunk({"content": "Hi "}), chunk({"tool_calls": [call]}), BREAK)]) as served:
+            self.serving_faulty(served, faulty)
+            choice, _ = broken(served)
+        assert choice.content.startswith("Hi")
+
+    def test_a_request_that_runs_into_one_is_answered_with_500(self, monkeypatch: pytest.MonkeyPatch):
+        with serving(says("Hi")) as served:
+            monkeypatch.setattr(served.gateway, "_client", object())  # of which nothing can be asked
+            response = served.chat()
+            monkeypatch.undo()
+            assert served.metric("faults_total") == 1
+        assert (response.status_code, response.json()["error"]["code"]) == (500, "fault")
+
+
+def test_hostile_outputs_come_through_in_every_way():
+    outputs = [
+        '{"name": "get_weather", "parameters": ' * 300,
+        "[" * 5000,
+        '{"a":' * 5000,
+        "`" * 3000,
+        "<tool_call>" * 500,
+        "\x00\x1b[2J\u202e",
+        "data: [DONE]\n\n",
+        "\r\n\r\n",
+    ]
+
+    def respond(asked: Asked) -> Answer:
+        return says(*outputs)(asked)
+
+    text = "".join(outputs)
+    with serving(respond, retries=0) as served:
+        whole = served.chat().json()["choices"][0]["message"]["content"]
+        (choice,) = gathered(read_events(served.chat(stream=True))).values()
+    assert whole == choice.content == text

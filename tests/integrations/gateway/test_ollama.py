@@ -1,0 +1,168 @@
+"""Ollama's `/api/chat` with tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    COUNTS,
+    OLLAMA_HEAD,
+    QUESTION,
+    WEATHER,
+    Answer,
+    Served,
+    in_turn,
+    ollama_line,
+    says,
+    serving,
+)
+
+TEXT = f"Let me check. {CALL} One moment."
+CALLED = [{"function": {"name": "get_weather", "arguments": {"city": "Paris"}}}]
+
+
+def ask(served: Served, **fields: object) -> list[dict[str, Any]]:
+    body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
+    response = served.post("/api/chat", body)
+    assert response.status_code == 200
+    return [json.loads(line) for line in response.content.splitlines()]
+
+
+def test_the_call_in_the_text_is_a_tool_call():
+    with serving(says(TEXT)) as served:
+        (body,) = ask(served, stream=False, options={"num_ctx": 4096}, keep_alive="5m")
+        asked = served.asked[0].body
+    assert body["message"] == {"role": "assistant", "content": "Let me check. One moment.", "tool_calls": CALLED}
+    assert {name: body[name] for name in (*OLLAMA_HEAD, *COUNTS)} == {**OLLAMA_HEAD, **COUNTS}
+    assert (body["done"], body["done_reason"]) == (True, "stop")
+    assert "tools" not in asked
+    assert "get_weather" in asked["messages"][0]["content"]
+    assert (asked["options"], asked["keep_alive"]) == ({"num_ctx": 4096}, "5m")
+
+
+@pytest.mark.parametrize("size", [1, 3, 20, 100])
+def test_it_streams_unless_told_otherwise(size: int):
+    with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
+        *lines, last = ask(served)
+    assert "".join(line["message"]["content"] for line in lines) == "Let me check. One moment."
+    assert [call for line in lines for call in line["message"].get("tool_calls", ())] == CALLED
+    assert {line["done"] for line in lines} == {False}
+    assert last == {
+        **OLLAMA_HEAD,
+        "message": {"role": "assistant", "content": ""},
+        "done": True,
+        "done_reason": "stop",
+        **COUNTS,
+    }
+
+
+def test_arguments_keep_every_digit_and_stand_in_one_line():
+    arguments = '{\n"city": "Pa\\nris", "height": 1.10, "n": 123456789012345678901234567890}'
+    with serving(says(f'{{"name": "get_weather", "parameters": {arguments}}}'), coerce=False) as served:
+        response = served.post("/api/chat", {"model": "m", "messages": QUESTION, "tools": [WEATHER]})
+    assert arguments.replace("\n", " ") in response.text
+
+
+def test_results_find_their_calls_by_name_and_order():
+    calls = [{"function": {"name": "get_weather", "arguments": {"city": city}}} for city in ("Rome", "Oslo")]
+    history = [
+        *QUESTION,
+        {"role": "assistant", "content": "", "tool_calls": [*calls, {"function": {"name": "now", "arguments": {}}}]},
+        {"role": "tool", "tool_name": "get_weather", "content": "Sun"},
+        {"role": "tool", "tool_name": "now", "content": "12:30"},
+        {"role": "tool", "tool_name": "get_weather", "content": "Snow"},
+    ]
+    for tools in ([WEATHER], []):
+        with serving(says("It depends.")) as served:
+            ask(served, messages=history, tools=tools, stream=False)
+            *_, calling, told = served.asked[0].body["messages"]
+        assert calling["role"] == "assistant"
+        assert told["role"] == "user"
+        first, second, third = told["content"].split("\n\n")
+        assert ("Rome" in first, "Sun" in first) == (True, True)
+        assert ("Oslo" in second, "Snow" in second) == (True, True)
+        assert third == "Result of now: 12:30"
+
+
+def test_images_stay():
+    history = [{"role": "user", "content": "What is this?", "images": ["aGk="]}]
+    with serving(says("A cat.")) as served:
+        ask(served, messages=history)
+        assert served.asked[0].body["messages"][0]["images"] == ["aGk="]
+
+
+def test_thoughts_stay_apart():
+    message = {"role": "assistant", "content": "Yes.", "thinking": "Hm."}
+    answer = Answer([json.dumps({**OLLAMA_HEAD, "message": message, "done": True}).encode()])
+    lines = [
+        json.dumps({**OLLAMA_HEAD, "message": {"role": "assistant", "content": "", "thinking": "Hm."}}).encode()
+        + b"\n",
+        ollama_line("Yes."),
+    ]
+    end = json.dumps({**OLLAMA_HEAD, "message": {"content": ""}, "done": True, "done_reason": "length"}).encode()
+    with serving([answer, Answer([*lines, end], content_type="application/x-ndjson")]) as served:
+        (body,) = ask(served, stream=False)
+        *streamed, last = ask(served)
+    assert (body["message"]["thinking"], body["message"]["content"]) == ("Hm.", "Yes.")
+    assert [line["message"].get("thinking") for line in streamed] == ["Hm.", None]
+    assert last["done_reason"] == "length"
+
+
+def test_a_malformed_call_is_asked_for_again_and_all_tokens_count():
+    bad = '{"name": "get_weather", "parameters": {oops}}'
+    with serving(in_turn(says(bad), says(CALL), says(bad), says(CALL))) as served:
+        (body,) = ask(served, stream=False)
+        *_, last = ask(served)
+    assert body["message"]["tool_calls"] == CALLED
+    assert (body["eval_count"], last["eval_count"]) == (6, 6)
+
+
+def test_an_error_of_the_upstreams_is_the_last_line():
+    lines = [ollama_line(CALL[:20]), b'{"error": "out of memory"}\n']
+    with serving([Answer(lines, content_type="application/x-ndjson")]) as served:
+        *begun, last = ask(served)
+    assert "".join(line["message"]["content"] for line in begun) == CALL[:20]
+    assert last == {"error": "out of memory"}
+
+
+@pytest.mark.parametrize("end", [(BREAK,), (), (b'{"mess',), (b"5\n",)])
+def test_a_stream_that_breaks_off_says_so_and_calls_nothing(end: tuple[object, ...]):
+    with serving([Answer([ollama_line(CALL[:20]), *end], content_type="application/x-ndjson")]) as served:
+        *begun, last = ask(served)
+    assert "".join(line["message"]["content"] for line in begun) == CALL[:20]
+    assert isinstance(last["error"], str)
+    assert not any("tool_calls" in line["message"] or line["done"] for line in begun)
+
+
+def test_lines_without_text_keep_a_stream_open():
+    parts = [ollama_line(CALL[:20]), 0.5, ollama_line(CALL[20:]), json.dumps({**OLLAMA_HEAD, "done": True}).encode()]
+    with serving([Answer(parts, content_type="application/x-ndjson")], keepalive=0.1) as served:
+        lines = ask(served)
+    assert sum(line["message"] == {"role": "assistant", "content": ""} and not line["done"] for line in lines) >= 2
+    assert [call for line in lines for call in line["message"].get("tool_calls", ())] == CALLED
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"), [({"tools": [{}]}, 400), ({"messages": 5}, 400), ({"messages": [5]}, 400)]
+)
+def test_errors_are_in_ollamas_form(fields: dict[str, Any], status: int):
+    with serving(says("Hi")) as served:
+        response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER], **fields})
+    assert response.status_code == status
+    assert isinstance(response.json()["error"], str)
+
+
+def test_a_reply_that_cannot_be_read_passes_as_it_was():
+    message = {"role": "assistant", "content": "Hi", "tool_calls": [5]}
+    body = {**OLLAMA_HEAD, "message": message, "done": True, "done_reason": "stop"}
+    data = json.dumps(body).encode()
+    with serving([Answer([data]), Answer([data], content_type="application/x-ndjson")]) as served:
+        assert ask(served, stream=False) == [body]
+        *lines, last = ask(served)
+    assert "".join(line["message"]["content"] for line in lines) == "Hi"
+    assert last["done"] is True

@@ -1,0 +1,287 @@
+"""`/v1/responses`: stateless, with function tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    Answer,
+    Served,
+    chunk,
+    events,
+    in_turn,
+    says,
+    serving,
+    whole,
+)
+from llama3_gateway.framing import EventReader
+
+TEXT = f"Let me check. {CALL} One moment."
+TOOL = {
+    "type": "function",
+    "name": "get_weather",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    "strict": True,
+}
+BODY = {"model": "llama3.1", "input": "How is the weather in Paris?", "tools": [TOOL]}
+
+
+def ask(served: Served, **fields: object) -> dict[str, Any]:
+    response = served.post("/v1/responses", {**BODY, **fields})
+    assert response.status_code == 200, response.text
+    body = response.json()
+    assert isinstance(body, dict)
+    return body
+
+
+def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
+    """The events, each of which has the type of its data, and the next number."""
+    response = served.post("/v1/responses", {**BODY, **fields, "stream": True})
+    assert response.status_code == 200, response.text
+    read = EventReader().feed(response.content)
+    bodies: list[dict[str, Any]] = [json.loads(event.data) for event in read]
+    assert [event.name.decode() for event in read] == [body["type"] for body in bodies]
+    assert [body["sequence_number"] for body in bodies] == list(range(len(bodies)))
+    return bodies
+
+
+def without_ids(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in item.items() if key not in {"id", "call_id"}} for item in output]
+
+
+MESSAGE = {
+    "type": "message",
+    "status": "completed",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "Let me check. One moment.", "annotations": [], "logprobs": []}],
+}
+FUNCTION_CALL = {
+    "type": "function_call",
+    "name": "get_weather",
+    "arguments": '{"city": "Paris"}',
+    "status": "completed",
+}
+
+
+def test_the_call_in_the_text_is_a_function_call():
+    with serving(says(TEXT)) as served:
+        body = ask(served, metadata={"a": "b"})
+    assert without_ids(body["output"]) == [MESSAGE, FUNCTION_CALL]
+    assert body["output"][1]["call_id"].startswith("call_")
+    assert (body["object"], body["status"], body["model"], body["store"]) == (
+        "response",
+        "completed",
+        "llama3.1",
+        False,
+    )
+    assert (body["tools"], body["metadata"]) == ([TOOL], {"a": "b"})
+    assert body["usage"] == {
+        "input_tokens": 7,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 3,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 10,
+    }
+
+
+@pytest.mark.parametrize("size", [1, 4, 30, 100])
+def test_a_stream_ends_with_what_comes_whole(size: int):
+    with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
+        first, second, *bodies, last = streamed(served)
+    assert [first["type"], second["type"], last["type"]] == [
+        "response.created",
+        "response.in_progress",
+        "response.completed",
+    ]
+    assert without_ids(last["response"]["output"]) == [MESSAGE, FUNCTION_CALL]
+    assert last["response"]["usage"]["total_tokens"] == 10
+    deltas = [body["delta"] for body in bodies if body["type"] == "response.output_text.delta"]
+    assert "".join(deltas) == "Let me check. One moment."
+    done = {body["output_index"]: body["item"] for body in bodies if body["type"] == "response.output_item.done"}
+    assert [done[place] for place in sorted(done)] == last["response"]["output"]
+
+
+def test_the_events_of_a_call_come_in_order():
+    with serving(says(CALL)) as served:
+        kinds = [body["type"] for body in streamed(served)]
+    assert kinds == [
+        *("response.created", "response.in_progress", "response.output_item.added"),
+        *("response.function_call_arguments.delta", "response.function_call_arguments.done"),
+        *("response.output_item.done", "response.completed"),
+    ]
+
+
+def test_the_events_of_text_come_in_order():
+    with serving(says("Hello.")) as served:
+        kinds = [body["type"] for body in streamed(served)]
+    assert kinds == [
+        *("response.created", "response.in_progress", "response.output_item.added", "response.content_part.added"),
+        *("response.output_text.delta", "response.output_text.done", "response.content_part.done"),
+        *("response.output_item.done", "response.completed"),
+    ]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_empty_answer_is_an_empty_message(is_stream: bool):
+    with serving(says("")) as served:
+        body = streamed(served)[-1]["response"] if is_stream else ask(served)
+    (message,) = body["output"]
+    assert message["content"][0]["text"] == ""
+
+
+@pytest.mark.parametrize(("reason", "told"), [("length", "max_output_tokens"), ("content_filter", "content_filter")])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_answer_that_a_limit_ended_is_incomplete(reason: str, told: str, is_stream: bool):
+    with serving(says("Hello", finish_reason=reason)) as served:
+        if is_stream:
+            last = streamed(served)[-1]
+            assert last["type"] == "response.incomplete"
+            body = last["response"]
+        else:
+            body = ask(served)
+    assert (body["status"], body["incomplete_details"]) == ("incomplete", {"reason": told})
+
+
+def test_thoughts_are_an_item_of_their_own():
+    with serving(says("<think>Hm.", "</think>", f"Yes. {CALL}"), split_reasoning=True) as served:
+        whole_body = ask(served)
+        bodies = streamed(served)
+    for output in (whole_body["output"], bodies[-1]["response"]["output"]):
+        assert [item["type"] for item in output] == ["reasoning", "message", "function_call"]
+        assert output[0]["content"] == [{"type": "reasoning_text", "text": "Hm."}]
+    kinds = [body["type"] for body in bodies]
+    assert kinds.index("response.reasoning_text.done") < kinds.index("response.output_text.delta")
+
+
+def test_the_request_becomes_a_chat_completion():
+    image = {"type": "input_image", "image_url": "data:image/png;base64,aGk="}
+    given = [
+        {"role": "developer", "content": "Be brief."},
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Hi "}, {"type": "input_text", "text": "there"}],
+        },
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Sure.", "annotations": []}],
+        },
+        {"type": "function_call", "call_id": "a", "name": "get_weather", "arguments": '{"city": "Rome"}'},
+        {"type": "function_call", "call_id": "b", "name": "get_weather", "arguments": '{"city": "Oslo"}'},
+        {"type": "function_call_output", "call_id": "b", "output": "Snow"},
+        {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "Sun"}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "And this?"}, image]},
+    ]
+    text = {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": True}}
+    fields = {"temperature": 0.5, "max_output_tokens": 9, "instructions": "Hi.", "text": text, "store": True}
+    with serving(says("Fine.")) as served:
+        ask(served, input=given, **fields, reasoning={"effort": "low"}, top_k=3, parallel_tool_calls=False)
+        body = served.asked[0].body
+    messages = body.pop("messages")
+    assert served.asked[0].path == "/v1/chat/completions"
+    schema = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}, "strict": True}}
+    assert body == {
+        "model": "llama3.1",
+        "temperature": 0.5,
+        "max_tokens": 9,
+        "top_k": 3,
+        "reasoning_effort": "low",
+        "response_format": schema,
+    }
+    assert [message["role"] for message in messages] == ["system", "system", "user", "assistant", "user", "user"]
+    assert messages[2]["content"].endswith("Hi there")
+    assert messages[3]["content"].startswith('Sure. {"name": "get_weather", "parameters": {"city": "Rome"}}')
+    assert "Sun\n\n" in messages[4]["content"]
+    assert messages[5]["content"][1] == {"type": "image_url", "image_url": {"url": image["image_url"]}}
+
+
+def test_text_after_calls_belongs_to_the_same_turn():
+    given = [
+        {"type": "function_call", "call_id": "a", "name": "get_weather", "arguments": "{}"},
+        {"type": "message", "role": "assistant", "content": "One moment."},
+        {"type": "function_call_output", "call_id": "a", "output": "Snow"},
+    ]
+    with serving(says("Fine.")) as served:
+        ask(served, input=[{"role": "user", "content": "Hi"}, *given])
+        roles = [message["role"] for message in served.asked[0].body["messages"]]
+    assert roles == ["user", "assistant", "user"]
+
+
+def test_without_tools_nothing_is_called():
+    with serving(says(CALL)) as served:
+        (message,) = ask(served, tools=[])["output"]
+    assert message["content"][0]["text"] == CALL
+
+
+def test_a_tool_choice_is_kept():
+    with serving(in_turn(says("No."), says(CALL))) as served:
+        body = ask(served, tool_choice={"type": "function", "name": "get_weather"})
+    assert without_ids(body["output"]) == [FUNCTION_CALL]
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"previous_response_id": "resp_1"}, "previous_response_id"),
+        ({"conversation": "c"}, "conversation"),
+        ({"background": True}, "background"),
+        ({"prompt": {"id": "p"}}, "prompt"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ({"tools": [TOOL, {"type": "custom", "name": "x"}]}, "tools[1].type"),
+        ({"tools": [5]}, "tools[0].type"),
+        ({"tools": "all"}, "tools"),
+        ({"input": 5}, "input"),
+        ({"input": [5]}, "input[0]"),
+        ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0]"),
+        ({"input": [{"type": "computer_call"}]}, "input[0]"),
+        ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input[0].content[0]"),
+        ({"tool_choice": {"type": "function", "name": "rm"}}, "tool_choice"),
+    ],
+)
+def test_what_needs_state_or_hosted_tools_is_answered_with_400(fields: dict[str, object], param: str):
+    with serving(says("Hi")) as served:
+        response = served.post("/v1/responses", {**BODY, **fields})
+        assert served.asked == []
+    assert (response.status_code, response.json()["error"]["param"]) == (400, param)
+
+
+def test_a_stream_that_breaks_off_ends_with_an_error():
+    with serving([events(chunk({"content": f"Hi {CALL[:20]}"}), BREAK)]) as served:
+        *bodies, last = streamed(served)
+    assert "".join(body["delta"] for body in bodies if "delta" in body) == f"Hi {CALL[:20]}"
+    assert (last["type"], last["code"]) == ("error", "upstream_broke_off")
+
+
+def test_of_several_choices_the_first_counts():
+    parts = [chunk({"content": "Hi"}), chunk({"content": "Ho"}, index=1), chunk({}, "stop", index=1), chunk({}, "stop")]
+    with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
+        (message,) = streamed(served, n=2)[-1]["response"]["output"]
+    assert message["content"][0]["text"] == "Hi"
+
+
+def test_a_reply_that_cannot_be_read_passes_as_it_was():
+    message = {"role": "assistant", "content": "Hi", "tool_calls": [5]}
+    data = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    with serving([Answer([json.dumps(data).encode()]), events(chunk(message), chunk({}, "stop"))]) as served:
+        (first,) = ask(served)["output"]
+        (second,) = streamed(served)[-1]["response"]["output"]
+    assert first["content"][0]["text"] == second["content"][0]["text"] == "Hi"
+
+
+def test_comments_keep_a_stream_open():
+    parts = [chunk({"content": CALL[:20]}), 0.4, chunk({"content": CALL[20:]}), chunk({}, "stop")]
+    with serving([events(*parts)], keepalive=0.1) as served:
+        response = served.post("/v1/responses", {**BODY, "stream": True})
+    assert response.content.count(b": keepalive\n\n") >= 2
+
+
+def test_an_upstream_that_does_not_stream_is_streamed():
+    with serving([whole(TEXT)]) as served:
+        assert without_ids(streamed(served)[-1]["response"]["output"]) == [MESSAGE, FUNCTION_CALL]

@@ -1,0 +1,253 @@
+"""Keys, web pages, health, metrics, the log; and the command as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from integrations.gateway.harness import CALL, QUESTION, WAIT, WEATHER, Answer, chunk, events, says, serving, wait_until
+from llama3_gateway.command import serve
+from llama3_gateway.logs import LOGGER, JsonLines
+
+PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/api/chat", "/metrics"]
+
+
+class TestKeys:
+    @pytest.mark.parametrize("path", PATHS)
+    @pytest.mark.parametrize(
+        "headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Bearer ünlike".encode("latin-1")}]
+    )
+    def test_without_the_key_nothing_is_answered(self, path: str, headers: dict[str, str | bytes]):
+        with serving(says("Hi"), api_key="sesame") as served:
+            response = served.post(path, {"messages": QUESTION}, headers=headers)
+            assert served.asked == []
+        assert response.status_code == 401
+        assert "Authorization: Bearer KEY" in response.text
+
+    def test_the_gateways_own_key_goes_no_further(self):
+        with serving(says("Hi"), api_key="sesame") as served:
+            headers = {"authorization": "Bearer sesame"}
+            assert served.chat_with(headers).status_code == 200
+            assert served.post("/v1/embeddings", {}, headers=headers).status_code == 200
+            assert all("authorization" not in asked.headers for asked in served.asked)
+
+    def test_the_clients_key_goes_upstream(self):
+        with serving(says("Hi")) as served:
+            served.chat_with({"authorization": "Bearer mine"})
+            assert served.asked[0].headers["authorization"] == "Bearer mine"
+
+    def test_the_upstreams_key_takes_its_place(self):
+        with serving(says("Hi"), upstream_api_key="theirs") as served:
+            served.chat_with({"authorization": "Bearer mine"})
+            served.post("/v1/embeddings", {})
+            assert [asked.headers["authorization"] for asked in served.asked] == ["Bearer theirs"] * 2
+
+    @pytest.mark.parametrize("path", ["/healthz", "/"])
+    def test_health_needs_none(self, path: str):
+        with serving(says("Hi"), api_key="sesame") as served:
+            assert served.http.get(served.address + path).status_code == 200
+
+
+class TestWebPages:
+    PAGE = "http://localhost:3000"
+
+    def test_they_are_refused_unless_they_are_allowed(self):
+        with serving(says("Hi")) as served:
+            response = served.chat_with({"origin": self.PAGE})
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "origin")
+        assert "--cors http://localhost:3000 allows them" in response.json()["error"]["message"]
+
+    @pytest.mark.parametrize("allowed", [[PAGE], ["*"], ["http://other", PAGE]])
+    def test_those_that_are_allowed_may_read_the_answer(self, allowed: list[str]):
+        answer = Answer([b"{}"], headers=[("access-control-allow-origin", "http://upstream")])
+        with serving([answer], cors=allowed) as served:
+            response = served.post("/v1/embeddings", {}, headers={"origin": self.PAGE})
+            assert "origin" not in served.asked[0].headers
+        assert response.headers.get_list("access-control-allow-origin") == [self.PAGE]
+        assert response.headers["vary"] == "Origin"
+
+    def test_a_browser_may_ask_first_without_the_key(self):
+        headers = {
+            "origin": self.PAGE,
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "x-a",
+        }
+        with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
+            response = served.http.options(f"{served.base_url}/chat/completions", headers=headers)
+            assert served.asked == []
+        assert response.status_code == 204
+        assert "POST" in response.headers["access-control-allow-methods"]
+        assert response.headers["access-control-allow-headers"] == "x-a"
+
+    def test_other_options_requests_need_the_key(self):
+        with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
+            assert served.http.options(f"{served.base_url}/models", headers={"origin": self.PAGE}).status_code == 401
+
+    def test_an_error_may_be_read_too(self):
+        with serving(says("Hi"), cors=["*"]) as served:
+            response = served.chat_with({"origin": self.PAGE}, tools=5)
+        assert (response.status_code, response.headers["access-control-allow-origin"]) == (400, self.PAGE)
+
+
+class TestHealthAndMetrics:
+    def test_it_says_that_it_runs(self):
+        with serving(says("Hi")) as served:
+            assert served.http.get(f"{served.address}/healthz").json() == {"status": "ok"}
+
+    def test_what_is_not_there_says_what_is(self):
+        with serving(says("Hi")) as served:
+            response = served.http.get(f"{served.address}/chat/completions")
+        assert response.status_code == 404
+        assert "base_url ends in /v1" in response.json()["error"]["message"]
+
+    def test_requests_calls_and_rejections_are_counted(self):
+        bad = '{"name": "get_weather", "parameters": {oops}}'
+        with serving(says(f"{CALL} {bad}")) as served:
+            served.chat()
+            served.chat(tools=5)
+            served.post("/v1/embeddings", {})
+            text = served.http.get(f"{served.address}/metrics").text
+        for line in (
+            'llama3_gateway_requests_total{route="chat",status="200"} 1',
+            'llama3_gateway_requests_total{route="chat",status="400"} 1',
+            'llama3_gateway_requests_total{route="pass_through",status="200"} 1',
+            "llama3_gateway_open_requests 1",
+            "llama3_gateway_tool_calls_total 1",
+            'llama3_gateway_rejections_total{reason="malformed"} 1',
+            "llama3_gateway_retries_total 0",
+            'llama3_gateway_added_seconds_bucket{le="+Inf"} 3',
+            "llama3_gateway_added_seconds_count 3",
+        ):
+            assert line in text.splitlines()
+
+    def test_the_form_is_prometheuss(self):
+        with serving(says("Hi")) as served:
+            served.chat()
+            response = served.http.get(f"{served.address}/metrics")
+        assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+        names: set[str] = set()
+        for line in response.text.splitlines():
+            if line.startswith("# TYPE "):
+                names.add(line.split()[2])
+            elif not line.startswith("#"):
+                assert re.fullmatch(r'[a-z_0-9]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+', line)
+                assert re.sub(r"_(bucket|sum|count)$", "", line.partition("{")[0].partition(" ")[0]) in names
+
+
+class TestTheLog:
+    def lines(self, caplog: pytest.LogCaptureFixture) -> list[dict[str, object]]:
+        return [json.loads(JsonLines().format(record)) for record in caplog.records if record.name == "llama3_gateway"]
+
+    def test_a_request_is_a_line_without_content(self, caplog: pytest.LogCaptureFixture):
+        with caplog.at_level(logging.INFO, LOGGER.name), serving(says(f"secret {CALL}")) as served:
+            served.chat(model="m\n")
+        (line,) = self.lines(caplog)
+        assert {
+            key: line[key] for key in ("event", "method", "path", "route", "model", "status", "calls", "stream")
+        } == {
+            "event": "request",
+            "method": "POST",
+            "path": "/v1/chat/completions",
+            "route": "chat",
+            "model": "m\n",
+            "status": 200,
+            "calls": 1,
+            "stream": False,
+        }
+        assert "secret" not in str(line)
+        assert "Paris" not in str(line)
+        assert 0 < float(str(line["added_seconds"])) < float(str(line["seconds"]))
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_content_is_logged_if_that_is_wanted(self, caplog: pytest.LogCaptureFixture, is_stream: bool):
+        with caplog.at_level(logging.INFO, LOGGER.name), serving(says("Hi there"), log_content=True) as served:
+            served.chat(stream=is_stream)
+        (line,) = self.lines(caplog)
+        assert line["request"]["messages"] == QUESTION  # type: ignore[index]
+        assert line["replies"] == [{"role": "assistant", "content": "Hi there"}]
+
+    def test_a_fault_is_logged_with_its_traceback_if_the_server_logs_one(self):
+        try:
+            int("oops")
+        except ValueError:
+            record = logging.LogRecord("uvicorn", logging.ERROR, "a", 1, "went wrong", (), sys.exc_info())
+        assert "ValueError: invalid literal" in json.loads(JsonLines().format(record))["traceback"]
+
+
+ROOT = Path(__file__).parents[3]
+ARGUMENTS = ["-c", "from llama3_gateway.command import serve; serve()"]
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run the command on a free port, and return the address that it says, and the process."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, *ARGUMENTS, "--port", "0", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as running:
+        assert running.stderr is not None
+        try:
+            greeting = running.stderr.readline()
+            found = re.search(r"point clients at (http://\S+:\d+)/v1", greeting)
+            assert found, greeting + running.stderr.read()
+            yield found[1], running
+        finally:
+            running.kill()
+
+
+class TestTheProcess:
+    def test_it_serves_until_it_is_told_to_stop(self):
+        with serving(says(CALL)) as served, process("--upstream", served.upstream_url) as (address, running):
+            body = {"model": "m", "messages": QUESTION, "tools": [WEATHER]}
+            wait_until(lambda: _answers(address))
+            response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+            assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(10) in {0, -signal.SIGTERM}
+            assert running.stderr is not None
+            greeting, *logged = running.stderr.read().splitlines()[1:]
+            assert "only programs on this machine reach it; --host 0.0.0.0 lets others in" in greeting
+            assert json.loads(logged[-1])["event"] == "request"
+
+    def test_an_endless_answer_does_not_keep_it_from_stopping(self):
+        with (
+            serving([events(chunk({"content": "Hi"}), WAIT)]) as served,
+            process("--upstream", served.upstream_url) as (address, running),
+        ):
+            wait_until(lambda: _answers(address))
+            body = {"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}
+            with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, trust_env=False) as response:
+                next(response.iter_raw())
+                running.send_signal(signal.SIGTERM)
+                began = time.perf_counter()
+                running.wait(15)
+                assert time.perf_counter() - began < 10
+
+    def test_a_port_that_is_taken_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            result = CliRunner().invoke(serve, ["--upstream", "http://localhost:1", "--port", str(port)])
+        assert result.exit_code == 2
+        assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
+        assert "--port takes another" in result.stderr
+
+
+def _answers(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
+    except httpx.ConnectError:
+        return False

@@ -1,0 +1,182 @@
+"""The configuration: TOML, the environment, the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from click.testing import CliRunner
+
+import llama3_gateway.command
+from llama3_gateway import GatewaySettings, Upstream, load_settings, read_settings
+from llama3_gateway.command import serve
+from llama3_gateway.errors import SettingsError
+from llama3_gateway.settings import OF_MODEL, OF_SERVER
+
+Run: TypeAlias = Callable[..., Any]
+URL = "http://localhost:11434/v1"
+FILE = """
+upstream = "http://localhost:11434/v1"
+port = 9000
+cors = ["http://localhost:3000"]
+lenient = true
+retries = 2
+
+[[models]]
+match = "qwen*"
+upstream = "http://localhost:8080/v1"
+upstream_api_key = "sesame"
+prompt_format = "function"
+lenient = false
+
+[[models]]
+match = "*"
+native = true
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "gateway.toml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+def test_a_file_has_settings_and_those_of_single_models(file: Path):
+    settings = read_settings(load_settings(file))
+    qwen, other = settings.of_model("qwen3:8b"), settings.of_model("llama3.1")
+    assert (settings.port, settings.cors) == (9000, ("http://localhost:3000",))
+    assert (qwen.upstream, qwen.chat.prompt_format) == (Upstream("http://localhost:8080/v1", "sesame"), "function")
+    assert (qwen.chat.read.lenient, other.chat.read.lenient) == (False, True)
+    assert (qwen.chat.max_retries, other.chat.max_retries) == (2, 2)
+    assert (other.chat.tools_in, other.upstream.url) == ("request", URL)
+    assert settings.of_model(None) is settings.default
+    assert [upstream.url for upstream in settings.upstreams] == [URL, "http://localhost:8080/v1"]
+
+
+def test_a_key_of_a_models_own_goes_to_the_same_upstream():
+    settings = read_settings({"upstream": URL, "models": [{"match": "a", "upstream_api_key": "b"}]})
+    assert settings.of_model("a").upstream == Upstream(URL, "b")
+    assert "b" not in repr(settings.of_model("a").upstream).replace("localhost", "").partition("api_key")[2]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "upstream is missing: say where the model is"),
+        ({"upstream": 5}, "upstream of the configuration is a text, not 5"),
+        ({"upstream": "localhost:11434"}, "upstream is a URL such as http://localhost:11434/v1, not 'localhost:11434'"),
+        ({"upstream": f"{URL}?a=1"}, "upstream is a URL"),
+        ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
+        ({"upstream": URL, "lenient": 1}, "the configuration: lenient is True or False"),
+        ({"upstream": URL, "retries": -1}, "max_retries is 0 or more"),
+        ({"upstream": URL, "native": "yes"}, "native of the configuration is true or false"),
+        ({"upstream": URL, "constrain": "regex"}, 'constrain of the configuration is "json_schema" or "grammar"'),
+        ({"upstream": URL, "cors": "*"}, "cors is a list of origins"),
+        ({"upstream": URL, "port": 70000}, "port is a number from 0 to 65535"),
+        ({"upstream": URL, "host": 5}, "host is a text"),
+        ({"upstream": URL, "timeout": 0}, "timeout is a number above 0"),
+        ({"upstream": URL, "log_content": 1}, "log_content is true or false"),
+        ({"upstream": URL, "models": "qwen"}, "models is a list of tables: write [[models]] before each"),
+        ({"upstream": URL, "models": ["qwen"]}, "models[0] is a table"),
+        ({"upstream": URL, "models": [{"lenient": True}]}, "models[0] has no match"),
+        ({"upstream": URL, "models": [{"match": "a", "port": 1}]}, "models[0] has no setting 'port'"),
+        ({"upstream": URL, "models": [{"match": "a", "repair": 5}]}, "models[0]: repair is True or False"),
+    ],
+)
+def test_what_cannot_be_read_is_named(values: dict[str, Any], message: str):
+    with pytest.raises(SettingsError) as caught:
+        read_settings(values)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "message"), [("a = ", "Invalid value"), (None, "No such file")])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None, message: str):
+    path = tmp_path / "odd.toml"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    with pytest.raises(SettingsError, match=f"odd.toml: {message}"):
+        load_settings(path)
+
+
+@pytest.mark.parametrize(
+    ("url", "path", "address"),
+    [
+        ("http://localhost:11434", "/v1/models", "http://localhost:11434/v1/models"),
+        ("http://localhost:11434/", "/api/tags", "http://localhost:11434/api/tags"),
+        ("https://example.com/openai/v1/", "/v1/models", "https://example.com/openai/v1/models"),
+        ("https://example.com/openai/v1", "/api/tags", "https://example.com/openai/api/tags"),
+        ("https://example.com/api/v3", "/v1/models", "https://example.com/api/v3/models"),
+    ],
+)
+def test_paths_of_the_gateway_are_paths_of_the_upstream(url: str, path: str, address: str):
+    assert Upstream(url).address(path) == address
+
+
+class TestTheCommand:
+    @pytest.fixture
+    def run(self, monkeypatch: pytest.MonkeyPatch) -> Run:
+        """Run the command up to the point where it would serve, and return the settings, or what went wrong."""
+
+        def run(*arguments: str, **environment: str) -> Any:  # noqa: ANN401 - settings, or what the command printed
+            served: list[GatewaySettings] = []
+            monkeypatch.setattr(llama3_gateway.command, "_run", served.append)
+            result = CliRunner(env=environment).invoke(serve, arguments)
+            return served[0] if served else result
+
+        return run
+
+    def test_options_set_what_the_file_sets(self, run: Run):
+        flags = ["--lenient", "--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
+        words = ["--prompt-format", "pythonic", "--tools-in", "system", "--tool-role", "tool", "--unknown-tool", "text"]
+        words += ["--repeated-calls", "keep", "--retries", "0", "--constrain", "grammar", "--format", "json"]
+        serving = ["--host", "0.0.0.0", "--port", "0", "--api-key", "a", "--upstream-api-key", "b", "--cors", "*"]  # noqa: S104 - only read
+        serving += ["--max-body", "1", "--max-answer", "2", "--timeout", "3", "--keepalive", "4"]
+        settings = run("--upstream", URL, *flags, *words, *serving)
+        chat, read = settings.default.chat, settings.default.chat.read
+        assert (read.lenient, read.repair, read.coerce_arguments, read.formats) == (True, True, False, ("json",))
+        assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
+        assert (chat.prompt_format, chat.tools_in, chat.tool_role) == ("pythonic", "system", "tool")
+        assert (chat.repeated_calls, chat.max_retries, settings.default.constrain) == ("keep", 0, "grammar")
+        assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ("*",))  # noqa: S104 - the same
+        assert (settings.max_body, settings.max_answer, settings.timeout, settings.keepalive) == (1, 2, 3, 4)
+        assert (settings.default.upstream, settings.log_content) == (Upstream(URL, "b"), True)
+        assert run("--upstream", URL, "--native").default.chat.tools_in == "request"
+
+    def test_the_command_line_goes_before_the_environment_and_that_before_the_file(self, run: Run, file: Path):
+        environment = {"LLAMA3_TOOLS_CONFIG": str(file), "LLAMA3_TOOLS_RETRIES": "3", "LLAMA3_TOOLS_PORT": "9001"}
+        settings = run("--port", "9002", **environment)
+        assert (settings.port, settings.default.chat.max_retries, settings.default.chat.read.lenient) == (9002, 3, True)
+        assert run(**environment).port == 9001
+        assert run("--no-lenient", **environment).default.chat.read.lenient is False
+        assert run(LLAMA3_TOOLS_UPSTREAM=URL, LLAMA3_TOOLS_LENIENT="1").default.chat.read.lenient is True
+
+    def test_an_upstream_may_be_for_some_models(self, run: Run, file: Path):
+        settings = run(
+            "--upstream", URL, "--upstream", "qwen*=http://localhost:1/v1", "--upstream", "o/*=http://localhost:2"
+        )
+        assert settings.of_model("qwen3").upstream.url == "http://localhost:1/v1"
+        assert settings.of_model("o/a").upstream.url == "http://localhost:2/v1"
+        assert settings.of_model("llama3.1").upstream.url == URL
+        assert (
+            run("--config", str(file), "--upstream", "qwen*=http://localhost:1/v1").of_model("qwen3").upstream.url
+            == "http://localhost:1/v1"
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], "upstream is missing"),
+            (["--upstream", "ftp://a"], "upstream is a URL"),
+            (["--config", "none.toml"], "none.toml: No such file"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, run: Run, arguments: list[str], message: str):
+        result = run(*arguments)
+        assert (result.exit_code, message in result.stderr) == (2, True)
+
+    def test_every_setting_is_an_option(self):
+        options = {parameter.name for parameter in serve.params}
+        assert {*OF_MODEL, *OF_SERVER} - {"upstream"} == options - {"upstreams", "config"}
