@@ -39,13 +39,18 @@ PARTS = {
         ["llama-index-llms-openai-like"],
         ["integrations/llama_index_llama3_tools", "tests/integrations/llamaindex"],
     ),
+    "gateway": (
+        ["gateway", "validation"],
+        ["httpx", "openai"],
+        ["integrations/llama3_gateway", "tests/integrations/gateway"],
+    ),
 }
 # LangChain's own tests of a chat model need a newer langchain-core than its oldest.
 NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
 
 # What a user may install. The other extras are for work on this project.
-EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli"]
-SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic"]
+EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli", "gateway"]
+SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
 INSTALLED = "tests/installed.py"
 
 
@@ -61,7 +66,7 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 def newest(session: nox.Session) -> None:
     """Test the core and the adapters with the newest packages that may be installed."""
     others = [package for _, packages, _ in PARTS.values() for package in packages]
-    extras = "acceptance,cli,langchain-agents,llama-index,test"
+    extras = "acceptance,cli,gateway,langchain-agents,llama-index,test"
     session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *others)
     run_tests(session, *(place for _, _, places in PARTS.values() for place in places))
 

@@ -17,6 +17,7 @@ NEEDS = {
     "llama-index": ("llama_index", "import llama_index_llama3_tools"),
     "validation": ("jsonschema", "from llama3_tools import validate_arguments as v; v({}, {'type': 'object'})"),
     "acceptance": ("yaml", "import llama3_acceptance.suites.yaml_lines"),
+    "gateway": ("uvicorn", "import llama3_gateway.server"),
     "cli": ("rich", "import sys; sys.argv[1:] = ['--help']; from llama3_tools.cli import main; main()"),
 }
 """Of each extra, a package that it brings, and something that needs it. What is missing is named by the extra."""

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from llama3_gateway.errors import missing_extra
 from llama3_gateway.settings import GatewaySettings, ModelSettings, Upstream, load_settings, read_settings
-from llama3_tools import MissingExtraError
 
 if TYPE_CHECKING:
     from llama3_gateway.application import Gateway
 
 __all__ = ["Gateway", "GatewaySettings", "ModelSettings", "Upstream", "load_settings", "read_settings"]
-
-_PACKAGES = frozenset({"anyio", "httpx", "httpx2", "uvicorn"})
 
 
 def __getattr__(name: str) -> object:
@@ -32,9 +30,5 @@ def __getattr__(name: str) -> object:
     try:
         from llama3_gateway.application import Gateway  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _PACKAGES:
-            raise
-        raise MissingExtraError(
-            f"the gateway needs {error.name}, which is not installed: pip install 'llama3-tools[gateway]'"
-        ) from error
+        raise missing_extra(error) from error
     return Gateway

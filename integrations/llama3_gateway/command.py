@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import socket
-import sys
 from collections.abc import Callable
 from functools import reduce
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,8 +21,6 @@ from llama3_tools.options import OnUnknownTool
 __all__ = ["serve"]
 
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
-_SECONDS_TO_FINISH = 5
-"""What answers under way have when the server is stopped."""
 
 
 def _option(name: str, about: str, **more: Any) -> Callable[[FC], FC]:  # noqa: ANN401 - as click takes them
@@ -119,10 +113,7 @@ def serve(upstreams: tuple[str, ...], config: Path | None, **options: object) ->
         settings = read_settings(_merged(values, upstreams, options))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    try:
-        _run(settings)
-    except MissingExtraError as error:
-        raise CannotRunError(str(error)) from None
+    _run(settings)
 
 
 def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[str, object]) -> dict[str, Any]:
@@ -144,62 +135,14 @@ def _run(settings: GatewaySettings) -> None:
     """Serve until the process is told to stop.
 
     Raises:
-        MissingExtraError: a package is missing.
-        CannotRunError: the address cannot be used.
+        CannotRunError: a package is missing, or the address cannot be used.
     """
-    from llama3_gateway import Gateway  # noqa: PLC0415 - the extra may be missing
-    from llama3_gateway.logs import LOGGER, JsonLines  # noqa: PLC0415 - the same
-
-    application = Gateway(settings)
-    import uvicorn  # noqa: PLC0415 - the same
-
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
-    for name in ("uvicorn", "uvicorn.error"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("uvicorn").addHandler(handler)
-    config = uvicorn.Config(
-        application,
-        access_log=False,
-        date_header=False,
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
-    )
-    listening = _listen(settings)
-    click.echo(_greeting(settings, listening.getsockname()[1]), err=True)
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listen(settings: GatewaySettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
-    except OSError as error:
-        raise CannotRunError(
-            f"cannot listen on {settings.host}:{settings.port} ({error.strerror or error}): --port takes another"
-        ) from None
+        from llama3_gateway.server import AddressError, run  # noqa: PLC0415 - the extra may be missing
 
-
-def _greeting(settings: GatewaySettings, port: int) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    lines = [
-        f"llama3-tools serve: point clients at http://{host}:{port}/v1",
-        *(f"  upstream: {upstream.url}" for upstream in settings.upstreams),
-    ]
-    if _is_loopback(settings.host):
-        lines.append("  only programs on this machine reach it; --host 0.0.0.0 lets others in")
-    elif settings.api_key:
-        lines.append("  whoever reaches this machine and has the key can use the model")
-    else:
-        lines.append("  WARNING: whoever reaches this machine can use the model, without a key: --api-key asks for one")
-    return "\n".join(lines)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        try:
+            run(settings, lambda text: click.echo(text, err=True))
+        except AddressError as error:
+            raise CannotRunError(f"{error}: --port takes another") from None
+    except MissingExtraError as error:
+        raise CannotRunError(str(error)) from None

@@ -244,8 +244,7 @@ class _Stream:
     def _take_piece(self, turn: Turn, index: int, piece: Piece) -> None:
         choice = self._choices.get(index)
         if choice is None or choice.request is not turn.request:
-            is_retry = choice is not None
-            choice = self._choices[index] = ChoiceReader(turn.request, self._record, is_retry=is_retry)
+            choice = self._choices[index] = ChoiceReader(turn.request, self._record)
         if choice.is_over:
             return
         deltas = choice.feed(piece.delta)

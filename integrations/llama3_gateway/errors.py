@@ -14,11 +14,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from llama3_tools import Llama3ToolsError
+from llama3_tools import Llama3ToolsError, MissingExtraError
 
-__all__ = ["BrokenOffError", "ClientGoneError", "GatewayError", "SettingsError", "UpstreamRefusal", "shortened"]
+__all__ = [
+    "BrokenOffError",
+    "ClientGoneError",
+    "GatewayError",
+    "SettingsError",
+    "UpstreamRefusal",
+    "missing_extra",
+    "shortened",
+]
 
 _MOST_SHOWN = 500
+_PACKAGES = frozenset({"anyio", "httpcore", "httpcore2", "httptools", "httpx", "httpx2", "uvicorn"})
+"""What the extra brings."""
 
 
 class GatewayError(Llama3ToolsError):
@@ -90,3 +100,12 @@ def shortened(text: str) -> str:
     501
     """
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def missing_extra(error: ModuleNotFoundError) -> ImportError:
+    """Return the error that names the extra, if a package of it is missing; any other error as it is."""
+    if (error.name or "").partition(".")[0] not in _PACKAGES:
+        return error
+    return MissingExtraError(
+        f"the gateway needs {error.name}, which is not installed: pip install 'llama3-tools[gateway]'"
+    )

@@ -25,8 +25,6 @@ _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _CONSTRAINTS = frozenset({"response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
-_BETWEEN = "\n\n"
-"""Stands between an answer and the one that the model writes when it is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +135,12 @@ class ChoiceReader:
     ([], 'stop')
     """
 
-    def __init__(self, request: Request, record: RequestRecord, *, is_retry: bool = False) -> None:
+    def __init__(self, request: Request, record: RequestRecord) -> None:
         """Begin an answer.
 
         Args:
             request: reads it.
             record: counts its calls.
-            is_retry: whether it follows another answer, from which its text is set apart.
         """
         self.request = request
         self.reply: Reply | None = None
@@ -161,7 +158,6 @@ class ChoiceReader:
         """The text that was not handed out yet, and maybe a call that was."""
         self._native: list[Delta] = []
         """The pieces of the server's own calls."""
-        self._needs_break = is_retry
         self._logprobs: list[Any] = []
 
     def feed(self, delta: Delta) -> list[Delta]:
@@ -230,8 +226,6 @@ class ChoiceReader:
         for delta in deltas:
             text = delta.get("content")
             if isinstance(text, str):
-                if self._needs_break and text:
-                    delta, self._needs_break = {"content": _BETWEEN + text.lstrip()}, False  # noqa: PLW2901
                 self._unsent = _after(self._unsent, text)
                 kept.append(delta)
             elif delta := _without_role(delta):
@@ -280,8 +274,11 @@ def _parts(message: Mapping[str, Any]) -> list[Any]:
 def _after(unsent: str, text: str) -> str:
     if unsent == text:
         return ""
-    at = unsent.find(text)
-    return unsent if at < 0 else unsent[at + len(text) :]
+    for written in (text, text.lstrip("\n")):  # line breaks may set it apart from an earlier answer
+        at = unsent.find(written)
+        if at >= 0:
+            return unsent[at + len(written) :]
+    return unsent
 
 
 def _not_empty(delta: Delta) -> list[Delta]:

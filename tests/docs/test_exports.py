@@ -122,6 +122,14 @@ EXPORTS = {
         "flatten_tool_messages",
         "render_llama3_tools",
     },
+    "llama3_gateway": {
+        "Gateway",
+        "GatewaySettings",
+        "ModelSettings",
+        "Upstream",
+        "load_settings",
+        "read_settings",
+    },
     "llama_index_llama3_tools": {
         "LLMRequestError",
         "Llama3JsonToolOutputParser",

@@ -17,6 +17,7 @@ PACKAGES = {
     "llama3_acceptance",
     "langchain_llama3_tools",
     "llama_index_llama3_tools",
+    "llama3_gateway",
     "pytest_llama3_tools",
 }
 
@@ -56,7 +57,7 @@ def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
     return {key: message.get_all(key, []) for key in set(message.keys())}
 
 
-def test_the_wheel_holds_the_five_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_holds_the_six_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
     assert tops == PACKAGES
 
@@ -81,7 +82,7 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
-    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance"}
+    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "gateway"}
     extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "dev"}
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
@@ -92,12 +93,12 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
         "[pytest11]\nllama3_tools = pytest_llama3_tools\n",
         (
             "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n"
-            "doctor = llama3_acceptance.cli.doctor:doctor\n"
+            "doctor = llama3_acceptance.cli.doctor:doctor\nserve = llama3_gateway.command:serve\n"
         ),
     ],
     ids=["pytest", "the command"],
 )
-def test_the_plugin_and_the_subcommand_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
+def test_the_plugin_and_the_subcommands_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert entry_point in f"{wheel.read(name).decode()}\n"
 
