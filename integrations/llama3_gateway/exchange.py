@@ -100,12 +100,15 @@ class Exchange:
 
     async def write(self, data: bytes) -> None:
         """Send some of the body."""
-        await self._write({"type": "http.response.body", "body": data, "more_body": True})
+        self.is_writing = True
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        self.is_writing = False
+        self.last_written = perf_counter()
 
     async def finish(self, data: bytes = b"") -> None:
         """Send the end of the body."""
         self.is_finished = True
-        await self._write({"type": "http.response.body", "body": data, "more_body": False})
+        await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
     async def answer(self, status: int, content: bytes, content_type: bytes = JSON) -> None:
         """Send a whole answer."""
@@ -116,12 +119,6 @@ class Exchange:
     async def answer_json(self, status: int, value: object) -> None:
         """Send a value as JSON."""
         await self.answer(status, written(value))
-
-    async def _write(self, message: Message) -> None:
-        self.is_writing = True
-        await self._send(message)
-        self.is_writing = False
-        self.last_written = perf_counter()
 
 
 def _too_long(most: int) -> GatewayError:

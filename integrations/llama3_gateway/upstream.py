@@ -31,6 +31,7 @@ _OF_CLIENT = frozenset({b"host", b"content-length", b"expect", b"origin", b"refe
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _CONNECT_SECONDS = 10.0
 _ERROR_BYTES = 1024 * 1024
+_ERRORS = (httpx.HTTPError, httpx.StreamError)
 
 
 def forwarded(headers: Iterable[Header], left_out: frozenset[bytes] = frozenset()) -> list[Header]:
@@ -66,8 +67,11 @@ class UpstreamAnswer:
         Raises:
             BrokenOffError: it does not come to its end.
         """
-        async for data in self._pieces(self._response.aiter_raw()):
-            yield data
+        try:
+            async for data in self._response.aiter_raw():
+                yield data
+        except _ERRORS as error:
+            raise self._broken_off(error) from None
 
     async def read(self, most: int) -> AsyncIterator[bytes]:
         """Yield the body as it comes, decompressed.
@@ -79,11 +83,15 @@ class UpstreamAnswer:
             BrokenOffError: it does not come to its end, or has more.
         """
         size = 0
-        async for data in self._pieces(self._response.aiter_bytes()):
-            size += len(data)
-            if size > most:
-                raise BrokenOffError(f"the upstream's answer has more than {most} bytes: --max-answer allows more")
-            yield data
+        is_plain = "content-encoding" not in self._response.headers
+        try:
+            async for data in self._response.aiter_raw() if is_plain else self._response.aiter_bytes():
+                size += len(data)
+                if size > most:
+                    raise BrokenOffError(f"the upstream's answer has more than {most} bytes: --max-answer allows more")
+                yield data
+        except _ERRORS as error:
+            raise self._broken_off(error) from None
 
     async def whole(self, most: int) -> bytes:
         """Return the body, as `read` does."""
@@ -100,17 +108,11 @@ class UpstreamAnswer:
         headers = forwarded(self.headers, frozenset({b"content-length"}))
         return UpstreamRefusal(self.status, headers, b"".join(pieces)[:_ERROR_BYTES])
 
-    async def _pieces(self, source: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        try:
-            async for data in source:
-                yield data
-        except httpx.TimeoutException:
-            raise BrokenOffError(f"{self._upstream.url} was silent for too long: --timeout allows more") from None
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            what = str(error) or type(error).__name__
-            raise BrokenOffError(
-                f"the answer of {self._upstream.url} broke off ({what}): its log may say why"
-            ) from None
+    def _broken_off(self, error: Exception) -> BrokenOffError:
+        if isinstance(error, httpx.TimeoutException):
+            return BrokenOffError(f"{self._upstream.url} was silent for too long: --timeout allows more")
+        what = str(error) or type(error).__name__
+        return BrokenOffError(f"the answer of {self._upstream.url} broke off ({what}): its log may say why")
 
 
 class UpstreamClient:

@@ -1,4 +1,4 @@
-"""The Llama fixtures of the package canitoolcall, through HTTP, cut at every place. They are skipped if it is not there."""
+"""The Llama fixtures of the package canitoolcall through HTTP, cut at every place; skipped if it is not installed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,395 @@
+"""What the gateway adds to a stream, and whether it holds under load.
+
+    python benchmarks/gateway.py                          # the time for a chunk and for the first token, a minute
+    python benchmarks/gateway.py --page docs/gateway.md   # put the tables into the page
+    python benchmarks/gateway.py --soak 180               # seconds of clients that come, and leave at random
+
+The gateway, its upstream and the client are three processes. Its time for a chunk is that of its process on the
+processor, which depends less on what else the machine does. The exit status is 1 if a target is missed, or the soak finds
+something lost, left open or growing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import random
+import socket
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+from figures import Row
+from llama3_gateway import GatewaySettings, read_settings
+from llama3_gateway.framing import EventReader
+from pages import filled, table
+
+__all__ = ["Added", "Soak", "added", "gateway_process", "main", "soak", "upstream_process"]
+
+_CHUNKS = 20_000
+_PACED = 4_000
+_PAUSE = 0.0004
+"""Seconds between two chunks of a stream that comes as a model writes it: each chunk is a packet of its own."""
+_FIRST = 300
+"""How many requests the median of the first token is taken of."""
+_TOOLS = 20
+_CALL = '{"name": "tool_7", "parameters": {"city": "Paris", "days": 3}}'
+_MOST_PER_CHUNK = 60e-6
+_MOST_FOR_FIRST = 2e-3
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGES = os.sysconf("SC_PAGE_SIZE")
+_Scope: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Added(Row):
+    """What the gateway adds."""
+
+    headings: ClassVar[Sequence[str]] = ("", "direct", "passed through", "with 20 tools", "added", "at most")
+    direct: float | None
+    """Seconds; `None` if there is nothing to compare."""
+    passed: float
+    read: float
+    base: float
+    """What the addition is measured from."""
+    most: float
+
+    @property
+    def added(self) -> float:
+        """Seconds."""
+        return self.read - self.base
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The addition."""
+        return {"added": self.added}
+
+    def cells(self) -> Sequence[str]:
+        """Return the times."""
+        direct = "" if self.direct is None else _shown(self.direct)
+        return (self.name, direct, *map(_shown, (self.passed, self.read, self.added, self.most)))
+
+
+@dataclass(frozen=True, slots=True)
+class Soak(Row):
+    """What a soak has found."""
+
+    headings: ClassVar[Sequence[str]] = ("soak", "streams", "left early", "lost", "left open", "memory", "grown by")
+    streams: int
+    left: int
+    lost: int
+    open: int
+    """Connections of the gateway's, at the end."""
+    memory: int
+    """Bytes, after the first quarter."""
+    grown: int
+    """Bytes, from then to the end."""
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What should be nothing."""
+        return {"lost": self.lost, "open": self.open}
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was lost, left open or growing: a tenth is what an allocator's reserve may be."""
+        return not self.lost and not self.open and self.grown < self.memory // 10
+
+    def cells(self) -> Sequence[str]:
+        """Return the counts."""
+        counts = (self.streams, self.left, self.lost, self.open)
+        return (
+            self.name,
+            *(f"{count:,}" for count in counts),
+            *(f"{size / 2**20:.1f} MB" for size in (self.memory, self.grown)),
+        )
+
+
+def main(command_line: Sequence[str] | None = None) -> int:
+    """Print the tables, and return the exit status."""
+    parser = argparse.ArgumentParser(description="What the gateway adds to a stream, and whether it holds under load.")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the table into a page that has a place for it")
+    parser.add_argument("--soak", type=float, metavar="SECONDS", help="let clients come, and leave at random")
+    options = parser.parse_args(command_line)
+    rows: list[Row] = []
+    is_good = True
+    with upstream_process() as upstream, gateway_process(upstream) as (gateway, process):
+        if options.soak:
+            found = asyncio.run(soak(gateway, process, options.soak))
+            rows, is_good = [found], found.is_good
+        else:
+            measured = asyncio.run(added(upstream, gateway, process))
+            rows, is_good = list(measured), all(row.added <= row.most for row in measured)
+    lines = list(table(rows))
+    print("\n".join(lines))
+    if options.page:
+        name = "soak" if options.soak else "added"
+        options.page.write_text(filled(options.page.read_text("utf-8"), {name: lines}), "utf-8")
+    return 0 if is_good else 1
+
+
+async def added(upstream: str, gateway: str, process: int) -> list[Added]:
+    """Measure what the gateway adds, for a chunk and for the first token.
+
+    Args:
+        upstream: the address of a model.
+        gateway: the address of a gateway in front of it.
+        process: the gateway's.
+    """
+    per_chunk = []
+    for name, count, pause in (
+        ("a chunk, processor time, one at a time", _PACED, _PAUSE),
+        ("a chunk, processor time, at full speed", _CHUNKS, 0.0),
+    ):
+        text = {"text": "Some words, and ", "count": count, "pause": pause}
+        passed, read = [
+            min([await _processor_time(gateway, process, {**text, **fields}) for _ in range(3)]) / count
+            for fields in ({}, {"tools": _tools()})
+        ]
+        per_chunk.append(Added(name, None, passed, read, passed, _MOST_PER_CHUNK))
+    text = {"text": "Hello. ", "count": 3, "pause": 0.0}
+    times = [
+        [await _first_token(address, {**text, **fields}) for _ in range(_FIRST)]
+        for address, fields in ((upstream, {}), (gateway, {}), (gateway, {"tools": _tools()}))
+    ]
+    direct, passed, read = (statistics.median(each) for each in times)
+    first = Added("the first token, median", direct, passed, read, direct, _MOST_FOR_FIRST)
+    return [*per_chunk, first]
+
+
+async def soak(gateway: str, process: int, seconds: float, clients: int = 40) -> Soak:
+    """Let clients come, and leave at random, and look at what is lost, left open, or grows.
+
+    Args:
+        gateway: the address of a gateway.
+        process: the gateway's.
+        seconds: how long.
+        clients: how many there are at once.
+    """
+    ends = time.perf_counter() + seconds
+    quarter = time.perf_counter() + seconds / 4
+    counts = {"streams": 0, "left": 0, "lost": 0}
+    memory = 0
+    chance = random.Random(5)  # noqa: S311 - the same each time
+
+    async def come_and_go() -> None:
+        while time.perf_counter() < ends:
+            count = chance.randrange(1, 60)
+            leaves_after = chance.randrange(count + 1) if chance.random() < 1 / 3 else None
+            body = {"text": "word ", "count": count, "pause": 0.002, "calls": chance.randrange(3), "tools": _tools()}
+            is_whole = await _is_whole(gateway, body, leaves_after)
+            counts["streams"] += 1
+            counts["left"] += leaves_after is not None
+            counts["lost"] += not is_whole
+
+    async def look() -> None:
+        nonlocal memory
+        await asyncio.sleep(max(0.0, quarter - time.perf_counter()))
+        memory = _memory(process)
+
+    await asyncio.gather(look(), *(come_and_go() for _ in range(clients)))
+    for _ in range(100):
+        if not (open_now := _connections(process)):
+            break
+        await asyncio.sleep(0.1)
+    grown = _memory(process) - memory
+    return Soak(f"{clients} clients, {seconds:g} s", **counts, open=open_now, memory=memory, grown=grown)
+
+
+async def _is_whole(address: str, body: dict[str, Any], leaves_after: int | None) -> bool:
+    """Return whether all text and all calls came, as far as the client stayed."""
+    content, calls, seen, reason = "", 0, 0, None
+    async with _stream(address, body) as events:
+        async for event in events:
+            seen += 1
+            if leaves_after is not None and seen > leaves_after:
+                return True
+            if event == b"[DONE]":
+                break
+            for choice in json.loads(event)["choices"]:
+                content += choice["delta"].get("content") or ""
+                calls += len(choice["delta"].get("tool_calls") or ())
+                reason = choice.get("finish_reason")
+    due = body["calls"]
+    return (
+        content.strip() == (body["text"] * body["count"]).strip()
+        and calls == due
+        and reason == ("tool_calls" if due else "stop")
+    )
+
+
+async def _processor_time(address: str, process: int, body: dict[str, Any]) -> float:
+    """Return the seconds of the processor that a process has spent on one stream."""
+    before = _processor_seconds(process)
+    async with _stream(address, body) as events:
+        seen = [event async for event in events]
+    if len(seen) < body["count"] or seen[-1] != b"[DONE]":
+        raise RuntimeError("the stream is not whole")
+    await asyncio.sleep(0.05)
+    return _processor_seconds(process) - before
+
+
+async def _first_token(address: str, body: dict[str, Any]) -> float:
+    began = time.perf_counter()
+    async with _stream(address, body) as events:
+        async for event in events:
+            if b"Hello" in event:
+                return time.perf_counter() - began
+    raise RuntimeError("the stream has no text")
+
+
+@asynccontextmanager
+async def _stream(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Ask for a stream over a plain socket, which takes the least time, and hand out its events."""
+    host, port = address.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}], **body}
+    data = json.dumps(asked).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {len(data)}\r\n\r\n"
+    writer.write(head.encode() + data)
+
+    async def events() -> AsyncIterator[bytes]:
+        await reader.readuntil(b"\r\n\r\n")
+        frames = EventReader()
+        while size := int(await reader.readline() or b"0", 16):
+            for event in frames.feed((await reader.readexactly(size + 2))[:-2]):
+                yield event.data
+
+    try:
+        yield events()
+    finally:
+        writer.close()
+
+
+def _tools() -> list[dict[str, Any]]:
+    properties = {"city": {"type": "string"}, "days": {"type": "integer", "description": "how many days"}}
+    parameters = {"type": "object", "properties": properties, "required": ["city"]}
+    return [
+        {"type": "function", "function": {"name": f"tool_{number}", "description": "A tool", "parameters": parameters}}
+        for number in range(_TOOLS)
+    ]
+
+
+async def _model(_scope: _Scope, receive: Any, send: Any) -> None:  # noqa: ANN401 - as ASGI has them
+    """An upstream: the request says how many chunks it writes, which, how fast, and with how many calls."""
+    data, goes_on = b"", True
+    while goes_on:
+        message = await receive()
+        data += message.get("body", b"")
+        goes_on = message.get("more_body", False)
+    body = json.loads(data)
+    pieces = [body["text"]] * body["count"]
+    for number in range(body.get("calls", 0)):
+        call = _CALL.replace("3", str(number))
+        pieces += [call[:20], call[20:40], call[40:]]
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    for piece in pieces:
+        await _send_chunk(send, {**head, "choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
+        if body["pause"]:
+            await asyncio.sleep(body["pause"])
+    await _send_chunk(send, {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
+
+
+async def _send_chunk(send: Any, chunk: dict[str, Any]) -> None:  # noqa: ANN401 - as ASGI has it
+    await send(
+        {"type": "http.response.body", "body": b"data: " + json.dumps(chunk).encode() + b"\n\n", "more_body": True}
+    )
+
+
+def _serve_model(port: int) -> None:
+    import uvicorn  # noqa: PLC0415 - in the process that serves
+
+    uvicorn.run(_model, host="127.0.0.1", port=port, log_config=None, access_log=False, lifespan="off")
+
+
+def _serve_gateway(settings: GatewaySettings) -> None:
+    from llama3_gateway.server import run  # noqa: PLC0415 - in the process that serves
+
+    sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
+    run(settings, print_nothing)
+
+
+def print_nothing(_text: str) -> None:
+    """Say nothing."""
+
+
+@contextmanager
+def upstream_process() -> Iterator[str]:
+    """Run a model that writes what it is told, and return its address."""
+    port = _free_port()
+    with _process(_serve_model, port, port):
+        yield f"127.0.0.1:{port}"
+
+
+@contextmanager
+def gateway_process(upstream: str) -> Iterator[tuple[str, int]]:
+    """Run a gateway in front of a model, and return its address, and the id of its process."""
+    port = _free_port()
+    settings = read_settings({"upstream": f"http://{upstream}/v1", "port": port})
+    with _process(_serve_gateway, settings, port) as process:
+        yield f"127.0.0.1:{port}", process
+
+
+@contextmanager
+def _process(serve: Any, argument: object, port: int) -> Iterator[int]:  # noqa: ANN401 - any function
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(argument,), daemon=True)
+    process.start()
+    try:
+        _wait_for(port)
+        assert process.pid is not None  # noqa: S101 - it has started
+        yield process.pid
+    finally:
+        process.terminate()
+        process.join(10)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(200):
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"nothing listens on port {port}")
+
+
+def _processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _memory(process: int) -> int:
+    return int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1]) * _PAGES
+
+
+def _connections(process: int) -> int:
+    """Return how many connections with clients or with the upstream a process has that are not kept for later."""
+    files = [str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir()]
+    inodes = {name[8:-1] for name in files if name.startswith("socket:[")}
+    table_of_all = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text("ascii").splitlines()[1:]]
+    own = {fields[1].rpartition(":")[2] for fields in table_of_all if fields[3] == "0A" and fields[9] in inodes}
+    return sum(
+        fields[3] == "01" and fields[9] in inodes and fields[1].rpartition(":")[2] in own for fields in table_of_all
+    )
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f} µs" if abs(seconds) < 1e-3 else f"{seconds * 1e3:.1f} ms"  # noqa: PLR2004 - a millisecond
+
+
+if __name__ == "__main__":
+    sys.exit(main())

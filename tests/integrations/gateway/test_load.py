@@ -1,0 +1,100 @@
+"""Many streams at once, long ones, and clients that leave at random: nothing is lost, left open, or grows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import resource
+from collections.abc import Iterator
+
+import httpx
+
+import gateway as benchmark
+from integrations.gateway.harness import CALL, QUESTION, WEATHER, Answer, Asked, chunk, events, gathered, serving
+from llama3_gateway.framing import EventReader
+
+BODY = {"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}
+END = (chunk({}, "stop"), b"data: [DONE]\n\n")
+
+
+async def whole_stream(client: httpx.AsyncClient, url: str) -> list[bytes]:
+    response = await client.post(url, json=BODY)
+    return [event.data for event in EventReader().feed(response.content)]
+
+
+def test_200_streams_at_once():
+    def respond(_asked: Asked) -> Answer:
+        words = [chunk({"content": f"word{number} "}) for number in range(20)]
+        return events(*words, 0.2, chunk({"content": CALL[:20]}), chunk({"content": CALL[20:]}), *END)
+
+    async def ask(url: str) -> list[list[bytes]]:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(trust_env=False, timeout=60, limits=limits) as client:
+            return list(await asyncio.gather(*(whole_stream(client, url) for _ in range(200))))
+
+    with serving(respond) as served:
+        streams = asyncio.run(ask(f"{served.base_url}/chat/completions"))
+        assert served.metric("tool_calls_total") == 200
+        assert served.metric("faults_total") == 0
+    text = " ".join(f"word{number}" for number in range(20))
+    for stream in streams:
+        assert stream.pop() == b"[DONE]"
+        (choice,) = gathered(map(json.loads, stream)).values()
+        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == (text, 1, "tool_calls")
+
+
+def test_100_000_chunks_in_one_stream():
+    count = 100_000
+
+    def parts() -> Iterator[bytes]:
+        for start in range(0, count, 500):
+            yield b"".join(chunk({"content": f"{number} "}) for number in range(start, start + 500))
+        yield from END
+
+    with serving(lambda _: Answer(parts(), content_type="text/event-stream")) as served:  # type: ignore[arg-type]
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with served.http.stream("POST", f"{served.base_url}/chat/completions", json=BODY) as response:
+            reader, content = EventReader(), ""
+            for data in response.iter_raw():
+                for event in reader.feed(data):
+                    if event.data != b"[DONE]":
+                        content += json.loads(event.data)["choices"][0]["delta"].get("content") or ""
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert content.split() == [str(number) for number in range(count)]
+    assert grown < 100_000  # kB
+
+
+def test_clients_that_leave_at_random_leave_nothing_behind():
+    chance = random.Random(7)  # noqa: S311 - the same each time
+
+    def respond(_asked: Asked) -> Answer:
+        words = [part for number in range(30) for part in (chunk({"content": f"word{number} "}), 0.002)]
+        return events(*words, chunk({"content": CALL}), *END)
+
+    async def come_and_go(client: httpx.AsyncClient, url: str) -> None:
+        for _ in range(10):
+            leaves_after = chance.randrange(40)
+            async with client.stream("POST", url, json=BODY) as response:
+                seen = 0
+                async for _ in response.aiter_raw():
+                    seen += 1
+                    if seen > leaves_after:
+                        break
+
+    async def ask(url: str) -> None:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(trust_env=False, timeout=60, limits=limits) as client:
+            await asyncio.gather(*(come_and_go(client, url) for _ in range(20)))
+
+    with serving(respond) as served:  # which waits until no answer is open, on either side
+        asyncio.run(ask(f"{served.base_url}/chat/completions"))
+        assert served.metric("faults_total") == 0
+        assert 0 < len(served.upstream.left) < 200
+
+
+def test_a_soak_finds_nothing():
+    with benchmark.upstream_process() as upstream, benchmark.gateway_process(upstream) as (gateway, process):
+        found = asyncio.run(benchmark.soak(gateway, process, 3, clients=10))
+    assert (found.lost, found.open) == (0, 0)
+    assert found.streams > found.left > 0
