@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --quiet
+CLIENTS := $(VENV)/clients
 ARGS ?=
 TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model"
 SECONDS ?= 60
@@ -15,7 +16,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model check format-check lint types matrix fuzz mutate bench bench-quick evidence judged repeated docs clean
+.PHONY: help demo demo-model record test coverage test-model test-clients check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway soak evidence judged repeated docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +39,12 @@ coverage: $(VENV)/.dev ## The same with coverage, which takes twice as long; les
 
 test-model: $(VENV)/.dev $(VENV)/.model ## Run the tests on a live model (compiles llama.cpp the first time)
 	$(PY) -m pytest -m model tests/e2e $(ARGS)
+
+test-clients: $(CLIENTS)/.installed ## Run programs of the gateway's clients, in Python and, where npm is, in JavaScript
+	@if command -v npm >/dev/null; then \
+	  npm install --prefix tests/clients --no-audit --no-fund --no-package-lock --loglevel error; \
+	else echo "There is no npm: clients in JavaScript are skipped."; fi
+	$(CLIENTS)/bin/python -m pytest tests/integrations/gateway/test_clients.py tests/integrations/gateway/test_node_clients.py $(ARGS)
 
 check: format-check lint types docs test ## Everything but the live model: format, lint, types, docs, tests
 
@@ -65,6 +72,12 @@ bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour
 bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output, two minutes; fails if so
 	$(PY) benchmarks/speed.py --quick $(ARGS)
 
+bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--page docs/gateway.md"); fails beyond its targets
+	@$(PY) benchmarks/gateway.py $(ARGS)
+
+soak: $(VENV)/.bench ## Let clients of the gateway come and leave for three minutes; fails if something is lost, left open or grows
+	@$(PY) benchmarks/gateway.py --soak 180 $(ARGS)
+
 evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models, minutes (OUTPUTS="outputs.jsonl more.jsonl.gz")
 	@$(PY) benchmarks/evidence.py $(OUTPUTS) $(ARGS)
 
@@ -78,7 +91,7 @@ docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or refe
 	$(VENV)/bin/zensical build --clean --strict
 
 clean: ## Remove the environment and everything built
-	rm -rf $(VENV) .nox build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .nox tests/clients/node_modules build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
@@ -88,6 +101,12 @@ $(PY):
 $(VENV)/.%: pyproject.toml | $(PY)
 	@echo "Installing what '$*' needs into $(VENV) (once, about a minute) …"
 	@$(PIP) install --editable '.[$*]'
+	@touch $@
+
+$(CLIENTS)/.installed: pyproject.toml | $(PY)
+	@echo "Installing the gateway's clients into $(CLIENTS) (once, about a minute) …"
+	@$(PYTHON) -m venv $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable '.[clients]'
 	@touch $@
 
 # llama.cpp is built for any processor of its kind: what a compiler makes of this one's own instructions may crash (AMX

@@ -7,7 +7,8 @@ All that a snippet prints stands in it after `#>`, in the order of printing; `â€
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave, or its error.
+place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave, or its error. At
+`http://localhost:8089`, a gateway in front of that server does.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
 
 LAST = "The sun shines in Paris."
 
-_ENDPOINT = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/v1")
+_ENDPOINT = re.compile(r"(?P<gateway>http://localhost:8089)|http://(?:localhost|127\.0\.0\.1):\d+/v1")
 _TOLD = re.compile(r"\b(?:Result|Error) of ")
+_SERVERS = ("documented_endpoint", "documented_gateway")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
 
@@ -72,6 +74,16 @@ def documented_endpoint() -> Iterator[str]:
         yield server.base_url
 
 
+@pytest.fixture(scope="session")
+def documented_gateway(documented_endpoint: str) -> Iterator[str]:
+    """The address of the gateway that stands in for the one that the documentation names."""
+    from integrations.gateway.harness import running  # noqa: PLC0415 - only snippets need it
+    from llama3_gateway import Gateway, read_settings  # noqa: PLC0415 - the same
+
+    with running(Gateway(read_settings({"upstream": documented_endpoint}))) as address:
+        yield address
+
+
 class Page(Document):
     """A page, and what its snippets printed so far."""
 
@@ -83,7 +95,7 @@ class Page(Document):
     def printed_by(self, example: Example) -> str:
         """Run a snippet, after what stands before it and did not run yet. Return what it printed."""
         if Path(self.path).name == "README.md":
-            for name in self.namespace.keys() - {"__name__", "__builtins__", "documented_endpoint"}:
+            for name in self.namespace.keys() - {"__name__", "__builtins__", *_SERVERS}:
                 del self.namespace[name]
             return self._run(example)
         for each in self.examples():
@@ -91,9 +103,12 @@ class Page(Document):
                 self._printed[each.start] = self._run(each)
         return self._printed[example.start]
 
+    def _stand_in(self, named: re.Match[str]) -> str:
+        return str(self.namespace["documented_gateway" if named["gateway"] else "documented_endpoint"])
+
     def _run(self, example: Example) -> str:
         source = example.parsed
-        replaced = _ENDPOINT.sub(self.namespace["documented_endpoint"], source)
+        replaced = _ENDPOINT.sub(self._stand_in, source)
         example.parsed = Lexeme(replaced, source.offset, source.line_offset)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -117,5 +132,5 @@ pytest_collect_file = Sybil(
     patterns=["README.md", "SECURITY.md", "docs/*.md"],
     document_types={".md": Page},
     setup=lambda namespace: namespace.update(__name__="__main__"),
-    fixtures=["documented_endpoint"],
+    fixtures=[*_SERVERS],
 ).pytest()

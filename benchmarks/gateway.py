@@ -5,8 +5,8 @@
     python benchmarks/gateway.py --soak 180               # seconds of clients that come, and leave at random
 
 The gateway, its upstream and the client are three processes. Its time for a chunk is that of its process on the
-processor, which depends less on what else the machine does. The exit status is 1 if a target is missed, or the soak finds
-something lost, left open or growing.
+processor, which depends less on what else the machine does. The exit status is 1 if a target is missed, or the soak
+finds something lost, left open or growing.
 """
 
 from __future__ import annotations

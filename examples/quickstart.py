@@ -37,6 +37,7 @@ from endpoints.questions import SHOWN
 from screen import SideBySide
 
 MAX_TOKENS = 160
+_OTHER_CLIENTS = "Any other client, in any language: llama3-tools serve --upstream http://localhost:11434/v1"
 
 
 def ask_langchain(endpoint: Endpoint, question: str, screen: SideBySide) -> None:
@@ -159,6 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 console.print()
         if endpoint.is_replay:
             console.print(f"Ask your own model:\n  {_command()}", soft_wrap=True)
+        console.print(_OTHER_CLIENTS, soft_wrap=True)
         return True
 
     return run_program("quickstart", options, ask_each)

@@ -20,7 +20,7 @@ from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
 from llama3_gateway.openai_chat import ChatDialect, ChatShape
 from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
-from llama3_gateway.responses_input import from_responses
+from llama3_gateway.responses_input import KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
 from llama3_gateway.turns import Turn, has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
@@ -53,6 +53,7 @@ class Gateway:
         self.settings = settings
         self.metrics = Metrics()
         self._client: UpstreamClient | None = None
+        self._kept = KeptItems()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or take part in the server's start and end."""
@@ -188,8 +189,8 @@ class Gateway:
     async def responses(self, exchange: Exchange, data: bytes) -> None:
         """Answer a request of OpenAI's Responses API, by asking for a chat completion."""
         body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_responses(body), settings)
-        await self._with_tools(exchange, turn, ChatDialect(), ResponseShape(body))
+        turn = prepare_turn(from_responses(body, self._kept), settings)
+        await self._with_tools(exchange, turn, ChatDialect(), ResponseShape(body, self._kept))
 
     async def ollama_chat(self, exchange: Exchange, data: bytes) -> None:
         """Answer a chat in Ollama's own form."""

@@ -10,6 +10,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
+from llama3_gateway.responses_input import KeptItems
 from llama3_gateway.shapes import Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
@@ -38,12 +39,14 @@ class ResponseShape:
 
     content_type = EVENT_STREAM
 
-    def __init__(self, body: Mapping[str, Any]) -> None:
+    def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
         """Begin an answer.
 
         Args:
             body: the request, some fields of which stand in its answer.
+            kept: takes the items of the answer, for requests that refer to them.
         """
+        self._kept = kept
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
         self._id = _new_id("resp")
         self._created = int(time.time())
@@ -70,7 +73,7 @@ class ResponseShape:
             if text or not calls:
                 self._output.append(_filled(_message(), text))
             self._output += map(_call, calls)
-        return written(self._response(self._status(), usage))
+        return written(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Return the first two events."""
@@ -94,8 +97,8 @@ class ResponseShape:
 
     def end(self, usage: Usage) -> bytes:
         """Return the last event, with the whole response."""
-        status = self._status()
-        return self._event(f"response.{status}", response=self._response(status, usage))
+        status, response = self._ended(usage)
+        return self._event(f"response.{status}", response=response)
 
     def fail(self, error: BrokenOffError) -> bytes:
         """Return the error as an event, after which none says that the response is over."""
@@ -160,8 +163,12 @@ class ResponseShape:
             + self._event("response.output_item.done", output_index=place, item=item)
         )
 
-    def _status(self) -> str:
-        return "incomplete" if self._finish_reason in _INCOMPLETE else "completed"
+    def _ended(self, usage: Usage) -> tuple[str, dict[str, Any]]:
+        """Return the status of the whole response, and the response, whose items are kept."""
+        status = "incomplete" if self._finish_reason in _INCOMPLETE else "completed"
+        for item in self._output:
+            self._kept.add(item)
+        return status, self._response(status, usage)
 
     def _response(self, status: str, usage: Usage) -> dict[str, Any]:
         reason = _INCOMPLETE.get(self._finish_reason or "")

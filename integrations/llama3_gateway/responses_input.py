@@ -7,8 +7,9 @@ from http import HTTPStatus
 from typing import Any
 
 from llama3_gateway.errors import GatewayError
+from llama3_gateway.framing import write_json
 
-__all__ = ["from_responses"]
+__all__ = ["KeptItems", "from_responses"]
 
 _STATEFUL = {
     "previous_response_id": "send the whole conversation as input",
@@ -29,7 +30,42 @@ _NOT_SENT = frozenset(
 _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 
 
-def from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
+class KeptItems:
+    """Items of the last answers, for clients that send back an item's id in place of the item.
+
+    >>> kept = KeptItems(most_items=1)
+    >>> kept.add({"id": "msg_1"}), kept.add({"id": "msg_2"})
+    (None, None)
+    >>> kept.get("msg_1"), kept.get("msg_2")
+    (None, {'id': 'msg_2'})
+    """
+
+    def __init__(self, most_items: int = 4096, most_characters: int = 8_000_000) -> None:
+        """Begin without any.
+
+        Args:
+            most_items: how many are kept; the oldest go first.
+            most_characters: how long they may be, as JSON, together.
+        """
+        self._items: dict[str, tuple[dict[str, Any], int]] = {}
+        self._most_items = most_items
+        self._most_characters = most_characters
+        self._characters = 0
+
+    def add(self, item: dict[str, Any]) -> None:
+        """Keep an item."""
+        size = len(write_json(item))
+        self._items[item["id"]] = (item, size)
+        self._characters += size
+        while len(self._items) > self._most_items or self._characters > self._most_characters:
+            self._characters -= self._items.pop(next(iter(self._items)))[1]
+
+    def get(self, item_id: object) -> dict[str, Any] | None:
+        """Return an item; `None` if it is not kept."""
+        return self._items[item_id][0] if isinstance(item_id, str) and item_id in self._items else None
+
+
+def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> dict[str, Any]:
     """Return the request for a chat completion that stands for a request of the Responses API.
 
     >>> tools = [{"type": "function", "name": "now", "parameters": {"type": "object"}}]
@@ -39,6 +75,7 @@ def from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         body: the request.
+        kept: items of earlier answers.
 
     Raises:
         GatewayError: it needs a server that keeps answers, or that has tools of its own.
@@ -47,7 +84,7 @@ def from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
         if body.get(name):
             raise _bad(f"{name} needs a server that keeps what it has answered, and this one does not: {instead}", name)
     chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
-    chat["messages"] = _messages(body)
+    chat["messages"] = _messages(body, kept or KeptItems())
     if tools := body.get("tools"):
         chat["tools"] = [_tool(tool, place) for place, tool in enumerate(tools)] if isinstance(tools, list) else tools
         chat["tool_choice"] = body.get("tool_choice")
@@ -61,7 +98,7 @@ def from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
     return chat
 
 
-def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _messages(body: Mapping[str, Any], kept: KeptItems) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     if instructions := body.get("instructions"):
         messages.append({"role": "system", "content": instructions})
@@ -74,6 +111,10 @@ def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         where = f"input[{place}]"
         if not isinstance(item, Mapping):
             raise _bad(f"{where} is no object", where)
+        if item.get("type") == "item_reference":
+            item = kept.get(item.get("id"))  # noqa: PLW2901 - what it stands for
+            if item is None:
+                raise _bad(f"{where} refers to an item that is not kept any more: send the item itself", where)
         _add(messages, item, where)
     return messages
 
@@ -97,8 +138,6 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
     elif kind == "function_call_output":
         output = _content(item.get("output"), where)
         messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
-    elif kind == "item_reference":
-        raise _bad(f"{where} refers to an item of an earlier answer, which is not kept: send the item itself", where)
     elif kind != "reasoning":  # what a model thought in earlier turns is not shown to it
         raise _bad(f"{where} is of type {kind!r}: only messages, function calls and their outputs can be read", where)
 

@@ -63,6 +63,7 @@ class TestReplay:
             assert "not a call  search_web is malformed" in cells(output, 2)
             assert re.search(r"tool_calls \['search_web'\]|ToolCallBlocks \['search_web'\]", output)
         assert "Ask your own model" in llama_index
+        assert "llama3-tools serve --upstream" in result.stdout.splitlines()[-1]
 
     def test_a_plain_terminal_gets_plain_text(self) -> None:
         result = run("--pause", "0", SHOWN[0].question)

@@ -83,7 +83,7 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
     extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "gateway"}
-    extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "dev"}
+    extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "clients", "dev"}
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
 

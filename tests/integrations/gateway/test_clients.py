@@ -8,8 +8,10 @@ Clients that are not installed are skipped; `make test-clients` installs all of 
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -31,6 +33,7 @@ from integrations.gateway.harness import (
 
 TEXT = f"Let me check. {CALL}"
 LAST = "The sun shines in Paris."
+NUMBERS = itertools.count(1)
 REFUSAL = b'{"error": {"message": "registry.ollama.ai/library/llama3:latest does not support tools"}}'
 
 
@@ -44,7 +47,11 @@ def model_without_tools(asked: Asked) -> Answer:
         return Answer([REFUSAL], status=400)
     told = str(body["messages"][-1]["content"])
     pieces = [LAST] if "Result of get_weather" in told else [TEXT[at : at + 5] for at in range(0, len(TEXT), 5)]
-    return says(*pieces)(asked)
+    answer = says(*pieces)(asked)
+    name = f"chatcmpl-{next(NUMBERS)}".encode()  # LangGraph replaces a message by another one of its id
+    return replace(
+        answer, parts=[part.replace(b"chatcmpl-1", name) for part in answer.parts if isinstance(part, bytes)]
+    )
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from integrations.gateway.harness import (
     whole,
 )
 from llama3_gateway.framing import EventReader
+from llama3_gateway.responses_input import KeptItems
 
 TEXT = f"Let me check. {CALL} One moment."
 TOOL = {
@@ -224,6 +225,31 @@ def test_a_tool_choice_is_kept():
     with serving(in_turn(says("No."), says(CALL))) as served:
         body = ask(served, tool_choice={"type": "function", "name": "get_weather"})
     assert without_ids(body["output"]) == [FUNCTION_CALL]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_item_may_be_referred_to_by_its_id(is_stream: bool):
+    with serving(says(TEXT)) as served:
+        output = streamed(served)[-1]["response"]["output"] if is_stream else ask(served)["output"]
+        references = [{"type": "item_reference", "id": item["id"]} for item in output]
+        told = {"type": "function_call_output", "call_id": output[-1]["call_id"], "output": "Sun"}
+        ask(served, input=[{"role": "user", "content": "Paris?"}, *references, told])
+        messages = served.asked[1].body["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert messages[1]["content"].startswith("Let me check. One moment.")
+    assert messages[2]["content"] == "Result of get_weather: Sun"
+
+
+def test_only_so_many_items_are_kept():
+    kept = KeptItems(most_items=3, most_characters=100)
+    for number in range(5):
+        kept.add({"id": f"msg_{number}"})
+    assert [kept.get(f"msg_{number}") is not None for number in range(5)] == [False, False, True, True, True]
+    kept.add({"id": "msg_5", "text": "a" * 70})
+    assert [kept.get(f"msg_{number}") is not None for number in range(6)] == [*[False] * 5, True]
+    kept.add({"id": "msg_6", "text": "a" * 700})
+    assert kept.get("msg_6") is None
+    assert kept.get(5) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+// An agent with tools, in JavaScript, on a server that knows none. The program knows nothing of the gateway but its address:
+//
+//     npm install openai
+//     llama3-tools serve --upstream http://localhost:11434/v1    # Ollama; the others: see gateway.toml
+//     node client.mjs "How is the weather in Paris?"
+//
+// OPENAI_BASE_URL and MODEL say where the gateway is, and which model answers.
+import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: process.env.OPENAI_BASE_URL ?? "http://localhost:8089/v1",
+  apiKey: process.env.OPENAI_API_KEY ?? "none",
+});
+
+const getWeather = {
+  type: "function",
+  function: {
+    name: "get_weather",
+    description: "The weather of a city",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    parse: JSON.parse,
+    function: ({ city }) => {
+      console.log(`[get_weather ${city}]`);
+      return `Sun in ${city}`;
+    },
+  },
+};
+
+const runner = client.chat.completions.runTools({
+  model: process.env.MODEL ?? "llama3.1",
+  messages: [{ role: "user", content: process.argv[2] ?? "How is the weather in Paris?" }],
+  tools: [getWeather],
+  stream: true,
+});
+console.log(await runner.finalContent());

@@ -1,0 +1,67 @@
+"""The examples of the gateway: its client in Python, and the files to run it with. The client in JavaScript is tested
+with the others of its kind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from integrations.gateway.harness import says, serving
+from integrations.gateway.test_clients import LAST, model_without_tools
+from llama3_gateway import load_settings, read_settings
+from llama3_gateway.command import serve
+
+FOLDER = Path(__file__).parents[2] / "examples" / "gateway"
+VARIABLES = {str(parameter.envvar) for parameter in serve.params}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.syspath_prepend(FOLDER)
+    import client  # noqa: PLC0415 - a program, which lies beside files that are none
+
+    return client
+
+
+@pytest.mark.parametrize("arguments", [[], ["And in Paris?"]])
+def test_the_client_runs_its_tool(
+    client: object, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(model_without_tools) as served:
+        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+        client.main(arguments)  # type: ignore[attr-defined]
+    assert capsys.readouterr().out.splitlines() == ["[get_weather Paris]", LAST]
+
+
+def test_the_client_gives_up_on_a_model_that_calls_without_end(
+    client: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(says('{"name": "get_weather", "parameters": {"city": "Oslo"}}')) as served:
+        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+        client.main([])  # type: ignore[attr-defined]
+    *calls, last = capsys.readouterr().out.splitlines()
+    assert calls == ["[get_weather Oslo]"] * 5
+    assert last == "The model did not come to an end."
+
+
+def test_the_settings_can_be_read():
+    settings = read_settings(load_settings(FOLDER / "gateway.toml"))
+    assert settings.of_model("qwen3").chat.prompt_format == "function"
+    assert settings.of_model("llama3.1-native").chat.tools_in == "request"
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "llama3-tools-gateway.service"])
+def test_the_variables_that_a_file_sets_are_those_of_the_command(name: str):
+    named = set(re.findall(r"LLAMA3_TOOLS_\w+", (FOLDER / name).read_text("utf-8")))
+    assert named
+    assert named <= VARIABLES
+
+
+def test_the_servers_are_those_of_the_documentation():
+    page = (FOLDER.parents[1] / "docs" / "servers.md").read_text("utf-8")
+    addresses = re.findall(r"^\| .+? \| `(http://localhost:\d+/v1)` \|", page, re.MULTILINE)
+    assert re.findall(r'"(http://localhost:\d+/v1)"', (FOLDER / "gateway.toml").read_text("utf-8")) == addresses

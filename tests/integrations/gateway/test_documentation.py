@@ -1,0 +1,74 @@
+"""What the page on the gateway says is so: its options, its errors, its paths."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click import Option
+
+import llama3_gateway
+from integrations.gateway.harness import Answer, serving
+from llama3_gateway import load_settings, read_settings
+from llama3_gateway.command import serve
+
+PAGE = (Path(__file__).parents[3] / "docs" / "gateway.md").read_text("utf-8")
+SOURCES = "".join(file.read_text("utf-8") for file in Path(llama3_gateway.__file__).parent.glob("*.py"))
+QUOTED = re.compile(r"\*([^*|]+?)\*")
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def rows(title: str) -> list[list[str]]:
+    return [line.strip("| ").split(" | ") for line in section(title).splitlines() if line.startswith("| ")][1:]
+
+
+def test_it_lists_every_option():
+    listed = {row[0].strip("`") for row in rows("Options")}
+    options = {
+        name
+        for parameter in serve.params
+        if isinstance(parameter, Option)
+        for name in parameter.opts
+        if name.startswith("--") and name != "--help"
+    }
+    assert listed == options
+
+
+def test_defaults_are_those_of_the_settings():
+    settings = read_settings({"upstream": "http://localhost:11434/v1"})
+    shown = {row[0].strip("`-").replace("-", "_"): row[1].strip().strip("`") for row in rows("Options")}
+    chat = settings.default.chat
+    for name in ("host", "port", "max_body", "max_answer"):
+        assert shown[name] == str(getattr(settings, name))
+    assert (float(shown["timeout"]), float(shown["keepalive"])) == (settings.timeout, settings.keepalive)
+    for name in ("prompt_format", "tools_in", "tool_role", "repeated_calls"):
+        assert shown[name] == getattr(chat, name)
+    assert (int(shown["retries"]), shown["unknown_tool"]) == (chat.max_retries, chat.read.on_unknown_tool)
+
+
+def test_its_file_can_be_read(tmp_path: Path):
+    (toml,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    path = tmp_path / "gateway.toml"
+    path.write_text(toml, "utf-8")
+    assert read_settings(load_settings(path)).of_model("qwen3").chat.prompt_format == "function"
+
+
+ERRORS = sorted({text.strip() for row in rows("When something is off") for text in QUOTED.findall(row[0])} - {"…"})
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_the_errors_that_it_quotes_are_said(text: str):
+    library = Path(llama3_gateway.__file__).parents[2] / "shared" / "llama3_tools"
+    everything = SOURCES + "".join(file.read_text("utf-8") for file in library.rglob("*.py"))
+    pattern = re.sub(r"\d+", r"(?:\\d+|\\{[^}]*\\})", re.escape(text).replace('"', r'\\?"'))
+    assert re.search(pattern, everything), pattern
+
+
+def test_its_paths_are_there():
+    with serving(lambda _: Answer([b"{}"])) as served:
+        for path in ("/healthz", "/metrics", "/v1/models", "/api/tags"):
+            assert served.http.get(served.address + path).status_code == 200
