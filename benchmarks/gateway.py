@@ -150,17 +150,18 @@ async def added(upstream: str, gateway: str, process: int) -> list[Added]:
         ("a chunk, processor time, at full speed", _CHUNKS, 0.0),
     ):
         text = {"text": "Some words, and ", "count": count, "pause": pause}
-        passed, read = [
-            min([await _processor_time(gateway, process, {**text, **fields}) for _ in range(3)]) / count
-            for fields in ({}, {"tools": _tools()})
-        ]
+        times = []
+        for fields in ({}, {"tools": _tools()}):
+            runs = [await _processor_time(gateway, process, {**text, **fields}) for _ in range(3)]
+            times.append(min(runs) / count)
+        passed, read = times
         per_chunk.append(Added(name, None, passed, read, passed, _MOST_PER_CHUNK))
     text = {"text": "Hello. ", "count": 3, "pause": 0.0}
-    times = [
-        [await _first_token(address, {**text, **fields}) for _ in range(_FIRST)]
-        for address, fields in ((upstream, {}), (gateway, {}), (gateway, {"tools": _tools()}))
-    ]
-    direct, passed, read = (statistics.median(each) for each in times)
+    medians = []
+    for address, fields in ((upstream, {}), (gateway, {}), (gateway, {"tools": _tools()})):
+        firsts = [await _first_token(address, {**text, **fields}) for _ in range(_FIRST)]
+        medians.append(statistics.median(firsts))
+    direct, passed, read = medians
     first = Added("the first token, median", direct, passed, read, direct, _MOST_FOR_FIRST)
     return [*per_chunk, first]
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _MOST_SHOWN = 500
-_PACKAGES = frozenset({"anyio", "httpcore", "httpcore2", "httptools", "httpx", "httpx2", "uvicorn"})
+_PACKAGES = frozenset({"anyio", "httpcore2", "httptools", "httpx2", "uvicorn"})
 """What the extra brings."""
 
 

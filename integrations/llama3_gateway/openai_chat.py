@@ -155,7 +155,7 @@ class ChatShape:
         extra: dict[str, Any] | None = None,
     ) -> str:
         said = f'"index":{index},"delta":{write_json(delta)},"logprobs":{write_json(logprobs) if logprobs else "null"}'
-        reason = write_json(finish_reason)
+        reason = write_json(finish_reason) if finish_reason else "null"
         more = f",{write_json(extra)[1:-1]}" if extra else ""
         return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
 

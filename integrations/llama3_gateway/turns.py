@@ -154,8 +154,8 @@ class ChoiceReader:
         self._record = record
         self._stream = request.stream()
         self._is_raw = False
-        self._unsent = ""
-        """The text that was not handed out yet, and maybe a call that was."""
+        self._unsent: list[str] = []
+        """The text that was not handed out yet, and maybe calls that were."""
         self._native: list[Delta] = []
         """The pieces of the server's own calls."""
         self._logprobs: list[Any] = []
@@ -166,7 +166,7 @@ class ChoiceReader:
             return _not_empty(delta)
         content = delta.get("content")
         if isinstance(content, str):
-            self._unsent += content
+            self._unsent.append(content)
         elif content is not None:
             self._native.append({"content": content})
         if delta.get("tool_calls"):
@@ -214,29 +214,39 @@ class ChoiceReader:
 
         They go with the text that they are about. After a call there are none, as the text is not what was written.
         """
+        if self.has_called:
+            return None
         if isinstance(given, Mapping) and isinstance(given.get("content"), list):
             self._logprobs += given["content"]
         if not self._logprobs or (self._unsent and not self.is_over):
             return None
         logprobs, self._logprobs = self._logprobs, []
-        return None if self.has_called else {"content": logprobs, "refusal": None}
+        return {"content": logprobs, "refusal": None}
 
     def _handed_out(self, deltas: list[Delta]) -> list[Delta]:
         kept = []
         for delta in deltas:
             text = delta.get("content")
             if isinstance(text, str):
-                self._unsent = _after(self._unsent, text)
+                self._note_sent(text)
                 kept.append(delta)
             elif delta := _without_role(delta):
                 self.has_called = self.has_called or "tool_calls" in delta
                 kept.append(delta)
         return kept
 
+    def _note_sent(self, text: str) -> None:
+        if self._unsent == [text]:
+            self._unsent.clear()
+            return
+        rest = _after("".join(self._unsent), text)
+        self._unsent = [rest] if rest else []
+
     def _passed(self, error: Exception) -> list[Delta]:
         log_fault("an answer could not be read, and passed as it was", error, self._record)
         self._is_raw = True
-        return [{"content": self._unsent}, *self._native] if self._unsent else self._native
+        unsent = "".join(self._unsent)
+        return [{"content": unsent}, *self._native] if unsent else self._native
 
 
 def require_content(message: Mapping[str, Any]) -> None:
@@ -272,8 +282,6 @@ def _parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _after(unsent: str, text: str) -> str:
-    if unsent == text:
-        return ""
     for written in (text, text.lstrip("\n")):  # line breaks may set it apart from an earlier answer
         at = unsent.find(written)
         if at >= 0:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 
 import anyio
+import httpx2 as httpx
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import Header
 from llama3_gateway.settings import Upstream
-
-if sys.version_info >= (3, 11):
-    import httpx2 as httpx
-else:  # pragma: no cover - the tests run on one Python
-    import httpx
 
 __all__ = ["UpstreamAnswer", "UpstreamClient", "forwarded"]
 

@@ -286,14 +286,33 @@ class TestConstraint:
         assert schema["required"] == ["name", "parameters"]
         assert "response_format" not in second
 
-    def test_a_grammar_names_the_tools(self):
-        other = {"type": "function", "function": {"name": "now"}}
+    def test_a_grammar_names_the_tools_and_their_parameters(self):
+        clock = {
+            "name": "clock",
+            "parameters": {"type": "object", "properties": {"at": {"enum": ["now", 5]}, "on": True}},
+        }
+        free = {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}
+        others = [{"type": "function", "function": function} for function in (clock, free, {"name": "blank"})]
         with serving(says(CALL), constrain="grammar") as served:
-            served.chat(tools=[WEATHER, other], tool_choice="required")
-            served.chat(tools=[WEATHER, other], tool_choice={"type": "function", "function": {"name": "now"}})
-            first, second = (asked.body["grammar"] for asked in served.asked)
-        assert r'name ::= "\"get_weather\"" | "\"now\""' in first
-        assert r'name ::= "\"now\""' in second
+            served.chat(tools=[WEATHER, *others], tool_choice="required")
+            served.chat(tools=[WEATHER, *others], tool_choice={"type": "function", "function": {"name": "blank"}})
+            first, second = (asked.body["grammar"].splitlines() for asked in served.asked)
+        at, on = r'"\"at\"" ws ":" ws ( "\"now\"" | "5" )', r'"\"on\"" ws ":" ws value'
+        days = r'( "," ws "\"days\"" ws ":" ws integer )?'
+        arguments = [
+            rf'"{{" ws "\"city\"" ws ":" ws string {days} ws "}}"',
+            rf'"{{" ws ( ( {at} | {on} ) ( "," ws ( {at} | {on} ) )* )? ws "}}"',
+            "object",
+            '"{}"',
+        ]
+        assert first[:5] == [
+            "root ::= call0 | call1 | call2 | call3",
+            *(
+                rf'call{place} ::= "{{\"name\": \"{name}\", \"parameters\": " {arguments[place]} "}}"'
+                for place, name in enumerate(["get_weather", "clock", "free", "blank"])
+            ),
+        ]
+        assert second[:2] == ["root ::= call0", first[4].replace("call3", "call0")]
 
     def test_the_clients_own_constraint_stays(self):
         with serving(says(CALL), constrain="json_schema") as served:

@@ -1,0 +1,73 @@
+"""The gateway in front of a live model: tools that the server would not put into `tool_calls` come as such."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from endpoints.assistant import TOOLS
+from endpoints.live import MODEL, SETTINGS
+from integrations.gateway.harness import gathered, read_events, running
+from llama3_gateway import Gateway, read_settings
+
+if TYPE_CHECKING:
+    from endpoints.live import LiveServer
+
+pytestmark = pytest.mark.model
+
+NAMES = {str(tool["function"]["name"]) for tool in TOOLS}  # type: ignore[index]
+MESSAGES = [{"role": "user", "content": "What is the weather like in Oslo right now?"}]
+BODY: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, **SETTINGS}
+
+
+@pytest.fixture
+def address(live: LiveServer) -> Iterator[str]:
+    settings = read_settings({"upstream": live.base_url, "constrain": "grammar"})
+    with running(Gateway(settings)) as address:
+        yield address
+
+
+def post(address: str, body: dict[str, Any]) -> httpx.Response:
+    return httpx.post(f"{address}/v1/chat/completions", json=body, timeout=300, trust_env=False)
+
+
+def test_a_call_that_has_to_be_made_is_made_whole_and_in_a_stream(address: str):
+    body = {**BODY, "tools": [*TOOLS], "tool_choice": "required"}
+    choice = post(address, body).json()["choices"][0]
+    (streamed,) = gathered(read_events(post(address, {**body, "stream": True}))).values()
+    assert choice["finish_reason"] in {"tool_calls", "length"}
+    assert streamed.finish_reason == choice["finish_reason"]
+    functions = [call["function"] for call in choice["message"].get("tool_calls", ())]
+    assert functions == streamed.calls
+    if choice["finish_reason"] == "tool_calls":
+        (function,) = functions
+        assert function["name"] in NAMES
+        assert isinstance(json.loads(function["arguments"]), dict)
+
+
+def test_a_named_tool_is_called(address: str):
+    choice = {"type": "function", "function": {"name": "get_weather"}}
+    answer = post(address, {**BODY, "tools": [*TOOLS], "tool_choice": choice}).json()["choices"][0]
+    called = [call["function"]["name"] for call in answer["message"].get("tool_calls", ())]
+    assert called == ["get_weather"] or answer["finish_reason"] == "length"
+
+
+def test_the_results_go_back_to_the_model(address: str):
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    told = {"role": "tool", "tool_call_id": "call_1", "content": "Rain, 7 degrees"}
+    history = [*MESSAGES, {"role": "assistant", "content": None, "tool_calls": [call]}, told]
+    for fields in ({"tools": [*TOOLS]}, {}):
+        choice = post(address, {**BODY, "messages": history, **fields}).json()["choices"][0]
+        assert choice["message"]["content"] or choice["message"].get("tool_calls")
+
+
+def test_without_tools_it_is_the_server(address: str, live: LiveServer):
+    body = {**BODY, "max_tokens": 20, "seed": 1}
+    direct = httpx.post(f"{live.base_url}/chat/completions", json=body, timeout=300, trust_env=False).json()
+    through = post(address, body).json()
+    assert through["choices"] == direct["choices"]
+    assert through["usage"] == direct["usage"]
