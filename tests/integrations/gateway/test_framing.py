@@ -1,0 +1,72 @@
+"""Server-sent events and lines, cut out of bytes that may be cut anywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from llama3_gateway.errors import BrokenOffError, GatewayError
+from llama3_gateway.framing import EventReader, LineReader, ServerEvent, read_body, read_object, write_event
+
+STREAM = (
+    "\ufeff: a comment\n\n"
+    'data: {"a": "ü\u2028\u0085 \x0b\x0c\x1c"}\n\n'
+    "event: error\ndata: first\ndata:second\ndata\n: in between\nid: 7\n\n"
+    "retry: 5\n\n"
+    "\n\n\n"
+    "data:  two spaces\n\n"
+    "data: [DONE]\n\n"
+)
+EVENTS = [
+    ServerEvent('{"a": "ü\u2028\u0085 \x0b\x0c\x1c"}'.encode()),
+    ServerEvent(b"first\nsecond\n", b"error"),
+    ServerEvent(b" two spaces"),
+    ServerEvent(b"[DONE]"),
+]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_events_are_the_same_wherever_the_stream_is_cut(line_end: str):
+    data = STREAM.replace("\n", line_end).encode()
+    for at in range(len(data) + 1):
+        reader = EventReader()
+        assert [*reader.feed(data[:at]), *reader.feed(data[at:]), *reader.end()] == EVENTS
+    reader = EventReader()
+    assert [event for byte in data for event in reader.feed(bytes([byte]))] == EVENTS
+
+
+def test_an_event_without_an_empty_line_comes_at_the_end():
+    reader = EventReader()
+    assert reader.feed(b"data: a\n\ndata: b") == [ServerEvent(b"a")]
+    assert reader.end() == [ServerEvent(b"b")]
+    assert reader.end() == []
+
+
+def test_many_small_pieces_of_one_event_take_linear_time():
+    reader = EventReader()
+    for _ in range(200_000):
+        assert reader.feed(b"data: aa\n") == []
+    (event,) = reader.feed(b"\n")
+    assert len(event.data) == 3 * 200_000 - 1
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_lines_are_the_same_wherever_the_stream_is_cut(line_end: bytes):
+    data = line_end.join([b'{"a": 1}', b"", b"  ", '{"b": "\u2028"}'.encode(), b"5"])
+    for at in range(len(data) + 1):
+        reader = LineReader()
+        lines = [line.strip() for line in [*reader.feed(data[:at]), *reader.feed(data[at:]), *reader.end()]]
+        assert lines == [b'{"a": 1}', '{"b": "\u2028"}'.encode(), b"5"]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"5", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000])
+def test_what_is_no_object_is_an_error(data: bytes):
+    with pytest.raises(BrokenOffError, match="a line is no JSON"):
+        read_object(data, "a line")
+    with pytest.raises(GatewayError, match="the body is no JSON"):
+        read_body(data)
+
+
+def test_no_text_breaks_a_frame():
+    text = "a\n\nb\r\u2028\ud800 data: x"
+    (event,) = EventReader().feed(write_event({"text": text}))
+    assert read_object(event.data, "it")["text"] == text
