@@ -258,7 +258,9 @@ async def _stream(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIter
     writer.write(head.encode() + data)
 
     async def events() -> AsyncIterator[bytes]:
-        await reader.readuntil(b"\r\n\r\n")
+        answer = await reader.readuntil(b"\r\n\r\n")
+        if not answer.startswith(b"HTTP/1.1 200"):
+            return
         frames = EventReader()
         while size := int(await reader.readline() or b"0", 16):
             for event in frames.feed((await reader.readexactly(size + 2))[:-2]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import sys
@@ -19,7 +20,7 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error
 
-__all__ = ["AddressError", "run"]
+__all__ = ["AddressError", "greeting", "run"]
 
 _SECONDS_TO_FINISH = 5
 """What answers under way have when the server is stopped."""
@@ -52,8 +53,9 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
         ws="none",
     )
-    say(_greeting(settings, listening.getsockname()[1]))
-    uvicorn.Server(config).run(sockets=[listening])
+    say(greeting(settings, listening.getsockname()[1]))
+    with contextlib.suppress(KeyboardInterrupt):  # which has ended it in good order
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _log_to_stderr() -> None:
@@ -75,7 +77,8 @@ def _listen(settings: GatewaySettings) -> socket.socket:
         raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why})") from None
 
 
-def _greeting(settings: GatewaySettings, port: int) -> str:
+def greeting(settings: GatewaySettings, port: int) -> str:
+    """Return where the gateway serves, and who can reach it."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     lines = [
         f"llama3-tools serve: point clients at http://{host}:{port}/v1",

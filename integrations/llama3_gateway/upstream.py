@@ -25,6 +25,8 @@ _OF_CONNECTION = frozenset(
 _OF_CLIENT = frozenset({b"host", b"content-length", b"expect", b"origin", b"referer"})
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _CONNECT_SECONDS = 10.0
+_SECONDS_KEPT = 2.0
+"""How long a connection is kept for the next request. Many servers close them after 5 s, maybe while one is sent."""
 _ERROR_BYTES = 1024 * 1024
 _ERRORS = (httpx.HTTPError, httpx.StreamError)
 
@@ -115,7 +117,7 @@ class UpstreamClient:
 
     def __init__(self, timeout: float) -> None:
         """Take the time in seconds for which an upstream may be silent."""
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout
         self._client = httpx.AsyncClient(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from integrations.gateway.harness import (
+    BREAK,
     CALL,
     QUESTION,
     USAGE,
@@ -226,6 +227,25 @@ class TestRetries:
             )
         assert content == self.BAD
 
+    def test_if_the_new_answer_is_none_the_first_one_stands(self):
+        nothing = events(event({"choices": []}), b"data: [DONE]\n\n")
+        with serving(in_turn(says(self.BAD), lambda _: completion([]), says(self.BAD), lambda _: nothing)) as served:
+            assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content, choice.finish_reason) == (self.BAD, "stop")
+
+    def test_if_the_new_answer_breaks_off_so_does_the_stream(self):
+        with serving(in_turn(says(self.BAD), lambda _: events(chunk({"content": "Sorry"}), BREAK))) as served:
+            response = served.chat(stream=True)
+        assert b"[DONE]" not in response.content
+        assert b"upstream_broke_off" in response.content
+
+    def test_other_choices_of_the_new_answer_do_not_count(self):
+        parts = [chunk({"content": CALL}), chunk({"content": "Other"}, index=1), chunk({}, "stop")]
+        with serving(in_turn(says(self.BAD), lambda _: events(*parts, b"data: [DONE]\n\n"))) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (len(choice.calls), "Other" in choice.content) == (1, False)
+
     def test_retries_can_be_switched_off(self):
         with serving(says(self.BAD), retries=0) as served:
             assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
@@ -285,6 +305,15 @@ class TestConstraint:
         assert schema["properties"]["parameters"]["required"] == ["city"]
         assert schema["required"] == ["name", "parameters"]
         assert "response_format" not in second
+
+    def test_definitions_of_a_schema_go_along(self):
+        schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}
+        tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+        with serving(says("Hi"), constrain="json_schema", retries=0) as served:
+            served.chat(tools=[tool, WEATHER], tool_choice="required")
+            sent = served.asked[0].body["response_format"]["json_schema"]["schema"]
+        assert len(sent["anyOf"]) == 2
+        assert list(sent["$defs"].values()) == [{"type": "string"}]
 
     def test_a_grammar_names_the_tools_and_their_parameters(self):
         clock = {
@@ -408,6 +437,19 @@ def test_one_model_may_have_settings_and_an_upstream_of_its_own():
 
 def event_count(data: bytes) -> int:
     return data.count(b"\n\n")
+
+
+def test_what_comes_after_the_end_of_an_answer_does_not_count():
+    parts = [
+        chunk({"content": "Hi"}),
+        chunk({}, "stop"),
+        chunk({"content": "Ho"}),
+        b"data: [DONE]\n\n",
+        chunk({"content": "Hu"}),
+    ]
+    with serving([events(*parts), events(b"".join(parts))]) as served:
+        for _ in range(2):
+            assert gathered(read_events(served.chat(stream=True)))[0].content == "Hi"
 
 
 def test_a_chunk_that_only_counts_is_no_end():

@@ -131,6 +131,34 @@ class TestUnreachable:
         assert asyncio.run(ask()).status_code == 502
 
 
+class TestKeptConnections:
+    def test_one_that_the_upstream_has_closed_is_not_used(self):
+        answered: list[int] = []
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            answered.append(1)
+            body = b'{"choices": []}'
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n" + body)
+            await asyncio.sleep(0.05)
+            writer.close()  # which the head has not said
+
+        async def ask() -> list[int]:
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            statuses = []
+            with running(Gateway(read_settings({"upstream": url}))) as address:
+                async with server, httpx.AsyncClient(trust_env=False) as client:
+                    for _ in range(5):
+                        response = await client.get(f"{address}/v1/models")
+                        statuses.append(response.status_code)
+                        await asyncio.sleep(0.15)
+            return statuses
+
+        assert asyncio.run(ask()) == [200] * 5
+        assert len(answered) == 5
+
+
 class TestAnswersThatAreNone:
     @pytest.mark.parametrize("is_stream", [False, True])
     @pytest.mark.parametrize(

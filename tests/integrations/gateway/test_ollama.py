@@ -157,6 +157,14 @@ def test_errors_are_in_ollamas_form(fields: dict[str, Any], status: int):
     assert isinstance(response.json()["error"], str)
 
 
+@pytest.mark.parametrize("data", [b"{}", b"5"])
+def test_an_answer_that_is_none_is_answered_with_502(data: bytes):
+    with serving([Answer([data])]) as served:
+        response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER], "stream": False})
+    assert response.status_code == 502
+    assert "has sent" in response.json()["error"]
+
+
 def test_a_reply_that_cannot_be_read_passes_as_it_was():
     message = {"role": "assistant", "content": "Hi", "tool_calls": [5]}
     body = {**OLLAMA_HEAD, "message": message, "done": True, "done_reason": "stop"}

@@ -13,6 +13,7 @@ from integrations.gateway.harness import (
     Answer,
     Served,
     chunk,
+    completion,
     events,
     in_turn,
     says,
@@ -299,6 +300,28 @@ def test_a_reply_that_cannot_be_read_passes_as_it_was():
         (first,) = ask(served)["output"]
         (second,) = streamed(served)[-1]["response"]["output"]
     assert first["content"][0]["text"] == second["content"][0]["text"] == "Hi"
+
+
+def test_an_answer_without_choices_has_no_output():
+    with serving([completion([])]) as served:
+        assert ask(served)["output"] == []
+
+
+def test_a_refusal_and_a_format_are_kept():
+    refusal = {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
+    given = [{"role": "user", "content": "Hi"}, refusal, {"role": "user", "content": "Please"}]
+    with serving(says("Fine.")) as served:
+        ask(served, input=given, text={"format": {"type": "json_object"}})
+        body = served.asked[0].body
+    assert body["messages"][1]["content"] == "No."
+    assert body["response_format"] == {"type": "json_object"}
+
+
+def test_content_in_parts_is_text():
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Hi "}, {"type": "image_url"}]}
+    with serving([completion([{"index": 0, "message": message, "finish_reason": "stop"}])]) as served:
+        (item,) = ask(served)["output"]
+    assert item["content"][0]["text"].strip() == "Hi"
 
 
 def test_comments_keep_a_stream_open():

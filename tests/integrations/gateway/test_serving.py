@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -19,9 +20,14 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+import llama3_gateway
 from integrations.gateway.harness import CALL, QUESTION, WAIT, WEATHER, Answer, chunk, events, says, serving, wait_until
+from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
+from llama3_gateway.errors import missing_extra
+from llama3_gateway.exchange import Message
 from llama3_gateway.logs import LOGGER, JsonLines
+from llama3_gateway.server import greeting
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/api/chat", "/metrics"]
 
@@ -189,6 +195,62 @@ class TestTheLog:
         assert "ValueError: invalid literal" in json.loads(JsonLines().format(record))["traceback"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "http://127.0.0.1:8089/v1\n  upstream: http://localhost:1/v1\n  only programs on this machine reach it"),
+        ({"host": "localhost"}, "only programs on this machine reach it; --host 0.0.0.0 lets others in"),
+        ({"host": "::1"}, "http://[::1]:8089/v1"),
+        ({"host": "0.0.0.0"}, "WARNING: whoever reaches this machine can use the model: --api-key asks for a key"),  # noqa: S104 - only read
+        ({"host": "example", "api_key": "a"}, "whoever reaches this machine and has the key can use the model"),
+    ],
+)
+def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
+    assert said in greeting(read_settings({"upstream": "http://localhost:1", **settings}), 8089)
+
+
+class TestOtherScopes:
+    """What an ASGI server asks beside HTTP."""
+
+    def run(self, scope: str, *messages: str) -> list[str]:
+        sent: list[str] = []
+        received = iter(messages)
+
+        async def receive() -> Message:
+            return {"type": next(received)}
+
+        async def send(message: Message) -> None:
+            sent.append(message["type"])
+
+        gateway = Gateway(read_settings({"upstream": "http://localhost:1"}))
+        asyncio.run(gateway({"type": scope}, receive, send))  # type: ignore[arg-type]
+        return sent
+
+    def test_it_takes_part_in_start_and_end(self):
+        sent = self.run("lifespan", "lifespan.startup", "lifespan.shutdown")
+        assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+    def test_web_sockets_are_closed(self):
+        assert self.run("websocket", "websocket.connect") == ["websocket.close"]
+
+    def test_what_it_does_not_know_is_left_alone(self):
+        assert self.run("other") == []
+
+
+class TestMissingPackages:
+    def test_the_extra_is_named(self):
+        error = missing_extra(ModuleNotFoundError(name="httpx2"))
+        assert "the gateway needs httpx2, which is not installed: pip install 'llama3-tools[gateway]'" in str(error)
+
+    def test_other_errors_stay(self):
+        error = ModuleNotFoundError(name="other")
+        assert missing_extra(error) is error
+
+    def test_what_is_not_there_is_not_there(self):
+        with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+            llama3_gateway.Nothing  # noqa: B018 - asked for
+
+
 ROOT = Path(__file__).parents[3]
 ARGUMENTS = ["-c", "from llama3_gateway.command import serve; serve()"]
 
@@ -222,6 +284,12 @@ class TestTheProcess:
             greeting, *logged = running.stderr.read().splitlines()[1:]
             assert "only programs on this machine reach it; --host 0.0.0.0 lets others in" in greeting
             assert json.loads(logged[-1])["event"] == "request"
+
+    def test_an_interrupt_ends_it_in_good_order(self):
+        with process("--upstream", "http://localhost:1") as (address, running):
+            wait_until(lambda: _answers(address))
+            running.send_signal(signal.SIGINT)
+            assert running.wait(10) == 0
 
     def test_an_endless_answer_does_not_keep_it_from_stopping(self):
         with (
