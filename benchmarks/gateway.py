@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -381,7 +382,10 @@ def _memory(process: int) -> int:
 
 def _connections(process: int) -> int:
     """Return how many connections with clients or with the upstream a process has that are not kept for later."""
-    files = [str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir()]
+    files = []
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it has just been closed
+            files.append(str(link.readlink()))
     inodes = {name[8:-1] for name in files if name.startswith("socket:[")}
     table_of_all = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text("ascii").splitlines()[1:]]
     own = {fields[1].rpartition(":")[2] for fields in table_of_all if fields[3] == "0A" and fields[9] in inodes}

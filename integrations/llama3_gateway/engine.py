@@ -173,13 +173,17 @@ class _Stream:
                         raise
                     note_failed_retry(error)
                     self._finish(index)
+            self._out.append(self._shape.end(self._usage))
+            await self._exchange.finish(b"".join(self._out))
         except BrokenOffError as error:
             if not self._exchange.is_started:
                 raise
             await self._fail(error)
-            return
-        self._out.append(self._shape.end(self._usage))
-        await self._exchange.finish(b"".join(self._out))
+        except Exception as error:
+            if not self._exchange.is_started or self._exchange.is_finished:
+                raise
+            log_fault("a stream could not be written, and broke off", error, self._record)
+            await self._fail(BrokenOffError("a fault of the gateway: its log says where", code="fault"))
 
     async def _ask(self, turn: Turn, index: int | None) -> None:
         """Ask, and hand the answer on.

@@ -65,10 +65,11 @@ class BrokenOffError(GatewayError):
     Args:
         message: what was found.
         body: the upstream's own error, if it has sent one.
+        code: one word for the cause.
     """
 
-    def __init__(self, message: str, *, body: object = None) -> None:
-        super().__init__(HTTPStatus.BAD_GATEWAY, message, code="upstream_broke_off")
+    def __init__(self, message: str, *, body: object = None, code: str = "upstream_broke_off") -> None:
+        super().__init__(HTTPStatus.BAD_GATEWAY, message, code=code)
         self.body = body
         """The upstream's own error, as JSON; `None` if it has sent none."""
 

@@ -38,6 +38,7 @@ from integrations.gateway.harness import (
 )
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.framing import EventReader
+from llama3_gateway.openai_chat import ChatShape
 from llama3_tools.chat import ChatOptions
 from llama3_tools.options import ReadOptions
 
@@ -462,6 +463,16 @@ class TestFaultsOfOurOwn:
             self.serving_faulty(served, faulty)
             choice, _ = broken(served)
         assert choice.content.startswith("Hi")
+
+    def test_a_stream_that_runs_into_one_ends_with_an_error(self, monkeypatch: pytest.MonkeyPatch):
+        def fail(*_: object) -> bytes:
+            raise RuntimeError("secret of the model")
+
+        with serving(says(f"Hi {CALL_BEGUN}")) as served, monkeypatch.context() as context:
+            context.setattr(ChatShape, "finish", fail)
+            _, error = broken(served)
+            assert served.metric("faults_total") == 1
+        assert (error["code"], "secret" in str(error)) == ("fault", False)
 
     def test_a_request_that_runs_into_one_is_answered_with_500(self, monkeypatch: pytest.MonkeyPatch):
         with serving(says("Hi")) as served:
