@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from llama3_gateway.errors import SettingsError
 from llama3_tools.chat import ChatOptions, chat_options
-from llama3_tools.errors import did_you_mean
+from llama3_tools.errors import require_options
 
 __all__ = [
     "OF_MODEL",
@@ -245,11 +245,10 @@ def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, wh
 
 
 def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:
-    for name in values:
-        if name not in known:
-            raise SettingsError(
-                f"{where} has no setting {name!r}, only {', '.join(known)}{did_you_mean(str(name), known)}"
-            )
+    try:
+        require_options(where, values, known)
+    except TypeError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _require_str(value: object, what: str) -> None:

@@ -82,7 +82,7 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "models": "qwen"}, "models is a list of tables: write [[models]] before each"),
         ({"upstream": URL, "models": ["qwen"]}, "models[0] is a table"),
         ({"upstream": URL, "models": [{"lenient": True}]}, "models[0] has no match"),
-        ({"upstream": URL, "models": [{"match": "a", "port": 1}]}, "models[0] has no setting 'port'"),
+        ({"upstream": URL, "models": [{"match": "a", "port": 1}]}, "models[0] has no option 'port'"),
         ({"upstream": URL, "models": [{"match": "a", "repair": 5}]}, "models[0]: repair is True or False"),
     ],
 )
