@@ -249,7 +249,8 @@ class Gateway:
         body = read_body(data)
         model = body.get("model")
         record.model = model if isinstance(model, str) else None
-        record.is_stream = body.get("stream", streams_by_default) is True
+        stream = body.get("stream")
+        record.is_stream = streams_by_default if stream is None else stream is True
         if record.logs_content:
             record.content["request"] = body
         record.added += perf_counter() - began

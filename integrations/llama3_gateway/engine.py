@@ -22,6 +22,8 @@ from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 __all__ = ["Engine"]
 
 _OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
+_WHOLE = ("application/json", "text/html")
+"""The media types of answers that are no streams; not every server names that of a stream rightly."""
 _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
@@ -193,7 +195,7 @@ class _Stream:
             index: the choice that is asked again; `None`: all are asked for the first time.
         """
         async with self._engine.ask(turn) as answer:
-            if not answer.content_type.startswith(self._dialect.media.decode()):
+            if answer.content_type.startswith(_WHOLE):
                 _, chunk = await self._engine.read_whole(answer)  # some servers do not stream
                 await self._start()
                 self._take(turn, index, chunk)

@@ -60,7 +60,8 @@ class Asked:
 
     @property
     def is_stream(self) -> bool:
-        return bool(self.body.get("stream", self.path == "/api/chat"))
+        stream = self.body.get("stream")
+        return self.path == "/api/chat" if stream is None else bool(stream)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -437,6 +438,12 @@ def test_one_model_may_have_settings_and_an_upstream_of_its_own():
 
 def event_count(data: bytes) -> int:
     return data.count(b"\n\n")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "TEXT/EVENT-STREAM"])
+def test_a_stream_may_be_called_by_another_name(content_type: str):
+    with serving([replace(stream(TEXT), content_type=content_type)]) as served:
+        assert gathered(read_events(served.chat(stream=True)))[0].finish_reason == "tool_calls"
 
 
 def test_what_comes_after_the_end_of_an_answer_does_not_count():

@@ -46,9 +46,10 @@ def test_the_call_in_the_text_is_a_tool_call():
 
 
 @pytest.mark.parametrize("size", [1, 3, 20, 100])
-def test_it_streams_unless_told_otherwise(size: int):
+@pytest.mark.parametrize("fields", [{}, {"stream": True}, {"stream": None}])
+def test_it_streams_unless_told_otherwise(size: int, fields: dict[str, Any]):
     with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
-        *lines, last = ask(served)
+        *lines, last = ask(served, **fields)
     assert "".join(line["message"]["content"] for line in lines) == "Let me check. One moment."
     assert [call for line in lines for call in line["message"].get("tool_calls", ())] == CALLED
     assert {line["done"] for line in lines} == {False}
