@@ -228,7 +228,7 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
             wait_until(lambda: upstream.open == 0)
 
 
-def says(*pieces: str, finish_reason: str | None = "stop", **more: object) -> Responder:
+def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:  # noqa: ANN401 (as `stream` has them)
     """Return what answers as a model that writes these pieces, as a stream or at once, in either API's form."""
 
     def respond(asked: Asked) -> Answer:
