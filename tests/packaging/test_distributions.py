@@ -18,6 +18,8 @@ PACKAGES = {
     "langchain_llama3_tools",
     "llama_index_llama3_tools",
     "pytest_llama3_tools",
+    "sglang_llama3_tools",
+    "vllm_llama3_tools",
 }
 
 
@@ -56,7 +58,7 @@ def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
     return {key: message.get_all(key, []) for key in set(message.keys())}
 
 
-def test_the_wheel_holds_the_five_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_holds_the_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
     assert tops == PACKAGES
 
@@ -82,6 +84,7 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
     extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance"}
+    extras |= {"vllm", "sglang"}
     extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "dev"}
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
@@ -94,10 +97,12 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
             "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n"
             "doctor = llama3_acceptance.cli.doctor:doctor\n"
         ),
+        "[vllm.general_plugins]\nllama3_tools = vllm_llama3_tools:register\n",
+        "[sglang.srt.plugins]\nllama3_tools = sglang_llama3_tools:register\n",
     ],
-    ids=["pytest", "the command"],
+    ids=["pytest", "the command", "vLLM", "SGLang"],
 )
-def test_the_plugin_and_the_subcommand_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
+def test_the_plugins_and_the_subcommand_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert entry_point in f"{wheel.read(name).decode()}\n"
 

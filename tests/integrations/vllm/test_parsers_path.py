@@ -1,0 +1,119 @@
+"""The parser on the path by which vLLM's own server asks it, without a server: `make test-vllm`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import vllm_llama3_tools.tool_parser
+from integrations.vllm.answers import WEATHER, add, asked
+from server_outputs import CASES, DECLARED, SIZES, Answer, agrees, expected, pieces
+
+pytestmark = pytest.mark.vllm
+
+PARIS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+IN_PARIS = ("get_weather", '{"city": "Paris"}')
+
+
+@pytest.fixture(scope="session")
+def tokenizer(small_model: Path) -> Any:
+    return importlib.import_module("transformers").AutoTokenizer.from_pretrained(small_model)
+
+
+@pytest.fixture(scope="session")
+def parser_of(tokenizer: Any) -> Callable[..., Any]:
+    """What makes vLLM's parser of a request, as its server does: plugins first, then the parser's name."""
+    importlib.import_module("vllm.plugins").load_general_plugins()
+    manager: Any = importlib.import_module("vllm.parser.parser_manager").ParserManager
+
+    def make(request: Any, reasoning: str | None = None) -> Any:
+        kind = manager.get_parser("llama3_tools", reasoning, enable_auto_tools=True, tokenizer=tokenizer)
+        return kind(tokenizer, request.tools)
+
+    return make
+
+
+def whole(parser: Any, text: str, request: Any) -> tuple[str | None, Answer]:
+    reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True)
+    return reasoning, Answer(content or "", [(call.name, call.arguments) for call in calls or ()])
+
+
+def streamed(parser: Any, chunks: list[str], request: Any, tokenizer: Any) -> tuple[str, Answer]:
+    sent = []
+    for place, chunk in enumerate(chunks or [""]):
+        ids = tokenizer.encode(chunk.encode("utf-8", "replace").decode(), add_special_tokens=False)
+        is_last = place >= len(chunks) - 1
+        sent.append(parser.parse_delta(chunk, ids, request, prompt_token_ids=[1], finished=is_last))
+    return "".join(message.reasoning or "" for message in sent if message), add(sent)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_output_is_read_as_the_chat_layer_reads_it(
+    case: str, parser_of: Callable[..., Any], tokenizer: Any
+) -> None:
+    request = asked(DECLARED)
+    for text in CASES[case]:
+        answer = expected(text)
+        assert whole(parser_of(request), text, request) == (None, answer), text
+        for size in SIZES:
+            assert agrees(streamed(parser_of(request), pieces(text, size), request, tokenizer)[1], answer), text
+
+
+@pytest.mark.parametrize(
+    "choice", ["none", "auto", "required", {"type": "function", "function": {"name": "get_weather"}}]
+)
+def test_every_tool_choice_is_kept(choice: Any, parser_of: Callable[..., Any], tokenizer: Any) -> None:
+    request = asked(tool_choice=choice)
+    text = f"So: {PARIS}"
+    answer = Answer(text, []) if choice == "none" else Answer("So:", [IN_PARIS])
+    assert whole(parser_of(request), text, request)[1] == answer
+    assert streamed(parser_of(request), pieces(text, 3), request, tokenizer)[1] == answer
+
+
+def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(parser_of: Callable[..., Any]) -> None:
+    request = asked()
+    text = f"<think>They ask for Rome? No: {PARIS}</think>\n\nHere: {PARIS}"
+    parser = parser_of(request, "qwen3")
+    reasoning, answer = whole(parser, text, request)
+    assert (reasoning or "").strip() == f"They ask for Rome? No: {PARIS}"
+    assert answer == Answer("Here:", [IN_PARIS])
+
+
+@pytest.mark.parametrize(("choice", "kept"), [("auto", False), ("required", False), ("none", True)])
+def test_special_tokens_are_asked_for_where_calls_are_read(
+    choice: str, kept: bool, parser_of: Callable[..., Any]
+) -> None:
+    request = asked(tool_choice=choice)
+    adjusted = parser_of(request).adjust_request(request)
+    assert adjusted.to_sampling_params(100, {}).skip_special_tokens is kept
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
+def test_the_model_is_held_to_a_call_that_has_to_be_made_in_a_form_that_is_read(
+    choice: Any, parser_of: Callable[..., Any]
+) -> None:
+    request = asked([WEATHER], tool_choice=choice)
+    adjusted = parser_of(request).adjust_request(request)
+    (tag,) = _tags(json.loads(adjusted.structured_outputs.structural_tag))
+    forced = f'{tag["begin"]}{{"city": "Paris"}}{tag["end"]}'
+    assert whole(parser_of(request), forced, request)[1] == Answer("", [IN_PARIS])
+
+
+def _tags(part: Any) -> list[dict[str, Any]]:
+    """The tags of a structural tag: what begins and ends the arguments of each tool."""
+    if isinstance(part, dict):
+        own = [part] if part.get("type") == "tag" else []
+        return own + [tag for inner in part.values() for tag in _tags(inner)]
+    return [tag for inner in part for tag in _tags(inner)] if isinstance(part, list) else []
+
+
+def test_vllm_loads_the_file_that_its_option_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager: Any = importlib.import_module("vllm.tool_parsers").ToolParserManager
+    monkeypatch.setattr(manager, "tool_parsers", {})
+    manager.import_tool_parser(vllm_llama3_tools.tool_parser.__file__)
+    assert manager.tool_parsers["llama3_tools"].__name__ == "Llama3ToolParser"
