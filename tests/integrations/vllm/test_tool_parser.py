@@ -164,7 +164,9 @@ def test_reasoning_is_vllms_to_split_off() -> None:
 def test_the_log_says_which_calls_were_not_made_and_nothing_of_their_arguments(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logging.getLogger("vllm"), "propagate", True)  # vLLM logs by itself
+    log = logging.getLogger("vllm.llama3_tools")
+    monkeypatch.setattr(log, "propagate", False)  # which vLLM sets for all of its own
+    monkeypatch.setattr(log, "handlers", [caplog.handler])
     text = f'{PARIS} and again {PARIS} {{"name": "get_weather", "parameters": {{"city": secret}}}}'
     for answer in (whole(text, asked()), in_pieces([text], asked())):
         assert answer.calls == [IN_PARIS]
