@@ -133,7 +133,7 @@ def _tags(part: Any) -> list[dict[str, Any]]:
         ),
         pytest.param(f"Write `{PARIS}`.", Answer("", [IN_PARIS]), Answer(f"Write `{PARIS}`.", []), id="a quoted call"),
         pytest.param(
-            PARIS[:-4], Answer(PARIS[:-4], []), Answer("", [("get_weather", '{"city": "Par"}')]), id="cut off"
+            PARIS[:-4], Answer(PARIS[:-4], []), Answer("", [("get_weather", '{"city": "Pari"}')]), id="cut off"
         ),
         pytest.param(
             '{"name": "get_weather", "parameters": {}}',
