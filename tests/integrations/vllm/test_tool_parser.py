@@ -33,6 +33,7 @@ IN_PARIS, IN_ROME = ("get_weather", '{"city": "Paris"}'), ("get_weather", '{"cit
         pytest.param(f"{PARIS}\n{ROME}", "", [IN_PARIS, IN_ROME], id="a line break between"),
         pytest.param(f"[{PARIS}, {ROME}]", "", [IN_PARIS, IN_ROME], id="a list"),
         pytest.param("[get_weather(city='Paris')]", "", [IN_PARIS], id="pythonic"),
+        pytest.param('{"name": "now", "parameters": {}}', "", [("now", "{}")], id="no arguments"),
         pytest.param(f"<|python_tag|>{PARIS}<|eom_id|>", "", [IN_PARIS], id="tokens"),
         pytest.param('{"name": "Alice", "age": 5} is data.', '{"name": "Alice", "age": 5} is data.', [], id="data"),
         pytest.param(f"<think>{PARIS}</think> No.", f"<think>{PARIS}</think> No.", [], id="a call in thoughts"),
