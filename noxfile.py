@@ -44,7 +44,7 @@ PARTS = {
 NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
 
 # What a user may install. The other extras are for work on this project.
-EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli"]
+EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli", "vllm", "sglang"]
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic"]
 INSTALLED = "tests/installed.py"
 
