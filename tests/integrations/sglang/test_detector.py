@@ -151,9 +151,14 @@ def test_the_model_is_held_to_a_form_that_is_read() -> None:
     assert whole(f'{about.begin}{{"city": "Paris"}}{about.end}', parser_of()).calls == [IN_PARIS]
 
 
+def test_a_call_whose_arguments_do_not_fit_goes_to_the_client_as_the_server_asks_no_model_again() -> None:
+    call = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
+    assert whole(call, parser_of()).calls == [("get_weather", '{"city": "Paris", "days": "soon"}')]
+
+
 def test_a_subclass_reads_by_options_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lenient(Llama3Detector):
-        options = ChatOptions(tools_in="request", max_retries=0, read=ReadOptions(lenient=True))
+        options = ChatOptions(read=ReadOptions(lenient=True))
 
     monkeypatch.setitem(FunctionCallParser.ToolCallParserEnum, "lenient", Lenient)
     assert whole('{"tool": "get_weather", "args": {"city": "Paris"}}', parser_of(name="lenient")).calls == [IN_PARIS]

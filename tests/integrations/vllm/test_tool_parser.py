@@ -147,9 +147,18 @@ def test_a_tool_that_cannot_be_read_is_the_clients_fault() -> None:
         parser_of(request)
 
 
+def test_a_call_whose_arguments_do_not_fit_goes_to_the_client_as_the_server_asks_no_model_again() -> None:
+    class Asking(Llama3ToolParser):
+        options = ChatOptions(max_retries=3)
+
+    call = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
+    for parser in (Llama3ToolParser, Asking):
+        assert whole(call, asked(), parser).calls == [("get_weather", '{"city": "Paris", "days": "soon"}')]
+
+
 def test_a_subclass_reads_by_options_of_its_own() -> None:
     class Lenient(Llama3ToolParser):
-        options = ChatOptions(tools_in="request", max_retries=0, read=ReadOptions(lenient=True))
+        options = ChatOptions(read=ReadOptions(lenient=True))
 
     assert whole('{"tool": "get_weather", "args": {"city": "Paris"}}', asked(), Lenient).calls == [IN_PARIS]
 
