@@ -76,13 +76,13 @@ def test_every_tool_choice_is_kept(choice: Any, parser_of: Callable[..., Any], t
     assert streamed(parser_of(request), pieces(text, 3), request, tokenizer)[1] == answer
 
 
-@pytest.mark.parametrize("reasoning_parser", ["deepseek_r1", "qwen3"])
+@pytest.mark.parametrize(("reasoning_parser", "opening"), [("deepseek_r1", ""), ("qwen3", "<think>")])
 def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(
-    reasoning_parser: str, parser_of: Callable[..., Any], tokenizer: Any
+    reasoning_parser: str, opening: str, parser_of: Callable[..., Any], tokenizer: Any
 ) -> None:
     request = asked()
     thought = f"They ask for Rome? No: {PARIS}"
-    text = f"<think>{thought}</think>\n\nHere: {PARIS} Done."
+    text = f"{opening}{thought}</think>\n\nHere: {PARIS} Done."
     reasoning, answer = whole(parser_of(request, reasoning_parser), text, request)
     assert ((reasoning or "").strip(), answer) == (thought, Answer("Here: Done.", [IN_PARIS]))
     for tokens in (1, 2, 5, 1000):
