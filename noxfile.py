@@ -54,7 +54,18 @@ PARTS = {
 NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
 
 # What a user may install. The other extras are for work on this project.
-EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli", "batch", "gateway"]
+EXTRAS = [
+    "langchain",
+    "langchain-agents",
+    "llama-index",
+    "validation",
+    "acceptance",
+    "cli",
+    "batch",
+    "gateway",
+    "vllm",
+    "sglang",
+]
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
 INSTALLED = "tests/installed.py"
 

@@ -131,6 +131,8 @@ EXPORTS = {
         "load_settings",
         "read_settings",
     },
+    "sglang_llama3_tools": {"register"},
+    "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {
         "LLMRequestError",
         "Llama3JsonToolOutputParser",

@@ -20,6 +20,8 @@ PACKAGES = {
     "llama3_gateway",
     "pytest_llama3_tools",
     "llama3_batch",
+    "sglang_llama3_tools",
+    "vllm_llama3_tools",
 }
 
 
@@ -84,7 +86,20 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
     extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "batch", "gateway"}
-    extras |= {"batch-engines", "bench", "demo", "model", "docs", "fuzz", "mutation", "test", "clients", "dev"}
+    extras |= {
+        "batch-engines",
+        "bench",
+        "demo",
+        "model",
+        "docs",
+        "fuzz",
+        "mutation",
+        "test",
+        "clients",
+        "dev",
+        "vllm",
+        "sglang",
+    }
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
 
@@ -97,10 +112,12 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
             "doctor = llama3_acceptance.cli.doctor:doctor\nserve = llama3_gateway.command:serve\n"
         ),
         "[llama3_tools.extract_input]\nfiles = llama3_batch.cli.file_options:add_files\n",
+        "[vllm.general_plugins]\nllama3_tools = vllm_llama3_tools:register\n",
+        "[sglang.srt.plugins]\nllama3_tools = sglang_llama3_tools:register\n",
     ],
-    ids=["pytest", "the command", "files of many outputs"],
+    ids=["pytest", "the command", "files of many outputs", "vLLM", "SGLang"],
 )
-def test_the_plugin_and_the_subcommands_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
+def test_the_plugins_and_the_subcommands_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert entry_point in f"{wheel.read(name).decode()}\n"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
-from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown
+from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
 __all__ = ["MISFIT", "REFUSED", "REPORTED", "RefusedCall", "Reply", "Report"]
 
@@ -85,6 +85,19 @@ class Report:
         )
         kept = {REFUSED} if self.is_of_retry else set()
         return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries or key in kept}
+
+    def lines(self) -> list[str]:
+        """Return a line for each call that does not run, for a log: its name and the reason, none of its arguments.
+
+        >>> from llama3_tools.chat import ToolChat
+        >>> request = ToolChat([{"name": "now"}]).request([])
+        >>> request.read({"content": '{"name": "now", "parameters": {oops}}'}).report.lines()
+        ["no call of 'now': malformed"]
+        """
+        told = [(call.name, call.reason) for call in self.refused]
+        told += [(call.name, "repeats the one before it") for call in self.repeated]
+        told += [(call.name, "only one call may be made") for call in self.surplus]
+        return [f"no call of {shortened(name)!r}: {reason}" for name, reason in told]
 
 
 @dataclass(frozen=True, slots=True)

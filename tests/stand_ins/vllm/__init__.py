@@ -1,0 +1,1 @@
+"""What of vLLM the tool parser touches, for tests where vLLM is not installed. A test holds it to vLLM's own."""
