@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
-from llama3_tools.cli.json_input import read_json
+from llama3_tools.cli.input_files import STDIN, read_text, read_tools, why_unreadable
 from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
@@ -21,12 +19,10 @@ from llama3_tools.formats import FormatName
 from llama3_tools.options import OnUnknownTool
 from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
-from llama3_tools.tools import ToolLike
 from llama3_tools.values import Extraction, ToolCall
 
 __all__ = ["extract"]
 
-_STDIN = "-"
 _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
 
@@ -71,7 +67,7 @@ def extract(  # noqa: PLR0913 (an option each)
     """
     if repair and tools_file is None:
         raise click.UsageError("--repair is for calls of declared tools: give --tools, too")
-    tools = None if tools_file is None else _read_tools(tools_file)
+    tools = None if tools_file is None else read_tools(tools_file)
     try:
         extractor = Extractor(
             tools=tools,
@@ -86,11 +82,11 @@ def extract(  # noqa: PLR0913 (an option each)
         raise click.UsageError(f"{tools_file}: {error}") from None
     screen = console(color, is_endless=True)
     failed = False
-    for name in files or (_STDIN,):
+    for name in files or (STDIN,):
         try:
-            text = _FINAL_BREAK.sub("", _read(name))
+            text = _FINAL_BREAK.sub("", read_text(name))
         except (OSError, UnicodeDecodeError) as error:
-            click.echo(escape_invisible(f"llama3-tools extract: {name}: {_why(error)}"), err=True)
+            click.echo(escape_invisible(f"llama3-tools extract: {name}: {why_unreadable(error)}"), err=True)
             failed = True
             continue
         if show:
@@ -101,32 +97,6 @@ def extract(  # noqa: PLR0913 (an option each)
             click.echo(_line(name, text, extraction, has_reasoning=split_reasoning))
     if failed:
         sys.exit(2)
-
-
-def _read(name: str) -> str:
-    """Read a file as it is, line breaks included; a mark of the byte order is no part of it."""
-    data = sys.stdin.buffer.read() if name == _STDIN else Path(name).read_bytes()
-    return data.decode("utf-8-sig")
-
-
-def _why(error: OSError | UnicodeDecodeError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8: the byte at offset {error.start} cannot be read"
-    return error.strerror or str(error)
-
-
-def _read_tools(name: str) -> Sequence[ToolLike]:
-    try:
-        tools = read_json(_read(name))
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{name}: {_why(error)}") from None
-    except ValueError as error:
-        raise click.UsageError(f"{name}: {error}") from None
-    if isinstance(tools, Mapping):
-        tools = tools.get("tools", [tools])  # a request's body, or one tool
-    if not isinstance(tools, list):
-        raise click.UsageError(f"{name}: expected a JSON list of OpenAI tools")
-    return tools
 
 
 def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) -> bytes:

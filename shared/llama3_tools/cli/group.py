@@ -1,4 +1,7 @@
-"""The command and its subcommands: its own, and those of the entry points `llama3_tools.commands`."""
+"""The command and its subcommands: its own, and those of the entry points `llama3_tools.commands`.
+
+An entry point of `llama3_tools.extract_input` is a function that gives `extract` options for another kind of input.
+"""
 
 from __future__ import annotations
 
@@ -64,3 +67,5 @@ def llama3_tools() -> None:
 llama3_tools.add_command(extract)
 for _entry_point in entry_points(group="llama3_tools.commands"):
     llama3_tools.add_command(_entry_point.load(), _entry_point.name)
+for _entry_point in entry_points(group="llama3_tools.extract_input"):
+    _entry_point.load()(extract)
