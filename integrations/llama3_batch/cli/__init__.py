@@ -1,0 +1,1 @@
+"""What the command `llama3-tools extract` can do with files of many outputs."""

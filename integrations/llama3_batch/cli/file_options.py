@@ -1,0 +1,101 @@
+"""The options that `llama3-tools extract` has for files of many outputs, and what may stand with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from click.core import ParameterSource
+
+from llama3_batch.parts import FileFormat
+from llama3_tools.cli.status import CannotRunError
+from llama3_tools.errors import MissingExtraError
+
+__all__ = ["add_files"]
+
+_FILE_OPTIONS = (
+    click.Option(["--jsonl"], is_flag=True, help="Each FILE has an output in each line, in a JSON object."),
+    click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),
+    click.Option(["--text-column"], default="text", show_default=True, metavar="NAME", help="Where the outputs are."),
+    click.Option(["--tools-column"], metavar="NAME", help="Where the tools of each row are, as JSON."),
+    click.Option(["--id-column"], metavar="NAME", help="Where the key of each row is."),
+    click.Option(
+        ["--finish-reason-column"], metavar="NAME", help="Where it stands why each output ended, such as `length`."
+    ),
+    click.Option(["--coerce"], is_flag=True, help="Make arguments fit the schemas of the tools, where they can."),
+    click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: as FILE is]"),
+    click.Option(
+        ["--out"], type=click.Path(path_type=Path), metavar="DIR", help="Where to.  [default: `extracted`, beside FILE]"
+    ),
+    click.Option(
+        ["--workers"], type=click.IntRange(1, 512), default=1, show_default=True, help="How many processes read."
+    ),
+    click.Option(["--overwrite"], is_flag=True, help="Write results anew that are there."),
+    click.Option(
+        ["--report"], is_flag=True, help="Print what the model does wrong; write report.html and report.json."
+    ),
+)
+_ALONE = frozenset({"show", "color"})
+"""What is for single outputs."""
+
+
+def add_files(command: click.Command) -> None:
+    """Give `extract` the options for files of many outputs."""
+    single = command.callback
+    if single is None:
+        raise TypeError("the command does nothing that files could be added to")
+    command.params += _FILE_OPTIONS
+    command.callback = _Extract(single)
+
+
+class _Extract:
+    """Reads files of many outputs if that is asked for, and single outputs otherwise."""
+
+    def __init__(self, single: Callable[..., Any]) -> None:
+        self._single = single
+        self.__doc__ = single.__doc__
+
+    def __call__(self, **options: Any) -> Any:  # noqa: ANN401 (typed by click)
+        context = click.get_current_context()
+        given = {
+            param.name: max(param.opts, key=len)
+            for param in context.command.params
+            if param.name and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+        }
+        of_files = {str(option.name): options.pop(str(option.name)) for option in _FILE_OPTIONS}
+        kinds: list[FileFormat] = [kind for kind in get_args(FileFormat) if of_files.pop(kind)]
+        if not kinds:
+            alone = [given[name] for name in of_files if name in given]
+            if alone:
+                raise click.UsageError(f"{', '.join(alone)}: for files of many outputs, give --jsonl or --parquet, too")
+            return self._single(**options)
+        _check(kinds, given, options, of_files)
+        try:
+            from llama3_batch.cli.files import extract_files  # noqa: PLC0415 (slow, and pyarrow may be missing)
+        except MissingExtraError as error:
+            raise CannotRunError(str(error)) from None
+        return extract_files(kinds[0], **options, **of_files)
+
+
+def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, Any], of_files: dict[str, Any]) -> None:
+    """Refuse options that contradict each other, or would be passed over without a word."""
+    kind = f"--{kinds[0]}"
+    if len(kinds) > 1:
+        raise click.UsageError("--jsonl or --parquet, not both: run them one after the other")
+    if not options["files"]:
+        raise click.UsageError(f"{kind} takes at least one FILE")
+    if "-" in options["files"]:
+        raise click.UsageError(f"{kind} reads files, which it can take up again, and no standard input")
+    alone = [given[name] for name in given if name in _ALONE]
+    if alone:
+        raise click.UsageError(f"{kind} prints no single outputs: leave out {', '.join(alone)}")
+    if of_files["tools_column"] is not None and options["tools_file"] is not None:
+        raise click.UsageError("--tools or --tools-column, not both")
+    has_tools = of_files["tools_column"] is not None or options["tools_file"] is not None
+    for name in ("coerce", "repair"):
+        if not has_tools and {**options, **of_files}[name]:
+            raise click.UsageError(f"--{name} is for calls of declared tools: give --tools or --tools-column, too")
+    if of_files["finish_reason_column"] is not None and options["incomplete"]:
+        raise click.UsageError("--incomplete or --finish-reason-column, not both")

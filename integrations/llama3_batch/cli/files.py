@@ -1,0 +1,133 @@
+"""`llama3-tools extract --jsonl` and `--parquet`: files of many outputs in, files of their calls out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from llama3_batch import EXTRACTION as _EXTRACTION  # noqa: F401 (says what to install if pyarrow is missing)
+from llama3_batch.cli.report_screen import print_report
+from llama3_batch.columns import Columns
+from llama3_batch.file_run import DoneFile, FileRun, run_files
+from llama3_batch.outputs import OutputError
+from llama3_batch.parts import FileFormat
+from llama3_batch.progress import Progress
+from llama3_batch.report import report_json
+from llama3_batch.report_html import report_html
+from llama3_batch.summary import Summary, merge
+from llama3_batch.workers import WorkerDiedError
+from llama3_batch.writing import write_bytes
+from llama3_tools import ReadOptions, ToolDefinitionError
+from llama3_tools.cli.input_files import read_tools
+from llama3_tools.cli.screen import console
+from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
+from llama3_tools.formats import FormatName
+from llama3_tools.options import OnUnknownTool
+from llama3_tools.text.escaping import escape_invisible
+
+__all__ = ["extract_files"]
+
+_STAYS = "What was done stays, and the same command goes on from there"
+
+
+def extract_files(  # noqa: PLR0913 (an option each)
+    kind: FileFormat,
+    files: Sequence[str],
+    *,
+    tools_file: str | None,
+    on_unknown_tool: OnUnknownTool,
+    formats: tuple[FormatName, ...],
+    lenient: bool,
+    repair: bool,
+    starts_reasoning: bool,
+    split_reasoning: bool,
+    incomplete: bool,
+    text_column: str,
+    tools_column: str | None,
+    id_column: str | None,
+    finish_reason_column: str | None,
+    coerce: bool,
+    to: FileFormat | None,
+    out: Path | None,
+    workers: int,
+    overwrite: bool,
+    report: bool,
+    **_single: object,
+) -> None:
+    """Read files of many outputs, as the options of the command say. `_single` is for single outputs alone.
+
+    Raises:
+        CannotRunError: it could not run to its end; says what to do.
+        click.UsageError: the tools cannot be read.
+        SystemExit: a file could not be read, which does not keep the others from being read.
+    """
+    run = FileRun(
+        kind=kind,
+        columns=Columns(text_column, tools_column, id_column, finish_reason_column),
+        tools=None if tools_file is None else read_tools(tools_file),
+        options=ReadOptions(
+            on_unknown_tool=on_unknown_tool,
+            formats=formats or None,
+            lenient=lenient,
+            repair=repair,
+            split_reasoning=split_reasoning,
+            starts_reasoning=starts_reasoning,
+        ),
+        coerce=coerce,
+        complete=not incomplete,
+        to=to or kind,
+        out=out,
+        overwrite=overwrite,
+        workers=workers,
+    )
+    try:
+        with Progress(sys.stderr) as progress:
+            done, are_all_done = run_files(map(Path, files), run, progress)
+        for file in done:
+            _print_done(file)
+        if report and done:
+            _report(done, out)
+    except ToolDefinitionError as error:
+        raise click.UsageError(f"{tools_file}: {error}") from None
+    except KeyboardInterrupt:
+        raise CannotRunError(f"interrupted. {_STAYS}") from None
+    except OutputError as error:
+        raise CannotRunError(str(error)) from None
+    except WorkerDiedError as error:
+        raise CannotRunError(f"{error}. {_STAYS}") from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotRunError(f"{error.filename}: {error.strerror or error}. {_STAYS}") from None
+    if not are_all_done:
+        sys.exit(COULD_NOT_RUN)
+
+
+def _print_done(file: DoneFile) -> None:
+    summary = file.summary
+    errors = sum(finding.count for finding in summary.errors.values())
+    counts = f"{summary.rows:,} outputs, {summary.calling:,} of which call; {errors:,} could not be read"
+    click.echo(escape_invisible(f"{file.path}: {counts}; results in {file.output}"))
+
+
+def _report(done: Sequence[DoneFile], out: Path | None) -> None:
+    """Print what was found in all files, and write it beside the results."""
+    summary = Summary()
+    for file in done:
+        merge(summary, file.summary)
+    click.echo()
+    print_report(console("auto", is_endless=True), summary)
+    where = {str(file.path): str(file.output) for file in done}
+    folder = out or done[0].output.parent
+    pages = {
+        "report.html": report_html(summary, where),
+        "report.json": json.dumps(report_json(summary, where), ensure_ascii=False, indent=1) + "\n",
+    }
+    click.echo()
+    for name, page in pages.items():
+        write_bytes(folder / name, page.encode("utf-8", "backslashreplace"))
+        click.echo(escape_invisible(f"written: {folder / name}"))

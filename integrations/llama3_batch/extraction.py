@@ -1,0 +1,99 @@
+"""The function under it all: an Arrow table or batch in, the same with a column of extractions out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+
+from llama3_batch.columns import Columns, rows_of
+from llama3_batch.results import arrow_results
+from llama3_batch.row_reader import RowReader
+from llama3_batch.schema import EXTRACTION
+from llama3_tools import ReadOption, ReadOptions, ToolLike
+from llama3_tools.errors import a_type
+from llama3_tools.options import read_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["extract_batch"]
+
+_Batch = TypeVar("_Batch", pa.Table, pa.RecordBatch)
+_OWN = (
+    "text_column",
+    "tools",
+    "tools_column",
+    "id_column",
+    "finish_reason_column",
+    "result_column",
+    "options",
+)
+
+
+def extract_batch(  # noqa: PLR0913 (an option each)
+    batch: _Batch,
+    *,
+    text_column: str = "text",
+    tools: Iterable[ToolLike] | None = None,
+    tools_column: str | None = None,
+    id_column: str | None = None,
+    finish_reason_column: str | None = None,
+    result_column: str = "extraction",
+    options: ReadOptions | None = None,
+    **changes: Unpack[ReadOption],
+) -> _Batch:
+    """Return an Arrow table or batch with one more column: what was extracted from each row.
+
+    There is no engine in it: Spark's `mapInArrow`, Ray Data, Daft and your own loop can all call it, and pickle it. A
+    row that cannot be read has an `error` in its place. The ids of calls are made from the row's id, or else from its
+    text, so that a batch that is read again has the same ones: name `id_column` if two rows may have the same text.
+
+    >>> table = pa.table({"text": ["Hello.", '{"name": "f", "parameters": {}}', None]})
+    >>> for value in extract_batch(table)["extraction"].to_pylist():
+    ...     print(value["content"], [call["name"] for call in value["tool_calls"]], value["error"])
+    Hello. [] None
+    None ['f'] None
+    None [] no_text: 'text' is null
+
+    Args:
+        batch: the rows.
+        text_column: the column of the outputs.
+        tools: the tools that all rows may call; `None`: any name may be called.
+        tools_column: the column of each row's own tools, as JSON: a list of OpenAI tools, or a request's body.
+        id_column: the column of the keys that the ids of calls are made from.
+        finish_reason_column: the column of finish reasons: `length` and the like say that a limit ended an output, and
+            so nothing is called that it left open (rule 7).
+        result_column: what the new column is called. Its type is `EXTRACTION`.
+        options: how outputs are read; `None`: `ReadOptions()`. Its `id_factory` is not used.
+        **changes: single options, which go before those in `options`.
+
+    Raises:
+        TypeError: `batch` is no Arrow table or batch, `tools` is no list of tools, there is no such option, or an
+            option has the wrong type.
+        ToolDefinitionError: a declaration in `tools` that cannot be read.
+        ValueError: a column is not there, holds what cannot be text, or is there already; an option has a value that it
+            cannot have; `coerce_arguments` or `repair` has no tools to go by; or tools are given twice.
+    """
+    if not isinstance(batch, (pa.Table, pa.RecordBatch)):
+        raise TypeError(f"extract_batch() takes a pyarrow.Table or a RecordBatch, not {a_type(batch)}")
+    if tools is not None and tools_column is not None:
+        raise ValueError("tools come from `tools` or from `tools_column`, not from both: leave one out")
+    columns = Columns(text_column, tools_column, id_column, finish_reason_column)
+    columns.require_types(batch.schema)
+    if result_column in batch.schema.names:
+        raise ValueError(f"there is a column {result_column!r} already: choose another result_column")
+    chosen = read_options("extract_batch", options, changes, _OWN)
+    reader = RowReader(tools, chosen, has_own_tools=tools_column is not None)
+    field = pa.field(result_column, EXTRACTION)
+    if isinstance(batch, pa.Table):
+        chunks = [_extracted(part, columns, reader) for part in batch.to_batches()]
+        return batch.append_column(field, pa.chunked_array(chunks, EXTRACTION))
+    return pa.RecordBatch.from_arrays(
+        [*batch.columns, _extracted(batch, columns, reader)], schema=batch.schema.append(field)
+    )
+
+
+def _extracted(batch: pa.RecordBatch, columns: Columns, reader: RowReader) -> pa.Array:
+    return arrow_results([reader.read(row)[1] for row in rows_of(batch, columns)])

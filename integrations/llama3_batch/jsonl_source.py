@@ -1,0 +1,155 @@
+"""JSON lines: where they may be cut into parts, and the row in each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from llama3_batch.columns import Columns, MissingColumnError
+from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part
+from llama3_batch.rows import Row, RowError, RowProblem, checked_text
+from llama3_tools.cli.json_input import read_json
+
+__all__ = ["JsonLines"]
+
+_BLOCK = 256 * 1024
+_LONGEST_LINE = 64 * 1024 * 1024
+_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """A file with a JSON object in each line. A blank line is no row, and has a number all the same."""
+
+    path: Path
+    columns: Columns
+
+    def parts(self) -> list[Part]:
+        """Return the parts of the file."""
+        try:
+            with self.path.open("rb") as file:
+                self._check_columns(file)
+                return list(_parts(file))
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}") from None
+
+    def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
+        """Yield the rows of a part, some at a time."""
+        batch: list[tuple[int, Row]] = []
+        size = 0
+        try:
+            with self.path.open("rb") as file:
+                file.seek(part.start)
+                for number, line in enumerate(_lines(file, part.end), part.first_row):
+                    if isinstance(line, bytes) and not line.strip():
+                        continue
+                    batch.append((number, self._row(number, line)))
+                    size += len(line) if isinstance(line, bytes) else 0
+                    if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+                        yield batch
+                        batch, size = [], 0
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}") from None
+        if batch:
+            yield batch
+
+    def _check_columns(self, file: BinaryIO) -> None:
+        """Refuse a file of which the first rows have no such column."""
+        if file.read(len(_GZIP)) == _GZIP:
+            raise InputError(f"{self.path}: it is compressed: unpack it first (gunzip --keep)")
+        file.seek(0)
+        names = dict.fromkeys(name for line in islice(_lines(file), _LOOKED_AT) for name in _names(line))
+        file.seek(0)
+        if names:
+            try:
+                self.columns.require(list(names))
+            except MissingColumnError as error:
+                raise InputError(f"{self.path}: in the first {_LOOKED_AT} lines, {error}") from None
+
+    def _row(self, number: int, line: bytes | RowError) -> Row:
+        key = f"{self.path.name}:{number}"
+        try:
+            found = _object(line)
+        except RowError as error:
+            return Row(key, error)
+        columns = self.columns
+        if columns.text in found:
+            text = checked_text(found[columns.text], columns.text)
+        else:
+            text = RowError(RowProblem.NO_TEXT, f"there is no {columns.text!r}")
+        id_ = None if columns.id is None else found.get(columns.id)
+        tools = None if columns.tools is None else found.get(columns.tools)
+        if tools is not None and not isinstance(tools, str):
+            tools = json.dumps(tools)
+        reason = None if columns.finish_reason is None else found.get(columns.finish_reason)
+        return Row(key if id_ is None else str(id_), text, tools, reason)
+
+
+def _parts(file: BinaryIO) -> Iterator[Part]:
+    """Cut at the last line break of a block, as soon as a part has enough rows or bytes."""
+    index = first_row = start = end = rows = 0
+    open_line = False
+    while block := file.read(_BLOCK):
+        breaks = block.count(b"\n")
+        rows += breaks
+        end += len(block)
+        open_line = not block.endswith(b"\n")
+        if breaks and (rows >= PART_ROWS or end - start >= PART_BYTES):
+            cut = end - len(block) + block.rfind(b"\n") + 1
+            yield Part(index, first_row, rows, start, cut)
+            index, first_row, start, rows = index + 1, first_row + rows, cut, 0
+    if open_line:
+        rows += 1
+    if rows:
+        yield Part(index, first_row, rows, start, end)
+
+
+def _lines(file: BinaryIO, end: int | None = None) -> Iterator[bytes | RowError]:
+    """Yield lines up to an offset; of one that is too long, what is wrong with it."""
+    at = file.tell()
+    is_first = at == 0
+    while (end is None or at < end) and (line := file.readline(_LONGEST_LINE)):
+        at += len(line)
+        if is_first:
+            line, is_first = line.removeprefix(_MARK), False
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while rest := file.readline(_BLOCK):
+            at += len(rest)
+            if rest.endswith(b"\n"):
+                break
+        yield RowError(RowProblem.TOO_LONG, f"the line has more than {_LONGEST_LINE} bytes")
+
+
+def _names(line: bytes | RowError) -> list[str]:
+    """Return the names in a line, which need not hold an object."""
+    try:
+        return list(_object(line))
+    except RowError:
+        return []
+
+
+def _object(line: bytes | RowError) -> dict[str, object]:
+    """Return the object in a line.
+
+    Raises:
+        RowError: there is none.
+    """
+    if isinstance(line, RowError):
+        raise line
+    try:
+        found = read_json(line.decode())
+    except UnicodeDecodeError as error:
+        raise RowError(RowProblem.NOT_UTF_8, f"the line is not UTF-8 at byte {error.start}") from None
+    except ValueError as error:
+        raise RowError(RowProblem.NOT_JSON, str(error)) from None
+    if not isinstance(found, dict):
+        raise RowError(RowProblem.NOT_JSON, f"expected a JSON object, found {type(found).__name__}")
+    return found

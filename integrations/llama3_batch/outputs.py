@@ -1,0 +1,151 @@
+"""The output of a file: what is there already, whether it is of the same run, and what is left to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llama3_batch.part_work import FileJob
+from llama3_batch.parts import FileFormat, InputError, Part
+from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
+from llama3_batch.writing import join_parts, write_bytes
+
+__all__ = ["Output", "OutputError", "output_path"]
+
+
+class OutputError(Exception):
+    """An output that is in the way. The message names it, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the results of one file go: the results, a summary beside them, and a folder of parts until both are there.
+
+    The summary comes last, so that results with a summary are whole.
+    """
+
+    path: Path
+    """The results."""
+    settings: Mapping[str, Any]
+    """What they are made from and how, in values of JSON: no two runs are mixed."""
+
+    @property
+    def summary_path(self) -> Path:
+        """The summary."""
+        return self.path.with_name(f"{self.path.stem}.summary.json")
+
+    @property
+    def folder(self) -> Path:
+        """The results of the parts that are done, until all are."""
+        return self.path.with_name(f"{self.path.name}.parts")
+
+    def begin(self, *, overwrite: bool) -> Summary | None:
+        """Make ready for the parts, and return the summary if all is done already.
+
+        Args:
+            overwrite: whether results of another run, and other files of that name, are removed.
+
+        Raises:
+            OSError: the folder cannot be written to.
+            OutputError: there is something of another run, or that no run has written.
+        """
+        if overwrite:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.summary_path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
+        elif self.path.exists() and self.summary_path.exists():
+            written = self._read(self.summary_path)
+            self._check_same(self.path, written)
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return self._loaded(self.summary_path, written)
+        elif self.path.exists() and not self.folder.exists():
+            raise OutputError(
+                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: move it away, take "
+                "another folder with --out, or write it anew with --overwrite"
+            )
+        run = self.folder / "run.json"
+        if run.exists():
+            self._check_same(self.folder, self._read(run))
+        else:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_bytes(run, _json({"run": self.settings}))
+        return None
+
+    def finish(self, job: FileJob, parts: list[Part]) -> Summary:
+        """Join the parts, all of which are done, and return what was found in the file.
+
+        Raises:
+            OSError: a part cannot be read, or the output cannot be written.
+            OutputError: a part is broken.
+        """
+        summary = Summary()
+        for part in parts:
+            path = job.summary(part)
+            merge(summary, self._loaded(path, self._read(path)))
+        join_parts([job.results(part) for part in parts], self.path, job.to, has_ids=job.has_ids)
+        write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return summary
+
+    def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:
+        before = written.get("run")
+        if not isinstance(before, dict):
+            before = {}
+        differing = [name for name in {**before, **self.settings} if before.get(name) != self.settings.get(name)]
+        if differing:
+            shown = ", ".join(
+                name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
+            )
+            raise OutputError(
+                f"{what} is of another run, which differs in {shown}. Move it away, take another folder with --out, or "
+                "write it anew with --overwrite"
+            )
+
+    @staticmethod
+    def _read(path: Path) -> dict[str, Any]:
+        try:
+            read = json.loads(path.read_bytes())
+        except (ValueError, FileNotFoundError):
+            read = None
+        if not isinstance(read, dict):
+            raise OutputError(f"{path} was not written to its end: write it anew with --overwrite")
+        return read
+
+    @staticmethod
+    def _loaded(path: Path, written: Mapping[str, Any]) -> Summary:
+        try:
+            return loaded_summary(written)
+        except (KeyError, TypeError):
+            raise OutputError(f"{path} is no summary of results: write it anew with --overwrite") from None
+
+
+def output_path(path: Path, out: Path | None, to: FileFormat) -> Path:
+    """Return where the results of a file go.
+
+    >>> output_path(Path("logs/a.jsonl"), None, "parquet").as_posix()
+    'logs/extracted/a.parquet'
+
+    Args:
+        path: the file.
+        out: the folder for results; `None`: `extracted`, beside the file.
+        to: the kind of file that is written.
+
+    Raises:
+        InputError: it would be written over itself.
+    """
+    output = (out or path.parent / "extracted") / f"{path.stem}.{to}"
+    if output.resolve() == path.resolve():
+        raise InputError(f"{path}: its results would be written over it: take another folder with --out")
+    return output
+
+
+def _json(value: object) -> bytes:
+    return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n".encode("utf-8", "backslashreplace")
+
+
+def _change(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    return f"{name} ({json.dumps(before.get(name))}, now {json.dumps(now.get(name))})"

@@ -1,0 +1,89 @@
+"""Parquet files: their rows in parts, whatever their row groups are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from llama3_batch.columns import Columns, MissingColumnError, rows_of
+from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part
+from llama3_batch.rows import Row
+
+__all__ = ["ParquetRows"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetRows:
+    """A Parquet file."""
+
+    path: Path
+    columns: Columns
+
+    def parts(self) -> list[Part]:
+        """Return the parts of the file."""
+        with self._opened() as file:
+            try:
+                self.columns.require_types(file.schema_arrow)
+            except MissingColumnError as error:
+                raise InputError(f"{self.path}: {error}") from None
+            rows = file.metadata.num_rows
+            size = max(min(PART_ROWS, PART_BYTES // self._row_bytes(file)), 1)
+        return [Part(index, at, min(size, rows - at)) for index, at in enumerate(range(0, rows, size))]
+
+    def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
+        """Yield the rows of a part, some at a time."""
+        end = part.first_row + part.rows
+        with self._opened(f", rows {part.first_row} to {end - 1}") as file:
+            groups, at = self._groups(file, part.first_row, end)
+            size = max(min(BATCH_ROWS, BATCH_BYTES // self._row_bytes(file)), 1)
+            read = file.iter_batches(size, row_groups=groups, columns=self.columns.names, use_threads=False)
+            for batch in read:
+                first, last = max(part.first_row, at), min(end, at + len(batch))
+                if first < last:
+                    keys = (f"{self.path.name}:{number}" for number in range(first, last))
+                    rows = rows_of(batch.slice(first - at, last - first), self.columns, keys)
+                    yield list(enumerate(rows, first))
+                at += len(batch)
+                if at >= end:
+                    break
+
+    @contextmanager
+    def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:
+        try:
+            with pq.ParquetFile(self.path) as file:
+                yield file
+        except FileNotFoundError:
+            raise InputError(f"{self.path}: No such file or directory") from None
+        except (pa.ArrowException, OSError) as error:
+            why = str(error).splitlines()[0]
+            raise InputError(f"{self.path}{which}: not Parquet, or broken: {why}") from None
+
+    def _row_bytes(self, file: pq.ParquetFile) -> int:
+        """Return about how many bytes a row has in the columns that are read; at least 1."""
+        metadata, names = file.metadata, set(self.columns.names)
+        size: int = sum(
+            group.column(index).total_uncompressed_size
+            for group in map(metadata.row_group, range(metadata.num_row_groups))
+            for index in range(group.num_columns)
+            if group.column(index).path_in_schema in names
+        )
+        rows: int = metadata.num_rows
+        return max(size // max(rows, 1), 1)
+
+    @staticmethod
+    def _groups(file: pq.ParquetFile, first: int, end: int) -> tuple[list[int], int]:
+        """Return the row groups that hold some rows, and the number of the first row in them."""
+        groups: list[int] = []
+        begins = at = 0
+        for index in range(file.metadata.num_row_groups):
+            rows = file.metadata.row_group(index).num_rows
+            if at < end and at + rows > first:
+                begins = begins if groups else at
+                groups.append(index)
+            at += rows
+        return groups, begins

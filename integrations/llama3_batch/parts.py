@@ -1,0 +1,75 @@
+"""A file in parts, each small enough to be read by one process, written by it, and done again if that process dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from llama3_batch.rows import Row
+
+__all__ = [
+    "BATCH_BYTES",
+    "BATCH_ROWS",
+    "PART_BYTES",
+    "PART_ROWS",
+    "FileFormat",
+    "InputError",
+    "Part",
+    "Source",
+]
+
+PART_ROWS = 25_000
+"""About how many rows a part has at most."""
+PART_BYTES = 64 * 1024 * 1024
+"""About how many bytes of input a part has at most."""
+BATCH_ROWS = 1_000
+"""How many rows are read and written at once, at most."""
+BATCH_BYTES = 4 * 1024 * 1024
+"""About how many bytes of input are read and written at once, at most."""
+
+FileFormat: TypeAlias = Literal["jsonl", "parquet"]
+"""A kind of file."""
+
+
+class InputError(Exception):
+    """A file, or a part of one, that cannot be read. The message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows of a file that follow each other."""
+
+    index: int
+    """Which part of the file it is, from 0."""
+    first_row: int
+    """The number of its first row."""
+    rows: int
+    """How many rows it has; of JSON lines, how many lines."""
+    start: int = 0
+    """Where it begins, in bytes, if the file has lines."""
+    end: int = 0
+    """Where it ends, in bytes."""
+
+
+class Source(Protocol):
+    """A kind of file."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    def parts(self) -> Sequence[Part]:
+        """Return its parts, in order.
+
+        Raises:
+            InputError: it cannot be read, or lacks a column.
+        """
+
+    def batches(self, part: Part) -> Iterator[Sequence[tuple[int, Row]]]:
+        """Yield the rows of a part with their numbers in the file, some at a time.
+
+        Raises:
+            InputError: they cannot be read.
+        """

@@ -1,0 +1,109 @@
+"""A summary as those read it who want to know what their model does wrong: its headline, and its tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llama3_batch.summary import Example, Finding, Summary, written_summary
+
+__all__ = ["Line", "Section", "headline", "report_json", "sections"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table."""
+
+    name: str
+    """What was counted."""
+    count: int
+    """How often it was found."""
+    share: float
+    """Of all that the section counts, from 0 to 1."""
+    remark: str = ""
+    """What else there is to say."""
+    examples: tuple[Example, ...] = ()
+    """The first few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table."""
+
+    title: str
+    """What it counts."""
+    explanation: str
+    """What that means, in a sentence."""
+    lines: tuple[Line, ...]
+    """The most frequent first."""
+
+
+def headline(summary: Summary) -> list[Line]:
+    """Return what became of the outputs.
+
+    >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3, failing=1))]
+    [('call a tool', 3, 0.75), ('meant to call, and call nothing', 1, 0.25), ('text alone', 0, 0.0)]
+    """
+    errors = sum(finding.count for finding in summary.errors.values())
+    counts = {
+        "call a tool": summary.calling,
+        "meant to call, and call nothing": summary.failing,
+        "text alone": summary.rows - summary.calling - summary.failing - errors,
+    }
+    if errors:
+        counts["could not be read"] = errors
+    return [Line(name, count, count / max(summary.rows, 1)) for name, count in counts.items()]
+
+
+def sections(summary: Summary) -> list[Section]:
+    """Return the tables that have something in them."""
+    mended = [
+        f"{count:,} {what}"
+        for count, what in ((summary.repaired, "repaired"), (summary.deviating, "deviating"))
+        if count
+    ]
+    found = [
+        Section(
+            "Rejected, by reason",
+            "What looked like a call and is none. An attempt is one by which the model meant to call.",
+            _findings(summary.rejections, "attempt"),
+        ),
+        Section("Tools that were not declared", "Names of rejected calls.", _counted(summary.unknown_tools)),
+        Section(
+            "Arguments of another type",
+            "Where calls are not as the tool declares them. What coercion makes fit is no misfit.",
+            _findings(summary.arguments, "misfit"),
+        ),
+        Section("Calls, by tool", f"{summary.calls:,} in all{', '.join(['', *mended])}.", _counted(summary.tools)),
+        Section("Calls, by form", "How the model writes them.", _counted(summary.forms)),
+        Section("Rows that could not be read", "They have an error in the results.", _findings(summary.errors, "")),
+    ]
+    return [section for section in found if section.lines]
+
+
+def report_json(summary: Summary, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return a report in values of JSON: the summary of all files, and where the results of each are."""
+    return {"files": dict(files), **written_summary(summary)}
+
+
+def _counted(counts: Counter[str]) -> tuple[Line, ...]:
+    return _lines((name, count, "", ()) for name, count in counts.items())
+
+
+def _findings(findings: Mapping[str, Finding], attempt: str) -> tuple[Line, ...]:
+    return _lines(
+        (name, one.count, _plural(one.attempts, attempt) if attempt and one.attempts else "", tuple(one.examples))
+        for name, one in findings.items()
+    )
+
+
+def _lines(found: Iterable[tuple[str, int, str, tuple[Example, ...]]]) -> tuple[Line, ...]:
+    rows = sorted(found, key=lambda row: (-row[1], row[0]))
+    total = sum(row[1] for row in rows)
+    return tuple(Line(name, count, count / total, remark, examples) for name, count, remark, examples in rows)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,120 @@
+"""An extraction as the value of one row: what the schema names, in Python's dicts and lists."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+
+from llama3_batch.rows import RowError
+from llama3_batch.schema import EXTRACTION
+from llama3_tools import Extraction, Rejection, ToolCall
+
+__all__ = ["Result", "arrow_results", "call_id", "error_result", "result_of", "writable"]
+
+Result = dict[str, Any]
+"""The value of one row, with the fields of `EXTRACTION`."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ID_BYTES = 12
+
+
+def call_id(key: str, index: int) -> str:
+    """Return the id of a row's call: the same in every run (rule 13 has the form).
+
+    >>> call_id("a.jsonl:7", 0)
+    'call_d92c57bab1fb7e69bc1fa4bb'
+
+    Args:
+        key: the key of the row.
+        index: which of its calls it is, from 0.
+    """
+    digest = blake2b(f"{key}\0{index}".encode("utf-8", "backslashreplace"), digest_size=_ID_BYTES)
+    return f"call_{digest.hexdigest()}"
+
+
+def result_of(extraction: Extraction, key: str, *, coerced: bool) -> Result:
+    """Return what was extracted from a row.
+
+    Args:
+        extraction: what was extracted.
+        key: the key of the row, which the ids of its calls are made from.
+        coerced: whether the arguments are those after coercion, with what was changed; or the model's own.
+    """
+    return {
+        "content": extraction.content,
+        "reasoning": extraction.reasoning,
+        "tool_calls": [
+            _call(call, call_id(key, index), coerced=coerced) for index, call in enumerate(extraction.tool_calls)
+        ],
+        "rejections": [_rejection(rejection) for rejection in extraction.rejections],
+        "error": None,
+    }
+
+
+def error_result(error: RowError) -> Result:
+    """Return the value of a row that could not be read.
+
+    >>> from llama3_batch.rows import RowProblem
+    >>> error_result(RowError(RowProblem.NO_TEXT, "'text' is null"))["error"]
+    "no_text: 'text' is null"
+    """
+    return {"content": None, "reasoning": None, "tool_calls": [], "rejections": [], "error": str(error)}
+
+
+def _call(call: ToolCall, call_id: str, *, coerced: bool) -> Result:
+    start, end = call.span
+    return {
+        "name": call.name,
+        "arguments_json": call.usable_json if coerced else call.arguments_json,
+        "id": call_id,
+        "format": call.format,
+        "start": start,
+        "end": end,
+        "changes": [{"path": one.path, "declared": one.declared} for one in call.changes] if coerced else [],
+        "problems": [{"path": one.path, "reason": one.reason.value, "message": one.message} for one in call.problems]
+        if coerced
+        else [],
+        "deviations": list(call.deviations),
+        "repaired_from": call.repaired_from,
+    }
+
+
+def _rejection(rejection: Rejection) -> Result:
+    start, end = rejection.span
+    return {
+        "reason": rejection.reason.value,
+        "name": rejection.name,
+        "detail": rejection.detail,
+        "start": start,
+        "end": end,
+        "is_attempt": rejection.is_attempt,
+    }
+
+
+def arrow_results(results: list[Result]) -> pa.Array:
+    """Return the values of rows as an Arrow array of the type `EXTRACTION`."""
+    try:
+        return pa.array(results, EXTRACTION)
+    except UnicodeEncodeError:
+        return pa.array([writable(result) for result in results], EXTRACTION)
+
+
+def writable(value: Any) -> Any:  # noqa: ANN401 (any value of JSON)
+    r"""Return a value in which halves of surrogate pairs are written out, as no encoding has them.
+
+    No output holds one, as such a row is an error. Coercion may read one from an escape in a string: in JSON, what is
+    written out means the same.
+
+    >>> writable({"arguments_json": '{"a": ["\ud800"]}'})
+    {'arguments_json': '{"a": ["\\ud800"]}'}
+    """
+    if isinstance(value, str):
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
+    if isinstance(value, list):
+        return [writable(one) for one in value]
+    if isinstance(value, dict):
+        return {name: writable(one) for name, one in value.items()}
+    return value

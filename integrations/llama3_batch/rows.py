@@ -1,0 +1,84 @@
+"""One row of a table or a file: an output that can be read, or the reason why it cannot."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = ["Row", "RowError", "RowProblem", "checked_text"]
+
+
+class RowProblem(str, Enum):
+    """Why a row cannot be read."""
+
+    NO_TEXT = "no_text"
+    """It has no text: null, or nothing under that name."""
+    NOT_TEXT = "not_text"
+    """It has something else in the place of the text, such as a number."""
+    LONE_SURROGATE = "lone_surrogate"
+    """Its text holds half of a surrogate pair, which no encoding can write."""
+    NOT_UTF_8 = "not_utf_8"
+    """Its bytes are not UTF-8."""
+    NOT_JSON = "not_json"
+    """The line is no JSON object."""
+    TOO_LONG = "too_long"
+    """The line is longer than any output."""
+    BAD_TOOLS = "bad_tools"
+    """Its tools cannot be read."""
+
+    def __str__(self) -> str:
+        """Return the bare word, as it is written in results and reports."""
+        return self.value
+
+
+class RowError(ValueError):
+    """A row that cannot be read.
+
+    >>> str(RowError(RowProblem.NO_TEXT, "'text' is null"))
+    "no_text: 'text' is null"
+    """
+
+    def __init__(self, problem: RowProblem, detail: str) -> None:
+        super().__init__(f"{problem}: {detail}")
+        self.problem = problem
+        """Why, in one word."""
+
+
+class Row(NamedTuple):
+    """What a row says of one output."""
+
+    key: str
+    """What its calls' ids are made from."""
+    text: str | RowError
+    """The output, or why there is none."""
+    tools: str | RowError | None = None
+    """Its tools as JSON; `None`: it has none of its own."""
+    finish_reason: object = None
+    """The server's word for why the output ended."""
+
+
+def checked_text(value: object, column: str) -> str | RowError:
+    r"""Return a value if it is text that can be written, or else why it is not.
+
+    >>> checked_text("Hello.", "text")
+    'Hello.'
+    >>> checked_text(5, "text"), checked_text("\ud800", "text")
+    (RowError("not_text: 'text' is an int"), RowError("lone_surrogate: 'text' has half a surrogate pair at offset 0"))
+    """
+    if value is None:
+        return RowError(RowProblem.NO_TEXT, f"{column!r} is null")
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            return RowError(RowProblem.NOT_UTF_8, f"{column!r} is not UTF-8 at byte {error.start}")
+    if not isinstance(value, str):
+        kind = type(value).__name__
+        return RowError(RowProblem.NOT_TEXT, f"{column!r} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            where = f"{column!r} has half a surrogate pair at offset {error.start}"
+            return RowError(RowProblem.LONE_SURROGATE, where)
+    return value

@@ -1,0 +1,221 @@
+"""What a model did in many outputs: how many call, what is rejected and why, which tools and forms, which arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama3_batch.rows import Row, RowError
+from llama3_tools import Extraction, ToolCall
+from llama3_tools.values import shortened
+
+__all__ = [
+    "MOST_NAMES",
+    "OTHERS",
+    "Example",
+    "Finding",
+    "Summary",
+    "add_row",
+    "loaded_summary",
+    "merge",
+    "written_summary",
+]
+
+MOST_NAMES = 1_000
+"""How many names are counted apart: a model may make up any number of them."""
+OTHERS = "(other names)"
+"""What stands for all further ones."""
+_EXAMPLES = 3
+_SHOWN = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One place where something was found."""
+
+    file: str
+    """The name of the file."""
+    row: int
+    """The number of the row, from 0."""
+    detail: str
+    """What is wrong, in a sentence."""
+    text: str
+    """The piece of the output that it is about, shortened."""
+
+
+@dataclass(slots=True)
+class Finding:
+    """How often something was found, and the first examples of it."""
+
+    count: int = 0
+    """How often."""
+    attempts: int = 0
+    """How often the model meant to call (rule 15), if it is a rejection; how often it did not fit at last, if it is an
+    argument."""
+    examples: list[Example] = field(default_factory=list)
+    """The first few."""
+
+    def add(self, other: Finding) -> None:
+        """Add what was found after it."""
+        self.count += other.count
+        self.attempts += other.attempts
+        self.examples = (self.examples + other.examples)[:_EXAMPLES]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What was found in some rows. Summaries of rows that follow each other can be added."""
+
+    rows: int = 0
+    """How many rows were read, those with errors among them."""
+    calling: int = 0
+    """How many outputs call a tool."""
+    failing: int = 0
+    """How many outputs call nothing and hold an attempt: the model meant to call, and nothing is run."""
+    calls: int = 0
+    """How many calls there are in all."""
+    repaired: int = 0
+    """How many of them were repaired."""
+    deviating: int = 0
+    """How many of them are written in another way than a manual has it."""
+    tools: Counter[str] = field(default_factory=Counter)
+    """Calls by tool."""
+    unknown_tools: Counter[str] = field(default_factory=Counter)
+    """Rejected calls of tools that were not declared, by name."""
+    forms: Counter[str] = field(default_factory=Counter)
+    """Calls by the form in which they are written."""
+    rejections: dict[str, Finding] = field(default_factory=dict)
+    """Rejections by reason."""
+    errors: dict[str, Finding] = field(default_factory=dict)
+    """Rows that could not be read, by reason."""
+    arguments: dict[str, Finding] = field(default_factory=dict)
+    """Arguments that are not as the tool declares them, by tool, place and declared type."""
+
+
+def add_row(summary: Summary, file: str, number: int, row: Row, found: Extraction | RowError) -> None:
+    """Add one row to a summary.
+
+    Args:
+        summary: what was found before it.
+        file: the name of its file.
+        number: its number there.
+        row: the row.
+        found: what was extracted from it, or why nothing was.
+    """
+    summary.rows += 1
+    if isinstance(found, RowError):
+        text = row.text if isinstance(row.text, str) else ""
+        _find(summary.errors, str(found.problem), Example(file, number, str(found), shortened(text, _SHOWN)))
+        return
+    text = str(row.text)
+    if found.tool_calls:
+        summary.calling += 1
+        for call in found.tool_calls:
+            _add_call(summary, file, number, call)
+    elif any(rejection.is_attempt for rejection in found.rejections):
+        summary.failing += 1
+    for rejection in found.rejections:
+        cut = shortened(text[slice(*rejection.span)], _SHOWN)
+        example = Example(file, number, rejection.detail, cut)
+        _find(summary.rejections, rejection.reason.value, example, is_attempt=rejection.is_attempt)
+        if rejection.reason.value == "unknown_tool" and rejection.name:
+            _count(summary.unknown_tools, rejection.name)
+
+
+def _add_call(summary: Summary, file: str, number: int, call: ToolCall) -> None:
+    summary.calls += 1
+    summary.repaired += call.repaired_from is not None
+    summary.deviating += bool(call.deviations)
+    _count(summary.tools, call.name)
+    _count(summary.forms, call.format)
+    written = shortened(call.arguments_json, _SHOWN) if call.changes or call.problems else ""
+    for change in call.changes:
+        detail = f"{change.path} was made {change.declared}"
+        _find(
+            summary.arguments, f"{call.name} {change.path}: {change.declared}", Example(file, number, detail, written)
+        )
+    for problem in call.problems:
+        name = f"{call.name} {problem.path}: {problem.declared or problem.reason.value}"
+        _find(summary.arguments, name, Example(file, number, problem.message, written), is_attempt=True)
+
+
+def _count(counter: Counter[str], name: str, count: int = 1) -> None:
+    counter[name if name in counter or len(counter) < MOST_NAMES else OTHERS] += count
+
+
+def _find(findings: dict[str, Finding], name: str, example: Example, *, is_attempt: bool = False) -> None:
+    if name not in findings and len(findings) >= MOST_NAMES:
+        name = OTHERS
+    finding = findings.setdefault(name, Finding())
+    finding.count += 1
+    finding.attempts += is_attempt
+    if len(finding.examples) < _EXAMPLES:
+        finding.examples.append(example)
+
+
+def merge(summary: Summary, following: Summary) -> None:
+    """Add a summary of the rows that follow.
+
+    >>> one, other = Summary(rows=2, calling=1), Summary(rows=3)
+    >>> merge(one, other)
+    >>> one.rows, one.calling
+    (5, 1)
+    """
+    for name in ("rows", "calling", "failing", "calls", "repaired", "deviating"):
+        setattr(summary, name, getattr(summary, name) + getattr(following, name))
+    for name in ("tools", "unknown_tools", "forms"):
+        for word, count in getattr(following, name).items():
+            _count(getattr(summary, name), word, count)
+    for name in ("rejections", "errors", "arguments"):
+        findings = getattr(summary, name)
+        for word, finding in getattr(following, name).items():
+            known = word if word in findings or len(findings) < MOST_NAMES else OTHERS
+            findings.setdefault(known, Finding()).add(finding)
+
+
+def written_summary(summary: Summary) -> dict[str, Any]:
+    """Return a summary in values of JSON."""
+    written: dict[str, Any] = {
+        name: getattr(summary, name) for name in ("rows", "calling", "failing", "calls", "repaired", "deviating")
+    }
+    for name in ("tools", "unknown_tools", "forms"):
+        written[name] = dict(getattr(summary, name))
+    for name in ("rejections", "errors", "arguments"):
+        written[name] = {
+            word: {
+                "count": finding.count,
+                "attempts": finding.attempts,
+                "examples": [
+                    {"file": one.file, "row": one.row, "detail": one.detail, "text": one.text}
+                    for one in finding.examples
+                ],
+            }
+            for word, finding in getattr(summary, name).items()
+        }
+    return written
+
+
+def loaded_summary(written: Mapping[str, Any]) -> Summary:
+    """Return the summary that was written.
+
+    >>> loaded_summary(written_summary(Summary(rows=1, tools=Counter(f=1)))).tools
+    Counter({'f': 1})
+
+    Raises:
+        KeyError: something is not there.
+        TypeError: something is of another kind.
+    """
+    loaded = Summary(
+        **{name: written[name] for name in ("rows", "calling", "failing", "calls", "repaired", "deviating")}
+    )
+    for name in ("tools", "unknown_tools", "forms"):
+        setattr(loaded, name, Counter(written[name]))
+    for name in ("rejections", "errors", "arguments"):
+        found = {
+            word: Finding(one["count"], one["attempts"], [Example(**example) for example in one["examples"]])
+            for word, one in written[name].items()
+        }
+        setattr(loaded, name, found)
+    return loaded

@@ -1,0 +1,116 @@
+"""Results in files: each is written under a temporary name, and renamed once it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from llama3_batch.parts import FileFormat
+from llama3_batch.results import Result, arrow_results, writable
+from llama3_batch.schema import EXTRACTION
+from llama3_tools.text.escaping import escape_invisible_json
+
+__all__ = ["WrittenRow", "join_parts", "write_bytes", "write_part"]
+
+WrittenRow: TypeAlias = "tuple[int, str, Result]"
+"""The number of a row, its key, and its result."""
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes its name once all of it is on the disk. If that fails, nothing is left."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        raise
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a small file whole.
+
+    Raises:
+        OSError: it cannot be written; names the file.
+    """
+    with _replacing(path) as file:
+        file.write(data)
+
+
+def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow]], *, has_ids: bool) -> None:
+    """Write the results of a part.
+
+    Args:
+        path: the file.
+        to: its kind.
+        batches: the results, some at a time.
+        has_ids: whether keys are ids of the input, which the results have, too.
+
+    Raises:
+        OSError: it cannot be written; names the file.
+    """
+    with _replacing(path) as file:
+        if to == "jsonl":
+            for batch in batches:
+                file.writelines(_line(*row, has_ids=has_ids) for row in batch)
+            return
+        with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
+            for batch in batches:
+                writer.write_batch(_record_batch(batch, has_ids=has_ids))
+
+
+def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: bool) -> None:
+    """Write one file of the results of all parts, in their order.
+
+    Args:
+        paths: the files of the parts.
+        output: the file.
+        to: the kind of them all.
+        has_ids: whether the results have the ids of the input.
+
+    Raises:
+        OSError: one cannot be read, or the file cannot be written.
+    """
+    with _replacing(output) as file:
+        if to == "jsonl":
+            for path in paths:
+                with path.open("rb") as part:
+                    shutil.copyfileobj(part, file)
+            return
+        with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
+            for path in paths:
+                writer.write_table(pq.read_table(path, use_threads=False))
+
+
+def _schema(*, has_ids: bool) -> pa.Schema:
+    ids = [("id", pa.string())] if has_ids else []
+    return pa.schema([("row", pa.int64()), *ids, ("extraction", EXTRACTION)])
+
+
+def _record_batch(batch: Sequence[WrittenRow], *, has_ids: bool) -> pa.RecordBatch:
+    numbers, keys, results = zip(*batch, strict=True)
+    ids = [pa.array(map(writable, keys), pa.string())] if has_ids else []
+    arrays = [pa.array(numbers, pa.int64()), *ids, arrow_results(list(results))]
+    return pa.RecordBatch.from_arrays(arrays, schema=_schema(has_ids=has_ids))
+
+
+def _line(number: int, key: str, result: Result, *, has_ids: bool) -> bytes:
+    row: dict[str, Any] = {"row": number, **({"id": key} if has_ids else {}), "extraction": result}
+    line = json.dumps(row, ensure_ascii=False)
+    return f"{line if line.isascii() else escape_invisible_json(line)}\n".encode()
