@@ -144,11 +144,10 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
     outputs, are_there = _outputs(paths, run, watcher.say)
     files: dict[Path, _File] = {}
     for path, output in outputs.items():
-        found = output.begin(overwrite=run.overwrite)
         source = run.source(path)
         job = FileJob(source, reader, run.to, output.folder, run.columns.id is not None)
-        file = files[path] = _File(job, output, [], summary=found)
-        if found is not None:
+        file = files[path] = _File(job, output, [], summary=None if run.overwrite else output.kept())
+        if file.summary is not None:
             watcher.say(f"{path}: {output.path} is there already")
             continue
         try:
@@ -157,6 +156,7 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
             watcher.say(str(error))
             file.failed = True
             continue
+        output.begin(overwrite=run.overwrite)
         file.left = {part for part in file.parts if not job.results(part).exists()}
     doing = _Doing(files, watcher)
     watcher.planned(

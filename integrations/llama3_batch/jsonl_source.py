@@ -145,7 +145,7 @@ def _object(line: bytes | RowError) -> dict[str, object]:
     if isinstance(line, RowError):
         raise line
     try:
-        found = read_json(line.decode())
+        found = read_json(line.rstrip(b"\r\n").decode())
     except UnicodeDecodeError as error:
         raise RowError(RowProblem.NOT_UTF_8, f"the line is not UTF-8 at byte {error.start}") from None
     except ValueError as error:

@@ -43,37 +43,46 @@ class Output:
         """The results of the parts that are done, until all are."""
         return self.path.with_name(f"{self.path.name}.parts")
 
-    def begin(self, *, overwrite: bool) -> Summary | None:
-        """Make ready for the parts, and return the summary if all is done already.
+    @property
+    def _run_path(self) -> Path:
+        return self.folder / "run.json"
+
+    def kept(self) -> Summary | None:
+        """Return the summary if all is done already; `None`: something is left to do.
+
+        Raises:
+            OutputError: there is something of another run, or that no run has written.
+        """
+        if self.path.exists() and self.summary_path.exists():
+            written = self._read(self.summary_path)
+            self._check_same(self.path, written)
+            summary = self._loaded(self.summary_path, written)
+            shutil.rmtree(self.folder, ignore_errors=True)  # of a run that ended in its last moment
+            return summary
+        if self._run_path.exists():
+            self._check_same(self.folder, self._read(self._run_path))
+        elif self.path.exists():
+            raise OutputError(
+                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: move it away, take "
+                "another folder with --out, or write it anew with --overwrite"
+            )
+        return None
+
+    def begin(self, *, overwrite: bool) -> None:
+        """Make ready for the parts.
 
         Args:
-            overwrite: whether results of another run, and other files of that name, are removed.
+            overwrite: whether what is there is removed.
 
         Raises:
             OSError: the folder cannot be written to.
-            OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.summary_path.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
-        elif self.path.exists() and self.summary_path.exists():
-            written = self._read(self.summary_path)
-            self._check_same(self.path, written)
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return self._loaded(self.summary_path, written)
-        elif self.path.exists() and not self.folder.exists():
-            raise OutputError(
-                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: move it away, take "
-                "another folder with --out, or write it anew with --overwrite"
-            )
-        run = self.folder / "run.json"
-        if run.exists():
-            self._check_same(self.folder, self._read(run))
-        else:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_bytes(run, _json({"run": self.settings}))
-        return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_bytes(self._run_path, _json({"run": self.settings}))
 
     def finish(self, job: FileJob, parts: list[Part]) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.

@@ -25,7 +25,7 @@ def call_id(key: str, index: int) -> str:
     """Return the id of a row's call: the same in every run (rule 13 has the form).
 
     >>> call_id("a.jsonl:7", 0)
-    'call_d92c57bab1fb7e69bc1fa4bb'
+    'call_dd0a198171c98adccadfe6d4'
 
     Args:
         key: the key of the row.
@@ -105,11 +105,10 @@ def arrow_results(results: list[Result]) -> pa.Array:
 def writable(value: Any) -> Any:  # noqa: ANN401 (any value of JSON)
     r"""Return a value in which halves of surrogate pairs are written out, as no encoding has them.
 
-    No output holds one, as such a row is an error. Coercion may read one from an escape in a string: in JSON, what is
-    written out means the same.
+    No output holds one, as such a row is an error. A key may, and a tool's schema, which problems quote.
 
-    >>> writable({"arguments_json": '{"a": ["\ud800"]}'})
-    {'arguments_json': '{"a": ["\\ud800"]}'}
+    >>> writable({"message": "expected \ud800"})
+    {'message': 'expected \\ud800'}
     """
     if isinstance(value, str):
         return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", value)

@@ -29,7 +29,7 @@ class RowReader:
     >>> reader = RowReader(None, ReadOptions())
     >>> _, result = reader.read(Row("a", '{"name": "f", "parameters": {}}'))
     >>> result["tool_calls"][0]["id"]
-    'call_b18164d1d6b6fb90a0fd4d41'
+    'call_f14606439fd30160ce62a344'
 
     Raises:
         TypeError: `tools` is no list of tools.

@@ -21,7 +21,7 @@ from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary, merge
 from llama3_batch.workers import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import ReadOptions, ToolDefinitionError
+from llama3_tools import ReadOptions, ToolDefinitionError, ToolLike, declare_tools
 from llama3_tools.cli.input_files import read_tools
 from llama3_tools.cli.screen import console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
@@ -68,7 +68,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
     run = FileRun(
         kind=kind,
         columns=Columns(text_column, tools_column, id_column, finish_reason_column),
-        tools=None if tools_file is None else read_tools(tools_file),
+        tools=None if tools_file is None else _tools(tools_file),
         options=ReadOptions(
             on_unknown_tool=on_unknown_tool,
             formats=formats or None,
@@ -91,8 +91,6 @@ def extract_files(  # noqa: PLR0913 (an option each)
             _print_done(file)
         if report and done:
             _report(done, out)
-    except ToolDefinitionError as error:
-        raise click.UsageError(f"{tools_file}: {error}") from None
     except KeyboardInterrupt:
         raise CannotRunError(f"interrupted. {_STAYS}") from None
     except OutputError as error:
@@ -105,6 +103,15 @@ def extract_files(  # noqa: PLR0913 (an option each)
         raise CannotRunError(f"{error.filename}: {error.strerror or error}. {_STAYS}") from None
     if not are_all_done:
         sys.exit(COULD_NOT_RUN)
+
+
+def _tools(name: str) -> Sequence[ToolLike]:
+    tools = read_tools(name)
+    try:
+        declare_tools(tools)
+    except (TypeError, ToolDefinitionError) as error:
+        raise click.UsageError(f"{name}: {error}") from None
+    return tools
 
 
 def _print_done(file: DoneFile) -> None:

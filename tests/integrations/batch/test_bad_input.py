@@ -1,0 +1,253 @@
+"""What keeps a run of files from its end: one error each, which names the file and what to do. What was done stays."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from batches import CALL, extract_files, rows, texts, write_jsonl, write_parquet
+from commands import done, words
+from llama3_batch import jsonl_source, parquet_source
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(6)])
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_parquet(tmp_path / "b.parquet", {"text": texts(6), "number": list(range(6))})
+
+
+def refused(*arguments: object) -> str:
+    result = extract_files(*arguments)
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    return words(result.stderr)
+
+
+def test_a_missing_column_is_named_with_those_that_are_there(lines: Path, table: Path) -> None:
+    assert refused("--jsonl", lines, "--text-column", "txt") == (
+        f"{lines}: in the first 100 lines, there is no column 'txt', only text; did you mean 'text'?"
+    )
+    assert refused("--parquet", table, "--id-column", "key") == (
+        f"{table}: there is no column 'key', only text, number"
+    )
+    assert refused("--parquet", table, "--text-column", "number") == (
+        f"{table}: the column 'number' holds int64, not text: name the column of the outputs"
+    )
+    assert not (table.parent / "extracted").exists()
+
+
+def test_what_is_there_stays_if_the_file_cannot_be_read_again(table: Path) -> None:
+    extract_files("--parquet", table)
+    refused("--parquet", table, "--text-column", "number", "--overwrite")
+    assert len(rows(table.parent / "extracted" / "b.parquet")) == 6
+
+
+def test_a_column_that_only_some_lines_have_is_no_error_of_the_file(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [*[{"x": 1}] * 99, {"text": CALL}])
+    assert extract_files("--jsonl", path).exit_code == 0
+
+
+def test_a_file_without_a_line_in_json_has_an_error_in_each_row(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ["oops", "[]"])
+    assert extract_files("--jsonl", path).exit_code == 0
+    assert all(row["extraction"]["error"] for row in rows(tmp_path / "extracted" / "a.jsonl"))
+
+
+TOOLS = [
+    ("[", "not JSON"),
+    ('"clock"', "expected a JSON list of OpenAI tools"),
+    ("[7]", "tools[0] is an int"),
+    ("[{}]", "tools[0]: no name"),
+    (None, "No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("written", "message"), TOOLS, ids=[message for _, message in TOOLS])
+def test_tools_of_the_wrong_form_are_an_error_that_names_their_file(
+    lines: Path, written: str | None, message: str
+) -> None:
+    tools = lines.parent / "tools.json"
+    if written is not None:
+        tools.write_text(written, "utf-8")
+    assert f"tools.json: {message}" in refused("--jsonl", lines, "--tools", tools)
+    assert not (lines.parent / "extracted").exists()
+
+
+def test_tools_of_a_column_that_holds_no_text_are_an_error_of_the_file(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "b.parquet", {"text": ["a"], "tools": [[{"name": "f"}]]})
+    assert "not text: write each list of tools as a JSON string" in refused(
+        "--parquet", path, "--tools-column", "tools"
+    )
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(lines: Path) -> None:
+    (lines.parent / "file").touch()
+    message = refused("--jsonl", lines, "--out", lines.parent / "file" / "folder")
+    assert f"{lines.parent}/file" in message
+    assert "Not a directory. What was done stays" in message
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
+def test_a_folder_that_nobody_may_write_to_is_an_error_too(lines: Path) -> None:
+    assert "Error: /proc/a.jsonl.parts: " in refused("--jsonl", lines, "--out", "/proc")
+
+
+def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:
+    result = extract_files("--jsonl", lines.parent / "none.jsonl", lines, lines.parent)
+    assert (result.exit_code, f"{lines}: 6 outputs" in result.stdout) == (2, True)
+    assert f"{lines.parent / 'none.jsonl'}: No such file or directory\n" in result.stderr
+    assert f"{lines.parent}: Is a directory\n" in result.stderr
+
+
+def test_a_file_that_is_no_parquet_is_named_and_the_others_are_read(lines: Path, table: Path) -> None:
+    result = extract_files("--parquet", lines, table)
+    assert (result.exit_code, f"{table}: 6 outputs" in result.stdout) == (2, True)
+    assert f"{lines}: not Parquet, or broken: " in result.stderr
+
+
+def test_json_lines_that_are_compressed_are_an_error_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(gzip.compress(b'{"text": "a"}\n'))
+    assert refused("--jsonl", path) == f"{path}: it is compressed: unpack it first (gunzip --keep)"
+
+
+@pytest.fixture
+def corrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Parquet file with a broken page in the second of its four row groups."""
+    monkeypatch.setattr(parquet_source, "PART_ROWS", 500)
+    path = tmp_path / "c.parquet"
+    pq.write_table(pa.table({"text": texts(2_000)}), path, row_group_size=500, compression="zstd")
+    column = pq.read_metadata(path).row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    data[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_corrupt_parquet_file_is_named_with_its_rows_and_what_was_done_stays(
+    corrupt: Path, table: Path, workers: int
+) -> None:
+    result = extract_files("--parquet", corrupt, table, "--workers", workers)
+    assert (result.exit_code, f"{table}: 6 outputs" in result.stdout) == (2, True)
+    assert f"{corrupt}, rows 500 to 999: not Parquet, or broken: " in result.stderr
+    assert "The parts before it that are done stay" in result.stderr
+    assert (corrupt.parent / "extracted" / "c.parquet.parts" / "000000.parquet").exists()
+    assert not (corrupt.parent / "extracted" / "c.parquet").exists()
+
+
+def full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_a_full_disk_is_one_error_and_what_was_done_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str
+) -> None:
+    monkeypatch.setattr(jsonl_source, "PART_ROWS", 7)
+    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(40)])
+    with monkeypatch.context() as changed:
+        synced: list[int] = []
+
+        def fsync(file: int) -> None:
+            synced.append(file)
+            if len(synced) > 6:  # the run, and of each part the summary and the results
+                full_disk()
+
+        changed.setattr(os, "fsync", fsync)
+        message = refused("--jsonl", path, "--to", to)
+    folder = tmp_path / "extracted" / f"a.{to}.parts"
+    assert message.endswith(
+        f"Error: {folder}/000002.{to}: No space left on device. "
+        "What was done stays, and the same command goes on from there"
+    )
+    assert sorted(one.name for one in folder.glob(f"*.{to}")) == [f"000000.{to}", f"000001.{to}"]
+    assert list(folder.glob(".*")) == []
+    assert extract_files("--jsonl", path, "--to", to).exit_code == 0
+    assert [row["row"] for row in rows(tmp_path / "extracted" / f"a.{to}")] == list(range(40))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_may_not_grow_is_one_error(tmp_path: Path, workers: int) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(2_000)])
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
+    ended = done("extract", "--jsonl", path, "--workers", workers, before=limited)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert words(ended.stderr).endswith(
+        f"Error: {tmp_path}/extracted/a.jsonl.parts/000000.jsonl: File too large. "
+        "What was done stays, and the same command goes on from there"
+    )
+
+
+def test_two_files_whose_results_would_have_one_name_are_refused(lines: Path) -> None:
+    other = lines.parent / "more"
+    other.mkdir()
+    write_jsonl(other / "a.jsonl", [{"text": "a"}])
+    message = refused("--jsonl", lines, other / "a.jsonl", "--out", lines.parent / "out")
+    assert f"the results of {lines} and of {other}/a.jsonl would both be {lines.parent}/out/a.jsonl" in message
+
+
+def test_a_file_is_never_written_over_by_its_results(lines: Path) -> None:
+    assert "its results would be written over it" in refused("--jsonl", lines, "--out", lines.parent)
+    assert len(rows(lines)) == 6
+
+
+REFUSED = [
+    (["--jsonl"], "--jsonl takes at least one FILE"),
+    (["--jsonl", "-"], "--jsonl reads files, which it can take up again, and no standard input"),
+    (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
+    (["--jsonl", "a", "--show"], "--jsonl prints no single outputs: leave out --show"),
+    (["--parquet", "a", "--color", "never"], "--parquet prints no single outputs: leave out --color"),
+    (["a", "--workers", "2", "--report"], "--workers, --report: for files of many outputs, give --jsonl or --parquet"),
+    (["--jsonl", "a", "--coerce"], "--coerce is for calls of declared tools: give --tools or --tools-column, too"),
+    (["--jsonl", "a", "--repair"], "--repair is for calls of declared tools: give --tools or --tools-column, too"),
+    (["--jsonl", "a", "--tools", "b", "--tools-column", "c"], "--tools or --tools-column, not both"),
+    (["--jsonl", "a", "--incomplete", "--finish-reason-column", "c"], "--incomplete or --finish-reason-column"),
+    (["--jsonl", "a", "--workers", "0"], "0 is not in the range"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=[" ".join(arguments) for arguments, _ in REFUSED])
+def test_options_that_contradict_each_other_are_refused(arguments: list[str], message: str) -> None:
+    assert message in refused(*arguments)
+
+
+BLOCKED = """
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "pyarrow":
+            raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+
+sys.meta_path.insert(0, Block())
+"""
+
+
+def test_without_pyarrow_the_extra_is_named_and_single_outputs_are_read(lines: Path) -> None:
+    ended = done("extract", "--jsonl", lines, before=BLOCKED)
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "Error: llama3_batch needs pyarrow: pip install 'llama3-tools[batch]'\n",
+    )
+    single = done("extract", lines, before=BLOCKED)
+    assert (single.returncode, json.loads(single.stdout)["file"]) == (0, str(lines))
+
+
+def test_single_outputs_are_read_as_before(lines: Path) -> None:
+    result: Any = json.loads(extract_files(lines).stdout)
+    assert result["file"] == str(lines)

@@ -1,0 +1,266 @@
+"""`llama3-tools extract --jsonl` and `--parquet`, in one process: what is read, and what is written where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
+from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source
+from llama3_batch.columns import Columns
+from llama3_batch.jsonl_source import JsonLines
+from llama3_batch.parquet_source import ParquetRows
+
+
+@pytest.fixture(params=["jsonl", "parquet"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def write(folder: Path, kind: str, columns: dict[str, list[Any]], name: str = "logs") -> Path:
+    """Write the same rows as a file of a kind."""
+    if kind == "parquet":
+        return write_parquet(folder / f"{name}.parquet", columns)
+    return write_jsonl(
+        folder / f"{name}.jsonl", [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    )
+
+
+def results(*arguments: object) -> list[dict[str, Any]]:
+    """Run the command on one file, and return the rows that it writes."""
+    done = extract_files(*arguments)
+    assert done.exit_code == 0, done.output
+    return rows(Path(done.stdout.splitlines()[0].rpartition("; results in ")[2]))
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_each_row_is_read_as_by_extract_batch(tmp_path: Path, kind: str, to: str) -> None:
+    columns = {"id": [f"r{number}" for number in range(30)], "text": texts(30)}
+    found = results(f"--{kind}", write(tmp_path, kind, columns), "--to", to, "--id-column", "id")
+    expected = extract_batch(pa.table(columns), id_column="id")["extraction"].to_pylist()
+    assert [row["extraction"] for row in found] == expected
+    assert [(row["row"], row["id"]) for row in found] == [(number, f"r{number}") for number in range(30)]
+
+
+def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind, {"text": OUTPUTS})
+    done = extract_files(f"--{kind}", path)
+    output = tmp_path / "extracted" / f"logs.{kind}"
+    assert done.stdout == f"{path}: 6 outputs, 3 of which call; 0 could not be read; results in {output}\n"
+    assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", "logs.summary.json"]
+
+
+def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind, {"text": OUTPUTS})
+    assert len(results(f"--{kind}", path, "--out", tmp_path / "new" / "folder")) == 6
+    assert (tmp_path / "new" / "folder" / f"logs.{kind}").exists()
+
+
+def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> None:
+    one, other = (write(tmp_path, kind, {"text": [name]}, name) for name in ("a", "b"))
+    assert extract_files(f"--{kind}", one, other, one).stdout.count("1 outputs") == 2
+    assert [rows(tmp_path / "extracted" / f"{name}.{kind}")[0]["extraction"]["content"] for name in "ab"] == ["a", "b"]
+
+
+def test_parquet_has_the_documented_schema(tmp_path: Path) -> None:
+    extract_files("--jsonl", write(tmp_path, "jsonl", {"text": OUTPUTS}), "--to", "parquet")
+    schema = pq.read_schema(tmp_path / "extracted" / "logs.parquet")
+    assert schema.names == ["row", "extraction"]
+    assert schema.field("extraction").type == EXTRACTION
+
+
+def test_a_file_without_rows_gives_one_without_rows(tmp_path: Path, kind: str) -> None:
+    columns: dict[str, Any] = {"text": pa.array([], pa.string())} if kind == "parquet" else {"text": []}
+    assert results(f"--{kind}", write(tmp_path, kind, columns)) == []
+
+
+def test_a_second_run_gives_the_same_bytes(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind, {"text": texts(50)})
+    written = []
+    for _ in range(2):
+        results(f"--{kind}", path, "--overwrite")
+        written.append([one.read_bytes() for one in sorted((tmp_path / "extracted").iterdir())])
+    assert written[0] == written[1]
+
+
+def test_ids_of_calls_differ_between_rows_that_have_the_same_text(tmp_path: Path, kind: str) -> None:
+    found = results(f"--{kind}", write(tmp_path, kind, {"text": [CALL, CALL]}))
+    assert len({row["extraction"]["tool_calls"][0]["id"] for row in found}) == 2
+
+
+READ_DIFFERENTLY = [
+    ("rm", ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
+    ("rm", ["--tools", "TOOLS", "--on-unknown-tool", "call"], lambda found: found["tool_calls"][0]["name"] == "rm"),
+    ("args", ["--lenient"], lambda found: found["tool_calls"][0]["deviations"]),
+    ("args", [], lambda found: not found["tool_calls"]),
+    ("broken", ["--tools", "TOOLS", "--repair"], lambda found: found["tool_calls"][0]["repaired_from"]),
+    ("bare", ["--format", "tool_call"], lambda found: not found["tool_calls"]),
+    ("open", [], lambda found: found["tool_calls"]),
+    ("open", ["--incomplete"], lambda found: not found["tool_calls"]),
+    ("thoughts", ["--split-reasoning"], lambda found: (found["reasoning"], found["content"]) == ("Hm.", "Yes.")),
+    ("late", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
+    ("bare", ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
+    ("bare", ["--tools", "TOOLS", "--coerce"], lambda found: found["tool_calls"][0]["changes"][0]["path"] == "$.days"),
+]
+NAMED = {
+    "rm": OUTPUTS[5],
+    "args": '{"tool": "f", "args": {}}',
+    "broken": CALL.replace('"name"', "'name'"),
+    "bare": CALL,
+    "open": '<function=f>{"a": 1}',
+    "thoughts": "<think>Hm.</think> Yes.",
+    "late": "Hm.</think> Yes.",
+}
+
+
+@pytest.mark.parametrize(("text", "options", "is_right"), READ_DIFFERENTLY, ids=range(len(READ_DIFFERENTLY)))
+def test_the_options_of_reading_are_those_of_single_outputs(
+    tmp_path: Path, text: str, options: list[str], is_right: Callable[[dict[str, Any]], object]
+) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([TOOL]), "utf-8")
+    given = [tools if option == "TOOLS" else option for option in options]
+    (found,) = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [{"text": NAMED[text]}]), *given)
+    assert is_right(found["extraction"])
+
+
+def test_columns_are_named(tmp_path: Path, kind: str) -> None:
+    columns = {
+        "answer": [CALL, '<function=get_weather>{"city": "Rome"}', CALL],
+        "why": ["stop", "length", None],
+        "declared": [json.dumps([TOOL]), json.dumps([TOOL]), '[{"name": "other"}]'],
+        "key": ["x", "y", None],
+    }
+    names = ["--text-column", "answer", "--finish-reason-column", "why", "--tools-column", "declared"]
+    found = results(f"--{kind}", write(tmp_path, kind, columns), *names, "--id-column", "key", "--coerce")
+    assert [len(row["extraction"]["tool_calls"]) for row in found] == [1, 0, 0]
+    assert json.loads(found[0]["extraction"]["tool_calls"][0]["arguments_json"])["days"] == 3
+    assert [row["id"] for row in found] == ["x", "y", f"logs.{kind}:2"]
+
+
+def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
+    found = results("--jsonl", path, "--tools-column", "tools")
+    assert len(found[0]["extraction"]["tool_calls"]) == 1
+    assert found[1]["extraction"]["error"] == "bad_tools: expected a JSON list of OpenAI tools"
+
+
+LINES = [
+    ('{"text": 5}', "not_text: 'text' is an int"),
+    ('{"text": ["a"]}', "not_text: 'text' is a list"),
+    ('{"text": null}', "no_text: 'text' is null"),
+    ('{"other": 1}', "no_text: there is no 'text'"),
+    ('{"text": "\\ud800"}', "lone_surrogate: 'text' has half a surrogate pair at offset 0"),
+    (b'{"text": "\xff"}', "not_utf_8: the line is not UTF-8 at byte 10"),
+    ("oops", "not_json: not JSON: Expecting value: line 1 column 1 (char 0)"),
+    ('{"text": "a"', "not_json: not JSON: Expecting ',' delimiter: line 1 column 13 (char 12)"),
+    ("[1]", "not_json: expected a JSON object, found list"),
+    ("[" * 100_000, "not_json: nested too deep to be read"),
+]
+
+
+def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL}, *(line for line, _ in LINES), {"text": "Hello."}])
+    done = extract_files("--jsonl", path)
+    found = rows(tmp_path / "extracted" / "a.jsonl")
+    assert [row["extraction"]["error"] for row in found] == [None, *(error for _, error in LINES), None]
+    assert (done.exit_code, "10 could not be read" in done.stdout) == (0, True)
+    summary = json.loads((tmp_path / "extracted" / "a.summary.json").read_text("utf-8"))
+    assert {name: one["count"] for name, one in summary["errors"].items()} == {
+        "not_text": 2,
+        "no_text": 2,
+        "lone_surrogate": 1,
+        "not_utf_8": 1,
+        "not_json": 4,
+    }
+
+
+def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path) -> None:
+    column = pa.array([b"Hello.", b"\xff", None])
+    found = results("--parquet", write_parquet(tmp_path / "a.parquet", {"text": column}))
+    assert [row["extraction"]["error"] for row in found] == [
+        None,
+        "not_utf_8: 'text' is not UTF-8 at byte 0",
+        "no_text: 'text' is null",
+    ]
+
+
+def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ['{"text": "a", "key": "\\ud800"}'])
+    assert results("--jsonl", path, "--id-column", "key", "--to", "parquet")[0]["id"] == "\\ud800"
+    assert results("--jsonl", path, "--id-column", "key", "--overwrite")[0]["id"] == "\ud800"
+
+
+def test_blank_lines_are_no_rows_and_have_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\r\n\n  \n{"text": "b"}\n\n')
+    assert [(row["row"], row["extraction"]["content"]) for row in results("--jsonl", path)] == [(0, "a"), (3, "b")]
+
+
+def test_the_last_line_needs_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a"}\n{"text": "b"}', "utf-8")
+    assert [row["extraction"]["content"] for row in results("--jsonl", path)] == ["a", "b"]
+
+
+def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl_source, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(jsonl_source, "_BLOCK", 300)
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "a"}, {"text": "x" * 5000}, {"text": "b"}, "x" * 1500])
+    found = results("--jsonl", path)
+    assert [row["extraction"]["error"] for row in found] == [
+        None,
+        "too_long: the line has more than 1000 bytes",
+        None,
+        "too_long: the line has more than 1000 bytes",
+    ]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let parts and batches be small, so that a small file has many."""
+    for module in (jsonl_source, parquet_source):
+        monkeypatch.setattr(module, "PART_ROWS", 7)
+        monkeypatch.setattr(module, "BATCH_ROWS", 3)
+    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("count", [1, 6, 7, 8, 14, 40])
+def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None:
+    written = texts(count)
+    path = write(tmp_path, kind, {"text": written})
+    if kind == "parquet":
+        write_parquet(path, {"text": written}, row_group_size=5)
+    source = JsonLines(path, Columns("text")) if kind == "jsonl" else ParquetRows(path, Columns("text"))
+    found = [row for part in source.parts() for batch in source.batches(part) for row in batch]
+    assert [(number, row.text) for number, row in found] == list(enumerate(written))
+    assert sum(part.rows for part in source.parts()) == count
+    assert count < 14 or len(source.parts()) > 1
+    assert [row["extraction"] for row in results(f"--{kind}", path, "--overwrite")] == [
+        row["extraction"] for row in results(f"--{kind}", path, "--to", "parquet", "--out", tmp_path / "other")
+    ]
+
+
+def test_parts_and_batches_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = [f"{number} " + "x" * 5000 for number in range(40)]
+    for module in (jsonl_source, parquet_source):
+        monkeypatch.setattr(module, "PART_BYTES", 50_000)
+        monkeypatch.setattr(module, "BATCH_BYTES", 12_000)
+    monkeypatch.setattr(jsonl_source, "_BLOCK", 2_000)
+    lines = JsonLines(write(tmp_path, "jsonl", {"text": written}), Columns("text"))
+    path = tmp_path / "b.parquet"
+    pq.write_table(pa.table({"text": written}), path, use_dictionary=False)
+    for source in (lines, ParquetRows(path, Columns("text"))):
+        batches = [batch for part in source.parts() for batch in source.batches(part)]
+        assert [row.text for batch in batches for _, row in batch] == written
+        assert len(source.parts()) >= 4
+        assert max(map(len, batches)) <= 3

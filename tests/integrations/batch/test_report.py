@@ -1,0 +1,160 @@
+"""`--report`: what a model does wrong, on a terminal, as a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batches import CALL, OUTPUTS, TOOL, extract_files, write_jsonl
+from llama3_batch.report import sections
+from llama3_batch.summary import (
+    MOST_NAMES,
+    OTHERS,
+    Example,
+    Finding,
+    Summary,
+    loaded_summary,
+    merge,
+    written_summary,
+)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> tuple[str, str, dict[str, Any]]:
+    """What is printed for outputs of all kinds, the page, and the JSON."""
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([TOOL]), "utf-8")
+    wrong = CALL.replace('"Paris"', "[]")
+    lines: list[Any] = [{"text": text} for text in (*OUTPUTS, wrong)]
+    path = write_jsonl(tmp_path / "a.jsonl", [*lines, {"text": None}, {"text": "<script>" + CALL[:-1]}])
+    done = extract_files("--jsonl", path, "--tools", tools, "--report")
+    assert done.exit_code == 0, done.output
+    folder = tmp_path / "extracted"
+    assert done.stdout.endswith(f"written: {folder}/report.html\nwritten: {folder}/report.json\n")
+    page = (folder / "report.html").read_text("utf-8")
+    return done.stdout, page, json.loads((folder / "report.json").read_text("utf-8"))
+
+
+def test_the_terminal_has_it_in_a_minute(report: tuple[str, str, dict[str, Any]]) -> None:
+    printed, _, _ = report
+    lines = [line.strip() for line in printed.splitlines()]
+    assert "9 outputs" in lines
+    assert "3  33.3%  call a tool" in lines
+    assert "3  33.3%  meant to call, and call nothing" in lines
+    assert "1  11.1%  could not be read" in lines
+    assert "2  50.0%  truncated  2 attempts" in lines
+    assert "row 3 of a.jsonl: the output ends inside it" in printed
+    assert "1  100.0%  rm" in lines
+    assert "4  80.0%  get_weather $.days: integer" in lines
+    assert "1  20.0%  get_weather $.city: string  1 misfit" in lines
+    assert "row 7 of a.jsonl: no_text: 'text' is null" in lines
+    assert not any(line != line.rstrip() for line in printed.splitlines())
+
+
+def test_the_json_has_all_counts_and_examples(report: tuple[str, str, dict[str, Any]]) -> None:
+    _, _, written = report
+    assert next(iter(written["files"])).endswith("a.jsonl")
+    assert (written["rows"], written["calling"], written["failing"], written["calls"]) == (9, 3, 3, 4)
+    assert written["tools"] == {"get_weather": 4}
+    assert written["unknown_tools"] == {"rm": 1}
+    assert written["forms"] == {"json": 2, "tool_call": 2}
+    assert written["rejections"]["quoted"]["examples"] == [
+        {"file": "a.jsonl", "row": 4, "detail": "in a code span", "text": CALL}
+    ]
+    assert written["errors"]["no_text"]["count"] == 1
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and whether they are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 (as the base class has it)
+        self.seen.append(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_runs_and_loads_nothing(report: tuple[str, str, dict[str, Any]]) -> None:
+    _, page, _ = report
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert not {"script", "link", "img", "iframe"} & {*tags.seen}
+    assert "default-src 'none'" in page
+    assert "&lt;script&gt;" not in page
+    assert re.search(r"get_weather \$\.days: integer.*4</td><td>80.0%", page, re.DOTALL)
+
+
+def test_a_page_shows_what_a_model_wrote_as_text(tmp_path: Path) -> None:
+    path = write_jsonl(
+        tmp_path / "a.jsonl", [{"text": '{"name": "<script>alert(1)</script>\u202e", "parameters": {}}'}]
+    )
+    extract_files("--jsonl", path, "--report")
+    page = (tmp_path / "extracted" / "report.html").read_text("utf-8")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;\\u202e" in page
+    assert "<script" not in page
+
+
+def test_reports_of_several_files_are_one(tmp_path: Path) -> None:
+    paths = [write_jsonl(tmp_path / f"{name}.jsonl", [{"text": CALL}] * 2) for name in "ab"]
+    printed = extract_files("--jsonl", *paths, "--report", "--out", tmp_path / "out").stdout
+    assert "4 outputs" in printed
+    assert (tmp_path / "out" / "report.json").exists()
+    again = extract_files("--jsonl", *paths, "--report", "--out", tmp_path / "out").stdout
+    assert again == printed  # from what was kept
+
+
+def test_names_beyond_the_first_are_counted_together() -> None:
+    summary, more = Summary(), Summary()
+    for number in range(MOST_NAMES):
+        more.tools[f"a{number}"] += 1
+        more.arguments[f"a{number}"] = Finding(1)
+    for each in (Summary(), more, Summary()):
+        merge(summary, each)
+    more.tools["b"] += 2
+    more.arguments["b"] = Finding(2, 1, [Example("a", 1, "b", "c")])
+    merge(summary, more)
+    assert (len(summary.tools), summary.tools[OTHERS], summary.tools["a0"]) == (MOST_NAMES + 1, 2, 2)
+    assert summary.arguments[OTHERS] == Finding(2, 1, [Example("a", 1, "b", "c")])
+    assert loaded_summary(json.loads(json.dumps(written_summary(summary)))) == summary
+
+
+def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Path) -> None:
+    lines = [
+        {"text": json.dumps({"name": f"f{number}", "parameters": {"a": "1"}}), "tools": json.dumps([tool(number)])}
+        for number in range(MOST_NAMES + 200)
+    ]
+    done = extract_files("--jsonl", write_jsonl(tmp_path / "a.jsonl", lines), "--tools-column", "tools", "--report")
+    assert "and 989 more" in done.stdout
+    assert f"200  16.7%  {OTHERS}" in done.stdout
+    written = json.loads((tmp_path / "extracted" / "report.json").read_text("utf-8"))
+    assert (len(written["tools"]), len(written["arguments"])) == (MOST_NAMES + 1, MOST_NAMES + 1)
+    page = (tmp_path / "extracted" / "report.html").read_text("utf-8")
+    assert "and 901 more, which report.json lists" in page
+
+
+def tool(number: int) -> dict[str, Any]:
+    return {"name": f"f{number}", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+
+
+def test_a_summary_without_anything_has_no_tables() -> None:
+    assert sections(Summary()) == []
+
+
+def test_what_was_repaired_or_deviates_is_said() -> None:
+    summary = Summary(rows=3, calling=3, calls=3, repaired=2, deviating=1, tools=Counter(f=3))
+    (section,) = sections(summary)
+    assert section.explanation == "3 in all, 2 repaired, 1 deviating."

@@ -1,0 +1,196 @@
+"""A run that was ended goes on where it stopped, and no run is mixed with another."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from batches import TOOL, extract_files, rows, texts, write_jsonl, write_parquet
+from commands import command, words
+from llama3_batch import jsonl_source, parquet_source
+from llama3_batch.columns import Columns
+from llama3_batch.file_run import FileRun
+from llama3_batch.outputs import Output, output_path
+from llama3_batch.part_work import FileJob, do_part
+from llama3_tools import __version__
+
+MANY = 40
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of several parts."""
+    for module in (jsonl_source, parquet_source):
+        monkeypatch.setattr(module, "PART_ROWS", 7)
+    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+    return write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(MANY)])
+
+
+@pytest.fixture
+def ended(path: Path) -> Path:
+    """The folder of parts of a run that ended when all were done, and before they were put together."""
+    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl")
+    output = Output(output_path(path, None, "jsonl"), run.settings(path))
+    output.begin(overwrite=False)
+    job = FileJob(run.source(path), run.reader(), "jsonl", output.folder, has_ids=False)
+    for part in job.source.parts():
+        do_part(job, part, lambda _: None)
+    return output.folder
+
+
+def whole(path: Path) -> tuple[bytes, bytes]:
+    return path.joinpath("extracted", "a.jsonl").read_bytes(), path.joinpath("extracted", "a.summary.json").read_bytes()
+
+
+def test_the_parts_that_are_done_are_not_done_again(path: Path, ended: Path) -> None:
+    first, second, *_ = sorted(ended.glob("*.jsonl"))
+    for part in (first, second):  # a mark that only what is left as it is can keep
+        part.write_bytes(part.read_bytes().replace(b'"row"', b'"mark"'))
+    second.unlink()
+    done = extract_files("--jsonl", path)
+    assert (done.exit_code, ended.exists()) == (0, False)
+    found = rows(path.parent / "extracted" / "a.jsonl")
+    assert "mark" in found[0]
+    assert [row.get("row", row.get("mark")) for row in found] == list(range(MANY))
+    assert sum("mark" in row for row in found) < MANY / 2
+    assert "of 40 rows were done by an earlier run" in done.stderr
+
+
+def test_a_run_that_went_on_gives_the_same_bytes_as_one_that_did_not_stop(path: Path, ended: Path) -> None:
+    next(ended.glob("*2.jsonl")).unlink()
+    (ended / ".000003.jsonl.77.tmp").write_text('{"row": 2', "utf-8")
+    assert extract_files("--jsonl", path).exit_code == 0
+    resumed = whole(path.parent)
+    assert extract_files("--jsonl", path, "--overwrite").exit_code == 0
+    assert whole(path.parent) == resumed
+    assert [row["row"] for row in rows(path.parent / "extracted" / "a.jsonl")] == list(range(MANY))
+
+
+def test_what_is_whole_is_left_as_it_is(path: Path) -> None:
+    extract_files("--jsonl", path)
+    before = (path.parent / "extracted" / "a.jsonl").stat()
+    done = extract_files("--jsonl", path)
+    assert (path.parent / "extracted" / "a.jsonl").stat().st_mtime_ns == before.st_mtime_ns
+    assert "a.jsonl is there already" in done.stderr
+    assert "40 outputs" in done.stdout
+
+
+def test_a_run_that_ended_between_the_output_and_its_summary_is_finished(path: Path, ended: Path) -> None:
+    extract_files("--jsonl", path, "--out", path.parent / "other")
+    (ended.parent / "a.jsonl").write_text("half", "utf-8")
+    assert extract_files("--jsonl", path).exit_code == 0
+    assert (ended.parent / "a.jsonl").read_bytes() == (path.parent / "other" / "a.jsonl").read_bytes()
+
+
+def test_the_parts_of_a_run_that_ended_in_its_last_moment_are_removed(path: Path, ended: Path) -> None:
+    extract_files("--jsonl", path)
+    ended.mkdir()
+    assert (extract_files("--jsonl", path).exit_code, ended.exists()) == (0, False)
+
+
+CHANGES = [
+    (["--lenient"], "lenient (false, now true)"),
+    (["--tools", "TOOLS"], "tools"),
+    (["--incomplete"], "complete (true, now false)"),
+    (["--id-column", "text"], 'columns ({"text": "text", "tools": null, "id": null'),
+]
+
+
+@pytest.mark.parametrize(("options", "named"), CHANGES, ids=[options[0] for options, _ in CHANGES])
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "half done"])
+def test_another_run_is_refused_and_says_how_it_differs(
+    path: Path, ended: Path, options: list[str], named: str, *, is_whole: bool
+) -> None:
+    tools = path.parent / "tools.json"
+    tools.write_text(json.dumps([TOOL]), "utf-8")
+    if is_whole:
+        extract_files("--jsonl", path)
+    given = [tools if option == "TOOLS" else option for option in options]
+    refused = extract_files("--jsonl", path, *given)
+    assert refused.exit_code == 2
+    assert f"is of another run, which differs in {named}" in words(refused.stderr)
+    assert "write it anew with --overwrite" in words(refused.stderr)
+    assert ended.exists() is not is_whole
+    assert extract_files("--jsonl", path, *given, "--overwrite").exit_code == 0
+
+
+def test_a_file_that_has_changed_since_is_refused(path: Path, ended: Path) -> None:
+    with path.open("a") as file:
+        file.write('{"text": "new"}\n')
+    refused = extract_files("--jsonl", path)
+    assert (refused.exit_code, "which differs in input" in refused.stderr) == (2, True)
+    assert ended.exists()
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "half done"])
+def test_the_output_of_an_earlier_version_is_refused(path: Path, ended: Path, *, is_whole: bool) -> None:
+    if is_whole:
+        extract_files("--jsonl", path)
+    kept = ended.parent / "a.summary.json" if is_whole else ended / "run.json"
+    kept.write_text(kept.read_text("utf-8").replace(f'"{__version__}"', '"0.0.1"'), "utf-8")
+    refused = words(extract_files("--jsonl", path).stderr)
+    assert f'which differs in version ("0.0.1", now "{__version__}")' in refused
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "was not written to its end"),
+        ("[]", "was not written to its end"),
+        ("{}", "is of another run, which differs in version (null, now"),
+    ],
+)
+def test_a_run_that_nobody_can_read_is_refused(path: Path, ended: Path, content: str, message: str) -> None:
+    (ended / "run.json").write_text(content, "utf-8")
+    refused = extract_files("--jsonl", path)
+    assert (refused.exit_code, message in words(refused.stderr)) == (2, True)
+
+
+def test_a_summary_that_nobody_can_read_is_refused(path: Path, ended: Path) -> None:
+    extract_files("--jsonl", path)
+    kept = ended.parent / "a.summary.json"
+    written = json.loads(kept.read_text("utf-8"))
+    kept.write_text(json.dumps({"run": written["run"]}), "utf-8")
+    assert "is no summary of results: write it anew with --overwrite" in words(extract_files("--jsonl", path).stderr)
+
+
+def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
+    folder = path.parent / "extracted"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text("mine", "utf-8")
+    refused = extract_files("--jsonl", path)
+    assert (refused.exit_code, "no a.summary.json that says how it was made" in words(refused.stderr)) == (2, True)
+    assert (folder / "a.jsonl").read_text("utf-8") == "mine"
+
+
+ENDINGS = [(1, signal.SIGKILL), (1, signal.SIGTERM), (2, signal.SIGKILL), (2, signal.SIGINT)]
+SMALL = "import llama3_batch.parquet_source as it; it.PART_ROWS = 500"
+HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
+
+
+@pytest.mark.parametrize(("workers", "ending"), ENDINGS, ids=[f"{workers} {end.name}" for workers, end in ENDINGS])
+def test_a_process_that_is_ended_goes_on_where_it_stopped(tmp_path: Path, workers: int, ending: signal.Signals) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"text": texts(6_000)})
+    line = command("extract", "--parquet", path, "--workers", workers, before=f"{SMALL}\n{HEARD}")
+    folder = tmp_path / "extracted" / "a.parquet.parts"
+    with subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for _ in range(6_000):
+            if len(list(folder.glob("0*.parquet"))) >= 2 or process.poll() is not None:
+                break
+            time.sleep(0.01)
+        process.send_signal(ending)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode != 0, "Traceback" in stderr) == (True, False)
+    stays = "What was done stays, and the same command goes on from there" in words(stderr)
+    assert stays is (ending is signal.SIGINT)
+    assert 2 <= len(list(folder.glob("0*.parquet"))) < 12
+    again = subprocess.run(line, capture_output=True, text=True, check=True, timeout=120)
+    assert "of 6,000 rows were done by an earlier run" in again.stderr
+    subprocess.run([*line, "--workers", "1", "--out", tmp_path / "other"], capture_output=True, check=True, timeout=120)
+    assert [row["row"] for row in rows(tmp_path / "extracted" / "a.parquet")] == list(range(6_000))
+    assert (tmp_path / "other" / "a.parquet").read_bytes() == (tmp_path / "extracted" / "a.parquet").read_bytes()
