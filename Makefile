@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --quiet
 CLIENTS := $(VENV)/clients
 ARGS ?=
-TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model"
+TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model and not engines"
 SECONDS ?= 60
 TARGET ?=
 OUTPUTS ?=
@@ -16,7 +16,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model test-clients check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway soak evidence judged repeated docs clean
+.PHONY: help demo demo-model record test coverage test-model test-clients test-batch check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway soak evidence judged repeated docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ demo-model: $(VENV)/.model ## The same on a live model, served by llama.cpp (com
 record: $(VENV)/.model ## Record the demo's streams anew from the live model
 	PYTHONPATH=examples $(PY) -m endpoints.record $(ARGS)
 
-test: $(VENV)/.dev ## Run all tests but those on a live model
+test: $(VENV)/.dev ## Run all tests but those on a live model or on Spark, Ray and Daft
 	$(TESTS) $(ARGS)
 
 coverage: $(VENV)/.dev ## The same with coverage, which takes twice as long; less than all of shared/, or 99 %, fails
@@ -45,6 +45,9 @@ test-clients: $(CLIENTS)/.installed ## Run programs of the gateway's clients, in
 	  npm install --prefix tests/clients --no-audit --no-fund --no-package-lock --loglevel error; \
 	else echo "There is no npm: clients in JavaScript are skipped."; fi
 	$(CLIENTS)/bin/python -m pytest tests/integrations/gateway/test_clients.py tests/integrations/gateway/test_node_clients.py $(ARGS)
+
+test-batch: $(VENV)/.dev $(VENV)/.batch-engines ## Run the programs for Spark, Ray and Daft, some minutes (1.3 GB; Spark needs a Java)
+	$(PY) -m pytest -m engines tests/examples/batch $(ARGS)
 
 check: format-check lint types docs test ## Everything but the live model: format, lint, types, docs, tests
 

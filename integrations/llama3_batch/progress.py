@@ -48,7 +48,7 @@ def _duration(seconds: float) -> str:
 
 
 class Progress:
-    """Writes how far a run is: on a terminal all the time, in one line; elsewhere now and then."""
+    """Writes how far a run is: on a terminal all the time, in one line; elsewhere now and then, if it takes longer."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin.
@@ -63,6 +63,7 @@ class Progress:
         self._began = self._written = clock()
         self._total = self._before = self._read = 0
         self._length = 0
+        self._has_written = False
 
     def planned(self, rows: int, done: int) -> None:
         """Take how many rows there are in all, and how many of them an earlier run has done."""
@@ -89,13 +90,15 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Write how far it came."""
-        if self._read:
+        is_short = not self._has_written and self._before + self._read == self._total
+        if self._read and (self._is_terminal or not is_short):
             self._write()
-            if self._is_terminal:
-                self._stream.write("\n")
-                self._length = 0
+        if self._length:
+            self._stream.write("\n")
+            self._length = 0
 
     def _write(self) -> None:
+        self._has_written = True
         self._written = self._clock()
         line = progress_line(self._before + self._read, self._total, self._read, self._written - self._began)
         if self._is_terminal:

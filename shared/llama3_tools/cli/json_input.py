@@ -38,5 +38,5 @@ def read_tool_list(text: str) -> list[Any]:
     if isinstance(tools, Mapping):
         tools = tools.get("tools", [tools])
     if not isinstance(tools, list):
-        raise ValueError("expected a JSON list of OpenAI tools")
+        raise ValueError("expected a JSON list of OpenAI tools")  # noqa: TRY004 (what was read, not what was passed)
     return tools

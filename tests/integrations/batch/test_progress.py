@@ -62,16 +62,26 @@ def test_elsewhere_a_line_is_written_now_and_then_and_at_the_end() -> None:
 
 
 def test_rows_that_have_to_be_read_again_count_once() -> None:
-    stream = io.StringIO()
+    stream = Terminal()
     with Progress(stream, Clock()) as progress:
         progress.planned(1_000, 0)
         for count in (600, -600, 1_000):
             progress.rows(count)
-    assert stream.getvalue().startswith("1,000 of 1,000 rows (100 %)")
+    assert stream.getvalue().rpartition("\r")[2].startswith("1,000 of 1,000 rows (100 %)")
 
 
-def test_nothing_is_written_where_nothing_was_read() -> None:
+@pytest.mark.parametrize(("total", "read"), [(0, 0), (5, 5)])
+def test_nothing_is_written_to_a_file_of_what_is_done_at_once(total: int, read: int) -> None:
     stream = io.StringIO()
     with Progress(stream, Clock()) as progress:
-        progress.planned(0, 0)
+        progress.planned(total, 0)
+        progress.rows(read)
     assert stream.getvalue() == ""
+
+
+def test_what_ends_before_its_end_says_how_far_it_came() -> None:
+    stream = io.StringIO()
+    with Progress(stream, Clock()) as progress:
+        progress.planned(10, 0)
+        progress.rows(5)
+    assert stream.getvalue().startswith("5 of 10 rows (50 %)")
