@@ -29,6 +29,11 @@ PARTS = {
         ["langchain-core", "llama-index-core"],  # whose messages are judged, too
         ["shared", "tests/shared"],
     ),
+    "batch": (
+        ["batch", "cli"],
+        ["openai", "PyYAML"],  # `llama3-tools accept`, beside which the command stands
+        ["integrations/llama3_batch", "tests/integrations/batch"],
+    ),
     "langchain": (
         ["langchain", "langchain-agents", "validation"],
         ["langchain-classic", "langchain-openai"],
@@ -49,7 +54,7 @@ PARTS = {
 NEWEST_ONLY = "tests/integrations/langchain/test_standard.py"
 
 # What a user may install. The other extras are for work on this project.
-EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli", "gateway"]
+EXTRAS = ["langchain", "langchain-agents", "llama-index", "validation", "acceptance", "cli", "gateway", "batch"]
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
 INSTALLED = "tests/installed.py"
 
@@ -66,7 +71,7 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 def newest(session: nox.Session) -> None:
     """Test the core and the adapters with the newest packages that may be installed."""
     others = [package for _, packages, _ in PARTS.values() for package in packages]
-    extras = "acceptance,cli,gateway,langchain-agents,llama-index,test"
+    extras = "acceptance,batch,cli,gateway,langchain-agents,llama-index,test"
     session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *others)
     run_tests(session, *(place for _, _, places in PARTS.values() for place in places))
 

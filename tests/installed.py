@@ -16,6 +16,7 @@ NEEDS = {
     "langchain-agents": ("langchain", "from langchain_llama3_tools import Llama3ToolMiddleware as M; M()"),
     "llama-index": ("llama_index", "import llama_index_llama3_tools"),
     "validation": ("jsonschema", "from llama3_tools import validate_arguments as v; v({}, {'type': 'object'})"),
+    "batch": ("pyarrow", "from llama3_batch import extract_batch"),
     "acceptance": ("yaml", "import llama3_acceptance.suites.yaml_lines"),
     "gateway": ("uvicorn", "import llama3_gateway.server"),
     "cli": ("rich", "import sys; sys.argv[1:] = ['--help']; from llama3_tools.cli import main; main()"),

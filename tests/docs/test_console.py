@@ -14,7 +14,7 @@ from llama3_tools.cli.group import llama3_tools
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.compile(r"```console\n\$ llama3-tools (.*)\n((?s:.*?))```")
-REPLIES = re.compile(r"`(\w+\.txt)` holds\n\n```text\n((?s:.*?))\n```")
+REPLIES = re.compile(r"`(\w+\.\w+)` holds\n\n```\w+\n((?s:.*?))\n```")
 
 CONSOLES = [
     (page.name, command, printed)
@@ -42,4 +42,4 @@ def test_the_command_prints_what_the_page_says(
 
 
 def test_each_page_of_the_command_shows_it_at_work() -> None:
-    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "command.md"}
+    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md"}

@@ -112,6 +112,7 @@ EXPORTS = {
         "load_suite",
         "read_response",
     },
+    "llama3_batch": {"EXTRACTION", "extract_batch"},
     "langchain_llama3_tools": {
         "LangChainToolChoice",
         "LangChainToolLike",

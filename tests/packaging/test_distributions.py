@@ -19,6 +19,7 @@ PACKAGES = {
     "llama_index_llama3_tools",
     "llama3_gateway",
     "pytest_llama3_tools",
+    "llama3_batch",
 }
 
 
@@ -57,7 +58,7 @@ def metadata(wheel: zipfile.ZipFile) -> dict[str, list[str]]:
     return {key: message.get_all(key, []) for key in set(message.keys())}
 
 
-def test_the_wheel_holds_the_six_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_holds_the_import_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name}
     assert tops == PACKAGES
 
@@ -82,8 +83,8 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
-    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "gateway"}
-    extras |= {"bench", "demo", "model", "docs", "fuzz", "mutation", "test", "clients", "dev"}
+    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "gateway", "batch"}
+    extras |= {"batch-engines", "bench", "demo", "model", "docs", "fuzz", "mutation", "test", "clients", "dev"}
     assert extras == set(metadata(wheel)["Provides-Extra"])
 
 
@@ -95,8 +96,9 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
             "[llama3_tools.commands]\naccept = llama3_acceptance.cli.accept:accept\n"
             "doctor = llama3_acceptance.cli.doctor:doctor\nserve = llama3_gateway.command:serve\n"
         ),
+        "[llama3_tools.extract_input]\nfiles = llama3_batch.cli.file_options:add_files\n",
     ],
-    ids=["pytest", "the command"],
+    ids=["pytest", "the command", "files of many outputs"],
 )
 def test_the_plugin_and_the_subcommands_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
