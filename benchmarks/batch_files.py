@@ -5,8 +5,8 @@
     python benchmarks/batch_files.py --page docs/batches.md
 
 The outputs are made up in the shapes in which models write, with 470 characters on average, two in three with calls.
-Each way reads all files once, as a process of its own: what it takes to start counts. Engines that are not installed are
-left out. Memory is that of all processes, when it is the most; what they share counts once. Linux only.
+Each way reads all files once, as a process of its own: what it takes to start counts. Engines that are not installed
+are left out. Memory is that of all processes together, at its highest; what they share counts once. Linux only.
 """
 
 from __future__ import annotations

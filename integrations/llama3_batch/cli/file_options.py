@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, get_args
 
@@ -37,6 +38,10 @@ _FILE_OPTIONS = (
         ["--report"], is_flag=True, help="Print what the model does wrong; write report.html and report.json."
     ),
 )
+_HELP = (
+    "With --jsonl or --parquet, each FILE has many outputs, and its results are written to a file. A run that was "
+    "ended goes on where it stopped."
+)
 _ALONE = frozenset({"show", "color"})
 """What is for single outputs."""
 
@@ -46,6 +51,7 @@ def add_files(command: click.Command) -> None:
     single = command.callback
     if single is None:
         raise TypeError("the command does nothing that files could be added to")
+    command.help = f"{cleandoc(command.help or '')}\n\n{_HELP}"
     command.params += _FILE_OPTIONS
     command.callback = _Extract(single)
 
