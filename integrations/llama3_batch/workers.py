@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -66,15 +67,27 @@ def do_tasks(tasks: Iterable[Task], workers: int, listener: Listener) -> None:
     if workers > 1:
         _Pool(deque(tasks), workers, listener).run()
         return
-    for task in tasks:
-        if not listener.wants(task):
-            continue
-        try:
-            do_part(*task, listener.rows)
-        except InputError as error:
-            listener.failed(task, error)
-        else:
-            listener.done(task)
+    with _rare_collections():
+        for task in tasks:
+            if not listener.wants(task):
+                continue
+            try:
+                do_part(*task, listener.rows)
+            except InputError as error:
+                listener.failed(task, error)
+            else:
+                listener.done(task)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let Python look for garbage less often: a batch of rows is many objects, all of which are still needed."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 _Message: TypeAlias = "tuple[Literal['rows'], int] | tuple[Literal['ended'], Exception | None]"
@@ -184,7 +197,7 @@ class _Pool:
 def _work(connection: Connection) -> None:
     """Do one task after another, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the process that started this one
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with _rare_collections(), suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             job, part = connection.recv()
             try:
