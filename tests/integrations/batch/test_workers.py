@@ -84,7 +84,7 @@ def test_a_process_that_dies_is_replaced_and_no_row_is_lost_or_there_twice(path:
 
 
 def test_a_part_at_which_every_process_dies_ends_the_run_with_its_name(path: Path) -> None:
-    with pytest.raises(WorkerDiedError, match=r"a\.jsonl, rows 0 to \d+: 3 processes died at them.*fewer --workers"):
+    with pytest.raises(WorkerDiedError, match=r"a\.jsonl, rows \d+ to \d+: 3 processes died at them.*fewer --workers"):
         run(path, Watching(deaths=1_000), "killed")
     assert [row["row"] for row in rows_after(path)] == list(range(MANY))
 
