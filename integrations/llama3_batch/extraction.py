@@ -12,8 +12,8 @@ from llama3_batch.results import arrow_results
 from llama3_batch.row_reader import RowReader
 from llama3_batch.schema import EXTRACTION
 from llama3_tools import ReadOption, ReadOptions, ToolLike
+from llama3_tools.chat import read_options
 from llama3_tools.errors import a_type
-from llama3_tools.options import read_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.text import escape_invisible
 
 if TYPE_CHECKING:
     from typing_extensions import Self

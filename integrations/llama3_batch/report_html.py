@@ -7,7 +7,7 @@ from html import escape
 
 from llama3_batch.report import Line, Section, headline, sections
 from llama3_batch.summary import Example, Summary
-from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.text import escape_invisible
 
 __all__ = ["report_html"]
 

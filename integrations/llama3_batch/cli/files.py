@@ -21,13 +21,11 @@ from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary, merge
 from llama3_batch.workers import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import ReadOptions, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import FormatName, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
 from llama3_tools.cli.input_files import read_tools
 from llama3_tools.cli.screen import console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
-from llama3_tools.formats import FormatName
-from llama3_tools.options import OnUnknownTool
-from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.text import escape_invisible
 
 __all__ = ["extract_files"]
 

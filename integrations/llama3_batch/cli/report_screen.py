@@ -9,7 +9,7 @@ from rich.text import Text
 
 from llama3_batch.report import Line, headline, sections
 from llama3_batch.summary import Summary
-from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.text import escape_invisible
 from llama3_tools.values import shortened
 
 __all__ = ["print_report"]
