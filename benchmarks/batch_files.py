@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,8 +53,8 @@ class Rate(Row):
     """How many."""
     seconds: float
     """How long it took."""
-    processor: float
-    """How many seconds of a processor."""
+    processor: float | None
+    """How many seconds of a processor; `None`: some processes did not tell those that started them."""
     memory: int
     """The most memory at once, in bytes."""
 
@@ -65,7 +65,7 @@ class Rate(Row):
 
     def cells(self) -> Sequence[str]:
         """Return the figures."""
-        rates = (f"{self.rows / seconds:,.0f}" for seconds in (self.seconds, max(self.processor, 0.01)))
+        rates = (f"{self.rows / spent:,.0f}" if spent else "–" for spent in (self.seconds, self.processor))
         return (self.name, f"{self.rows:,}", f"{self.seconds:.1f}", *rates, f"{self.memory / 1e6:,.0f} MB")
 
 
@@ -149,7 +149,7 @@ def rates(folder: Path, rows: int, only: Sequence[str]) -> Iterator[Rate]:
         if engine in only and find_spec(package) is not None:
             program = str(_ROOT / "examples" / "batch" / f"{engine}_extract.py")
             command = [sys.executable, program, str(source), str(folder / f"out-{engine}")]
-            yield _measured(engine.capitalize(), command, rows)
+            yield replace(_measured(engine.capitalize(), command, rows), processor=None)
 
 
 def growth(folder: Path, longest: int) -> Iterator[Rate]:
