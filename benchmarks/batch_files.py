@@ -65,7 +65,7 @@ class Rate(Row):
 
     def cells(self) -> Sequence[str]:
         """Return the figures."""
-        rates = (f"{self.rows / spent:,.0f}" if spent else "–" for spent in (self.seconds, self.processor))
+        rates = (f"{self.rows / spent:,.0f}" if spent else "" for spent in (self.seconds, self.processor))
         return (self.name, f"{self.rows:,}", f"{self.seconds:.1f}", *rates, f"{self.memory / 1e6:,.0f} MB")
 
 
