@@ -176,13 +176,13 @@ def main(command_line: Sequence[str] | None = None) -> None:
             measured["growth"] = growth(Path(folder), options.longest)
         for name, rows in measured.items():
             print()
-            tables[name] = [""]
+            tables[name] = []
             for line in table(rows):
                 print(line, flush=True)
                 tables[name].append(line)
     where = ", ".join(f"{name} {version}" for name, version in machine(_PACKAGES).items())
     print(f"\n{where}, {os.cpu_count()} processors")
-    tables["machine"] = ["", f"{where}, {os.cpu_count()} processors."]
+    tables["machine"] = [f"{where}, {os.cpu_count()} processors."]
     if options.page:
         page = options.page.read_text(encoding="utf-8")
         options.page.write_text(filled(page, tables), encoding="utf-8")
