@@ -75,6 +75,9 @@ def test_a_call_in_quotation_is_found_and_rejected_as_quoted(text: str):
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("quoted", "a")]
 
 
+NEVER_CLOSED = '{"name": "a", "parameters": {oops '
+
+
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
@@ -85,8 +88,9 @@ def test_a_call_in_quotation_is_found_and_rejected_as_quoted(text: str):
         (f"Either `{A}` or `{B}`.", "ab"),
         (f"Either `{A}, {B}`.", "ab"),
         (f"<tool_response>{A}\n{B}", "ab"),
+        (f"<think>{NEVER_CLOSED * 40}{B}", "a" * 40 + "b"),  # each would be read up to the end: only some are
     ],
-    ids=["thoughts", "a fence", "a listing", "a blockquote", "two spans", "a span", "a result"],
+    ids=["thoughts", "a fence", "a listing", "a blockquote", "two spans", "a span", "a result", "many malformed"],
 )
 def test_each_call_that_quotation_hides_is_reported(text: str, reported: str):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
