@@ -1,6 +1,6 @@
 """A plugin of pytest's: for each mutant, it runs the tests that reach it, in a fork of the process that has them.
 
-Some code has run before a fork can change it, as it runs when it is imported, or what it gives is kept. A mutant that
+Some code has run before a fork can change it: when a module or a test was imported. A mutant of such a function that
 survives in a fork is therefore tested once more, in a process of its own, which is this file as a program.
 """
 
@@ -31,6 +31,8 @@ __all__ = ["Fate", "Forks", "Mutant"]
 
 Fate: TypeAlias = Literal["killed", "timeout", "survived"]
 
+_COUNTING = "stats"
+"""Instead of the name of a mutant: mutmut remembers which functions are called."""
 _MOST_BYTES = 4 << 30
 _PATIENCE = 20
 """How many times longer than without a mutant a test may take, and five seconds more."""
@@ -89,8 +91,9 @@ class Forks:
         self._killer = mmap.mmap(-1, 4)  # shared with the forks
         self._running: dict[int, Mutant] = {}
         self._has_failed = False
+        self._called_before: frozenset[str] = frozenset()
         sys.setrecursionlimit(2 * sys.getrecursionlimit())  # each function with mutants is called by another one
-        set_mutant_under_test("")  # the tests of texts read it, to cut each in fewer places
+        set_mutant_under_test(_COUNTING)  # the tests of texts read it, too, to cut each in fewer places
         config()  # of pyproject.toml, which is not there where a test goes into another folder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -109,6 +112,8 @@ class Forks:
         """
         if session.testsfailed:
             raise session.Interrupted("not all tests could be collected")
+        self._called_before = _called()
+        set_mutant_under_test("")
         self._items = [*filter(_is_asked, session.items)]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
@@ -125,21 +130,25 @@ class Forks:
             if done % 100 == 0:
                 print(f"{done} of {len(self._mutants)} mutants", flush=True)
         self._wait_for_all()
-        if left := [one for one in self._mutants if self.fates[one] == "survived" and str(one) not in self._known]:
+        if left := [one for one in self._mutants if self._is_new(one) and one.function in self._called_before]:
             self._test_apart(left, session)
         return True
+
+    def _is_new(self, mutant: Mutant) -> bool:
+        """Whether it survived so far, and is not known for that."""
+        return self.fates[mutant] == "survived" and str(mutant) not in self._known
 
     def _measure(self) -> list[_Reach]:
         """Run each test once; in a fork, too, so that nothing which the code keeps is there when a mutant is tested."""
 
         def run() -> int:
-            set_mutant_under_test("stats")
+            set_mutant_under_test(_COUNTING)
             reaches = []
             for item, following in zip_longest(self._items, self._items[1:]):
                 state()._stats.clear()  # noqa: SLF001 - where mutmut counts
                 started = time.monotonic()
                 passes = self._passes(item, following)
-                reaches.append(_Reach(passes, time.monotonic() - started, frozenset(state()._stats)))  # noqa: SLF001
+                reaches.append(_Reach(passes, time.monotonic() - started, _called()))
             pickle.dump(reaches, file)
             file.flush()
             return 0
@@ -191,6 +200,8 @@ class Forks:
         self.fates[mutant] = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
         if code == 1:
             self._kills[struct.unpack("i", self._killer)[0]] += 1
+        if self._is_new(mutant):
+            print(f"survived so far: {mutant}", flush=True)
 
 
 class _Apart:
@@ -218,6 +229,11 @@ def _is_asked(item: pytest.Item) -> bool:
     """Whether a test is neither random nor the example of a mutant."""
     is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return not is_random and "__mutmut_" not in item.nodeid
+
+
+def _called() -> frozenset[str]:
+    """Return the functions with mutants that were called since mutmut was last told to forget them."""
+    return frozenset(state()._stats)  # noqa: SLF001 - where mutmut counts
 
 
 def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
