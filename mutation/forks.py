@@ -1,5 +1,8 @@
 """A plugin of pytest's: for each mutant, it runs the tests that reach it, in a fork of the process that has them.
 
+mutmut writes all mutants of a function beside it, and calls one of them, or the function, through a wrapper of its own.
+Here, the function gets the code of a mutant instead: no time is lost with the others.
+
 Some code has run before a fork can change it: when a module or a test was imported. A mutant of such a function that
 survives in a fork is therefore tested once more, in a process of its own, which is this file as a program.
 """
@@ -20,19 +23,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import takewhile, zip_longest
+from types import CodeType, FunctionType, MethodType
 from typing import Literal, NamedTuple, TypeAlias
 
 import pytest
-from mutmut.configuration import config
-from mutmut.mutation.trampoline import set_mutant_under_test
-from mutmut.state import state
+from mutmut.mutation import trampoline
 
 __all__ = ["Fate", "Forks", "Mutant"]
 
 Fate: TypeAlias = Literal["killed", "timeout", "survived"]
 
-_COUNTING = "stats"
-"""Instead of the name of a mutant: mutmut remembers which functions are called."""
 _MOST_BYTES = 4 << 30
 _PATIENCE = 20
 """How many times longer than without a mutant a test may take, and five seconds more."""
@@ -73,6 +73,53 @@ class _Reach(NamedTuple):
     """The functions with mutants that it calls."""
 
 
+_Mutants: TypeAlias = dict[str, "FunctionType | MethodType"]
+
+
+def _noting(*args: object, **kwargs: object) -> object:
+    note: Callable[..., object] = ...  # type: ignore[assignment]  # put there for each function: it has no other cell
+    return note(*args, **kwargs)
+
+
+class _Mutated:
+    """A function and its mutants, which mutmut adds by their names once all of them are defined."""
+
+    def __init__(self, function: FunctionType, mutants: _Mutants) -> None:
+        self.is_called = False
+        """Whether it was called since it was last watched."""
+        self._function = function
+        self._mutants = mutants
+        self._code = function.__code__
+        consts = tuple(self._note if one is ... else one for one in _noting.__code__.co_consts)
+        self._noting = self._with_its_cells(_noting.__code__.replace(co_consts=consts))
+
+    def watch(self) -> None:
+        """Note whether it is called from now on. Its first call takes longer, and the others what they take."""
+        self.is_called = False
+        self._function.__code__ = self._noting
+
+    def leave(self) -> None:
+        """Watch it no more."""
+        self._function.__code__ = self._code
+
+    def become(self, name: str) -> None:
+        """Change the function into one of its mutants, wherever it is called from."""
+        function, found = self._function, self._mutants[name]
+        mutant = found if isinstance(found, FunctionType) else found.__func__  # of a class
+        assert isinstance(mutant, FunctionType)  # noqa: S101 - for the type checker
+        function.__code__ = mutant.__code__ if mutant.__closure__ else self._with_its_cells(mutant.__code__)
+        function.__defaults__, function.__kwdefaults__ = mutant.__defaults__, mutant.__kwdefaults__
+
+    def _note(self, *args: object, **kwargs: object) -> object:
+        self.is_called = True
+        self.leave()
+        return self._function(*args, **kwargs)
+
+    def _with_its_cells(self, code: CodeType) -> CodeType:
+        """Return code without the cell of `super()` that the function has, so that it may take its place."""
+        return code.replace(co_freevars=self._code.co_freevars)
+
+
 class Forks:
     """Finds the fate of mutants. What is imported, and what is set up for that, is so once for all of them."""
 
@@ -92,9 +139,10 @@ class Forks:
         self._running: dict[int, Mutant] = {}
         self._has_failed = False
         self._called_before: frozenset[str] = frozenset()
-        sys.setrecursionlimit(2 * sys.getrecursionlimit())  # each function with mutants is called by another one
-        set_mutant_under_test(_COUNTING)  # the tests of texts read it, too, to cut each in fewer places
-        config()  # of pyproject.toml, which is not there where a test goes into another folder
+        self._functions: dict[str, _Mutated] = {}
+        # Before the code with the mutants is imported:
+        trampoline.wrap_in_trampoline = self._register  # type: ignore[assignment]
+        trampoline.set_mutant_under_test("")  # the tests of texts read it, to cut each in fewer places
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Remember that a test has failed."""
@@ -112,8 +160,9 @@ class Forks:
         """
         if session.testsfailed:
             raise session.Interrupted("not all tests could be collected")
-        self._called_before = _called()
-        set_mutant_under_test("")
+        self._called_before = self._called()
+        for function in self._functions.values():
+            function.leave()
         self._items = [*filter(_is_asked, session.items)]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
@@ -142,13 +191,13 @@ class Forks:
         """Run each test once; in a fork, too, so that nothing which the code keeps is there when a mutant is tested."""
 
         def run() -> int:
-            set_mutant_under_test(_COUNTING)
             reaches = []
             for item, following in zip_longest(self._items, self._items[1:]):
-                state()._stats.clear()  # noqa: SLF001 - where mutmut counts
+                for function in self._functions.values():
+                    function.watch()
                 started = time.monotonic()
                 passes = self._passes(item, following)
-                reaches.append(_Reach(passes, time.monotonic() - started, _called()))
+                reaches.append(_Reach(passes, time.monotonic() - started, self._called()))
             pickle.dump(reaches, file)
             file.flush()
             return 0
@@ -160,7 +209,7 @@ class Forks:
             return reaches
 
     def _test(self, mutant: Mutant, tests: Sequence[int]) -> int:
-        set_mutant_under_test(mutant.name)
+        self._functions[mutant.function].become(mutant.name.rpartition(".")[2])
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
         in_time = takewhile(lambda _: time.process_time() < self._seconds, zip_longest(tests, tests[1:]))
         for test, following in in_time:
@@ -169,6 +218,21 @@ class Forks:
                 self._killer[:] = struct.pack("i", test)
                 return 1
         return 0
+
+    def _register(self, mutants: _Mutants, *, is_classmethod: bool = False) -> Callable[[FunctionType], FunctionType]:
+        """Take the place of mutmut's decorator: remember a function with its mutants, and leave it as it is."""
+        del is_classmethod  # it gets other code in its place
+
+        def register(function: FunctionType) -> FunctionType:
+            registered = self._functions[_mangled(function)] = _Mutated(function, mutants)
+            registered.watch()
+            return function
+
+        return register
+
+    def _called(self) -> frozenset[str]:
+        """Return the functions with mutants that were called since they were last watched."""
+        return frozenset(name for name, function in self._functions.items() if function.is_called)
 
     def _test_apart(self, mutants: Sequence[Mutant], session: pytest.Session) -> None:
         print(f"{len(mutants)} of them once more, in a process of its own each", flush=True)
@@ -231,9 +295,10 @@ def _is_asked(item: pytest.Item) -> bool:
     return not is_random and "__mutmut_" not in item.nodeid
 
 
-def _called() -> frozenset[str]:
-    """Return the functions with mutants that were called since mutmut was last told to forget them."""
-    return frozenset(state()._stats)  # noqa: SLF001 - where mutmut counts
+def _mangled(function: FunctionType) -> str:
+    """Return what mutmut calls a function."""
+    class_name, _, name = function.__qualname__.rpartition(".")
+    return f"{function.__module__}.{f'xǁ{class_name}ǁ{name}' if class_name else f'x_{name}'}"
 
 
 def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
