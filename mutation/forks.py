@@ -13,6 +13,7 @@ import gc
 import mmap
 import os
 import pickle
+import random
 import resource
 import signal
 import struct
@@ -23,6 +24,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import takewhile, zip_longest
+from statistics import median
 from types import CodeType, FunctionType, MethodType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -134,7 +136,7 @@ class Forks:
         self._seconds = seconds
         self._items: Sequence[pytest.Item] = ()
         self._reaches: Sequence[_Reach] = ()
-        self._kills: Counter[int] = Counter()
+        self._kills: Counter[int | tuple[str, int]] = Counter()
         self._killer = mmap.mmap(-1, 4)  # shared with the forks
         self._running: dict[int, Mutant] = {}
         self._has_failed = False
@@ -166,13 +168,13 @@ class Forks:
         self._items = [*filter(_is_asked, session.items)]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
-        tests = _by_function(self._items, self._reaches)
+        tests = _by_function(self._reaches)
         gc.freeze()  # what is never looked at again is never copied
         for done, mutant in enumerate(self._mutants):
             if len(self._running) == self._jobs:
                 self._wait()
             if reaching := tests[mutant.function]:
-                reaching.sort(key=lambda test: -self._kills[test])
+                reaching.sort(key=partial(self._rank, mutant.function))
                 self._running[_fork(partial(self._test, mutant, reaching))] = mutant
             else:
                 self.fates[mutant] = "survived"
@@ -254,6 +256,10 @@ class Forks:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return not self._has_failed
 
+    def _rank(self, function: str, test: int) -> tuple[int, int]:
+        """Return what comes first: the tests that noticed most of this function's mutants, then of all."""
+        return -self._kills[function, test], -self._kills[test]
+
     def _wait_for_all(self) -> None:
         while self._running:
             self._wait()
@@ -263,7 +269,9 @@ class Forks:
         mutant, code = self._running.pop(pid), os.waitstatus_to_exitcode(status)
         self.fates[mutant] = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
         if code == 1:
-            self._kills[struct.unpack("i", self._killer)[0]] += 1
+            (test,) = struct.unpack("i", self._killer)
+            self._kills[test] += 1
+            self._kills[mutant.function, test] += 1
         if self._is_new(mutant):
             print(f"survived so far: {mutant}", flush=True)
 
@@ -312,11 +320,12 @@ def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
     return found
 
 
-def _by_function(items: Sequence[pytest.Item], reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
-    """Return the tests that reach a function: one case of each test, then another; those that reach least first."""
-    turns = _turns(items)
+def _by_function(reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
+    """Return the tests that reach a function: the shorter half first, mixed, so that few of them try much."""
+    usual = median(reach.seconds for reach in reaches)
     tests = defaultdict(list)
-    for index in sorted(range(len(items)), key=lambda index: (turns[index], len(reaches[index].functions))):
+    seeded = random.Random(0)  # noqa: S311 - the same order every time
+    for index in sorted(range(len(reaches)), key=lambda index: (reaches[index].seconds > usual, seeded.random())):
         for function in reaches[index].functions if reaches[index].passes else ():
             tests[function].append(index)
     return tests
