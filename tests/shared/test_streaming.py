@@ -16,6 +16,7 @@ from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import (
     CallProgress,
     Extractor,
+    Limits,
     ReasoningDelta,
     StreamStateError,
     TextDelta,
@@ -43,6 +44,7 @@ def released(*chunks: str) -> list[str]:
         (["Hello ", "you"], ["Hello", " you"]),
         ([" Hello"], [" Hello"]),
         (["\n", "\n", "Hi"], ["\n\nHi"]),
+        (["]"], ["]"]),
         (["{"], []),
         (["{x"], ["{x"]),
         (["{", "x"], ["{x"]),
@@ -101,6 +103,11 @@ def released(*chunks: str) -> list[str]:
 )
 def test_text_is_released_as_soon_as_it_can_be_no_part_of_a_call(chunks: list[str], out: list[str]):
     assert released(*chunks) == out
+
+
+def test_what_stands_before_a_name_with_a_point_is_released():
+    stream = Extractor(tools=[{"name": "f"}]).stream()
+    assert [stream.feed(chunk) for chunk in ("self", ".", "f")] == [[TextDelta("self")], [TextDelta(".")], []]
 
 
 @pytest.mark.parametrize("before", ["", "Well, ", "<|python_tag|>", "<think>x</think>"])
@@ -312,6 +319,9 @@ def test_progress_is_told_under_the_name_of_the_call(text: str):
     [
         pytest.param('{"parameters": {"name": "Ann"}, "name": "f"}', ["f"], id="a name in the arguments"),
         pytest.param('{"parameters": {"a": "}} \'name\': \'Ann\'"}, "name": "f"}', ["f"], id="a name in a string"),
+        pytest.param("{'type': '\"name\": \"Ann\"', 'name': 'f'}", ["f"], id="a name in a string in single quotes"),
+        pytest.param('{"parameters": {"a": {}, "name": "Ann"}, "name": "f"}', ["f"], id="after an object in them"),
+        pytest.param('{"calls": [{"name": "Ann", "parameters": {}}]}', [], id="a name in another list"),
         pytest.param('{"function": {"parameters": [1, "x"], "name": "f"}}', ["f"], id="in the function"),
         pytest.param('{"name": 5, "function": "f"}', ["f"], id="no name before it"),
         pytest.param('{"parameters": {"name": "Ann"}}', [], id="no name"),
@@ -322,7 +332,8 @@ def test_progress_is_told_under_the_name_of_the_call(text: str):
     ],
 )
 def test_progress_goes_by_the_name_of_the_call_and_by_none_in_its_arguments(text: str, names: list[str]):
-    assert list(dict.fromkeys(event.name for event in progress(list(text)))) == names
+    for chunks in (list(text), [text[:-1], text[-1]]):
+        assert list(dict.fromkeys(event.name for event in progress(chunks))) == names
 
 
 def test_progress_is_told_of_what_lenient_reads():
@@ -344,6 +355,24 @@ def test_progress_of_code_and_of_what_is_quoted():
 def test_progress_of_a_tag_that_holds_a_call_of_another_tool_is_withdrawn():
     told = progress(list('<function=f>{"name": "g", "parameters": {"a": 1}} oops'), tools=TOOLS)
     assert {(event.name, event.status) for event in told} == {("f", "writing"), ("f", "withdrawn")}
+
+
+def test_progress_of_what_breaks_around_a_call_of_the_same_tool_is_withdrawn():
+    told = progress(
+        list('{"name": "f", "parameters": {"q": "Say <function=f>{}</function>\n"}}'), tools=[{"name": "f"}]
+    )
+    assert [event.status for event in told if event.status != "writing"] == ["withdrawn"]  # the other one comes whole
+
+
+def test_progress_of_a_call_is_withdrawn_once_it_is_too_long():
+    stream = Extractor(progress=True, limits=Limits(max_call_length=256)).stream()
+    told = [stream.feed(chunk)[-1] for chunk in ('{"name": "f", "parameters": {"q": "', "x" * 200, "x" * 200)]
+    assert told == [
+        CallProgress("f", 35, "writing"),
+        CallProgress("f", 235, "writing"),
+        CallProgress("f", 235, "withdrawn"),
+    ]
+    assert stream.feed("x") == [TextDelta("x")]
 
 
 def test_progress_of_a_call_that_comes_whole_is_the_call():

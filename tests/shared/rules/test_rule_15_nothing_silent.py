@@ -294,6 +294,36 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
         None,
         "an object with the keys a, but no name",
     ),
+    "an envelope of another's": (
+        '{"tool_call": {"name": "f", "parameters": {}}, "role": "user"}',
+        "f",
+        "an envelope of the role 'user'",
+    ),
+    "an envelope with more": (
+        '{"answer": 42, "tool_call": {"name": "f", "parameters": 5}}',
+        "f",
+        "an envelope with 'answer', which would be lost",
+    ),
+    "an envelope with more, and no call": (
+        '{"tool_call": null, "answer": 42}',
+        None,
+        "an envelope with 'answer', which would be lost",
+    ),
+    "an envelope with an object for the calls": (
+        '{"tool_calls": {}}',
+        None,
+        "an envelope whose 'tool_calls' holds anything but calls",
+    ),
+    "an envelope with a key twice": (
+        '{"tool_call": null, "tool_call": null}',
+        None,
+        "the key 'tool_call' stands twice",
+    ),
+    "required arguments in an envelope": (
+        '{"tool_call": {"name": "clock"}}',
+        "clock",
+        f"'clock' {NEITHER}, and is a tool that requires some",
+    ),
     "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
     "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
