@@ -146,6 +146,12 @@ def test_a_quoted_call_is_an_attempt_if_the_output_holds_nothing_else(text: str)
         assert extract_in_every_chunking(beside, tools=TOOLS).attempts == ()
 
 
+def test_data_beside_a_quoted_call_is_no_attempt():
+    extraction = extract_in_every_chunking(f'<think>I call {CALL}</think>{{"a": 1}}', tools=TOOLS)
+    assert rejected(extraction) == [("quoted", "get_weather"), ("not_a_call", None)]
+    assert [str(one.reason) for one in extraction.attempts] == ["quoted"]
+
+
 def test_thoughts_that_never_close_are_all_that_the_output_holds():
     (attempt,) = extract_in_every_chunking(f"<think>I call {CALL}", tools=TOOLS).attempts
     assert (str(attempt.reason), attempt.name) == ("quoted", "get_weather")
@@ -359,6 +365,7 @@ NAMED_IN_QUOTATION = {
     "a line that names the tool, in a fence": '```bash\nf\n{"a": 1}\n```',
     "a line that names the tool, in thoughts": '<think>\nf\n{"a": 1}</think>',
     "a built-in tool, in thoughts": "<think><|python_tag|>f.call(a=1)</think>",
+    "a pythonic list, in thoughts": "<think>[f(a=1)]</think>",
     "a span in a list of thoughts": "<think>\n- `f(a=1)`\n</think>",
 }
 
@@ -367,4 +374,5 @@ NAMED_IN_QUOTATION = {
 def test_what_is_quoted_is_reported_with_the_name_of_its_tool(text: str):
     extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
     assert (extraction.content, extraction.tool_calls) == (text, ())
-    assert ("quoted", "f") in [(str(one.reason), one.name) for one in extraction.rejections]
+    (reported,) = (one for one in extraction.rejections if (str(one.reason), one.name) == ("quoted", "f"))
+    assert text[slice(*reported.span)] in {"f", "f.call", "<function=f", "<function=f>", "<function(f"}
