@@ -172,6 +172,7 @@ HIDDEN_BEFORE = {
     "<response> around it": ("<response>%s</response>", "<response> </response>"),
     "other quotation marks": ("«%s»", "« »"),
     "a comma after it": ("%s,", None),
+    "letters directly after it": ("%sXXXX", "XXXX"),
     "a closing fence after it": ("%s\n```", "```"),
     "a closing tag after it": ("%s</tool_call>", "</tool_call>"),
 }
