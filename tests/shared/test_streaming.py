@@ -261,6 +261,9 @@ def test_progress_of_a_call_ends_as_it_is_ready(form: str):
         pytest.param('{"name": "f", "parameters": {"city": oops}}', id="malformed"),
         pytest.param('{"name": "f", "parameters": {"city": "Pa', id="cut off"),
         pytest.param('{"name": "f", "parameters": 5}', id="no call"),
+        pytest.param(
+            f'{{"role": "assistant", "name": "bot", "tool_calls": [{CALL}, {CALL}]}}', id="the name of the assistant"
+        ),
         pytest.param('<tool_call>{"name": "f", "parameters": {"city": oops}}</tool_call>', id="in a tag"),
     ],
 )
@@ -273,6 +276,23 @@ def test_progress_of_what_becomes_no_call_is_withdrawn(text: str):
 def test_progress_is_told_of_pythonic_calls_too():
     told = progress(list("[f(a='Paris'), g()]"), tools=TOOLS)
     assert {(event.name, event.status) for event in told} >= {("f", "writing"), ("f", "ready")}
+
+
+def test_progress_of_each_call_of_a_list_ends_as_it_is_ready():
+    told = progress(list("[f(a=1), g(), f(a=2)]"), tools=TOOLS)
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [
+        ("f", "ready"),
+        ("g", "ready"),
+        ("f", "ready"),
+    ]
+
+
+def test_progress_of_a_call_right_after_what_broke_ends_as_it_is_ready():
+    told = progress(list(f'{{"name": "g", {CALL}'))
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [
+        ("g", "withdrawn"),
+        ("f", "ready"),
+    ]
 
 
 CLOCK = {"name": "clock"}
@@ -341,8 +361,11 @@ def test_progress_is_told_of_what_lenient_reads():
     assert [event.status for event in told] == ["writing"] * (len(told) - 1) + ["ready"]
 
 
-def test_progress_of_what_may_be_repaired_ends_as_it_is():
-    told = progress(list("{'name': 'f', 'parameters': {'a': True}} Done."), tools=TOOLS, repair=True)
+@pytest.mark.parametrize(
+    "text", ["{'name': 'f', 'parameters': {'a': True}} Done.", '{"name": "f", "parameters": {"a": True}} Done.']
+)
+def test_progress_of_what_may_be_repaired_ends_as_it_is(text: str):
+    told = progress(list(text), tools=TOOLS, repair=True)
     assert {event.name for event in told} == {"f"}
     assert [status for status, _ in itertools.groupby(event.status for event in told)] == ["writing", "ready"]
 

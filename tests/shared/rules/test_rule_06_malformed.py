@@ -122,9 +122,6 @@ def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str, co
         pytest.param(f'{{"a": True, "b": {INNER}, "c": [{INNER}]}}', id="each member after what broke"),
         pytest.param(f'{{"a": True, "b": {{"c": {INNER}}}}}', id="a member of a member"),
         pytest.param(f'{{"result": {"[" * 200}{INNER}{"]" * 200}}}', id="nested too deep"),
-        pytest.param(
-            f'{{"a": oops, <function=f>x</function> "b": {INNER}}}', id="a member after a tag that broke, too"
-        ),
     ],
 )
 def test_an_object_inside_a_malformed_one_is_never_promoted(text: str):
@@ -132,6 +129,11 @@ def test_an_object_inside_a_malformed_one_is_never_promoted(text: str):
     assert not extraction.tools_called
     assert extraction.content == text
     assert extraction.rejections
+
+
+def test_nor_is_it_if_a_tag_that_names_a_tool_breaks_in_it_too():
+    text = f'{{"a": oops, <function=ok>x</function> "b": {CALL}}}'
+    assert extract_in_every_chunking(text, tools=[{"name": "ok"}]).tool_calls == ()
 
 
 def test_a_call_after_a_broken_object_is_a_call_again():
@@ -328,6 +330,13 @@ def test_a_line_in_a_broken_string_is_no_pythonic_call(text: str, inner: str, co
     assert (extraction.content, extraction.tool_calls) == (text, ())
     is_element = '"content":\n[' in text  # of an array of JSON, which breaks at the name
     assert [rejection.name for rejection in extraction.rejections] == ["write", "delete"][: 2 - is_element]
+
+
+@pytest.mark.parametrize("other", ["write(content=oops)", "[write(content=oops)]"])
+def test_nor_is_one_after_another_call_that_breaks_in_the_string(other: str):
+    text = f'{{"name":"write","parameters":{{"content":"x\n{other}\ndelete(path=1)\n"}}}}'
+    extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "delete"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
 
 
 def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
