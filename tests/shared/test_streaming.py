@@ -300,7 +300,8 @@ LONG = '{"name": "g", "parameters": {"city": "Paris"}}'
 
 
 @pytest.mark.parametrize(
-    "form", ["[%s, %s]", "<tool_call>%s\n%s</tool_call>", "```json\n%s\n%s\n```", "[%s, %s, oops]"]
+    "form",
+    ["[%s, %s]", "<tool_call>%s\n%s</tool_call>", "<tool>%s%s</tool>", "```json\n%s\n%s\n```", "[%s, %s, oops]"],
 )
 def test_progress_is_told_of_a_call_while_another_one_waits(form: str):
     told = progress(list(form % (CALL, LONG)))
