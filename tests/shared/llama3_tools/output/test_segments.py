@@ -196,11 +196,9 @@ def test_code_that_is_too_long_is_rejected_as_far_as_a_call_may_reach() -> None:
     ]
 
 
-def test_after_the_token_white_space_alone_is_no_code() -> None:
-    extractor = Extractor(tools=[{"name": "code_interpreter"}])
-    assert "".join(text for _, text in kinds("Hm. <|python_tag|> \n<|eom_id|>", extractor)) == (
-        "Hm. <|python_tag|> \n<|eom_id|>"
-    )
+def test_what_has_no_word_is_no_code() -> None:
+    found = kinds("Hm. <|python_tag|>...<|eom_id|>", Extractor(tools=[{"name": "code_interpreter"}]))
+    assert found == [(TEXT, "Hm. <|python_tag|>..."), (REMOVED, "<|eom_id|>")]
 
 
 def test_no_character_hides_where_a_segment_is_shown() -> None:
