@@ -1,6 +1,9 @@
 """A plugin of pytest's: for each mutant, it runs the tests that reach it, in a fork of the process that has them.
 
-Some code has run before a fork can change it, as it runs when it is imported, or what it gives is kept. A mutant that
+mutmut writes all mutants of a function beside it, and calls one of them, or the function, through a wrapper of its own.
+Here, the function gets the code of a mutant instead: no time is lost with the others.
+
+Some code has run before a fork can change it: when a module or a test was imported. A mutant of such a function that
 survives in a fork is therefore tested once more, in a process of its own, which is this file as a program.
 """
 
@@ -10,6 +13,7 @@ import gc
 import mmap
 import os
 import pickle
+import random
 import resource
 import signal
 import struct
@@ -20,12 +24,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import takewhile, zip_longest
+from statistics import median
+from types import CodeType, FunctionType, MethodType
 from typing import Literal, NamedTuple, TypeAlias
 
 import pytest
-from mutmut.configuration import config
-from mutmut.mutation.trampoline import set_mutant_under_test
-from mutmut.state import state
+from mutmut.mutation import trampoline
 
 __all__ = ["Fate", "Forks", "Mutant"]
 
@@ -71,6 +75,53 @@ class _Reach(NamedTuple):
     """The functions with mutants that it calls."""
 
 
+_Mutants: TypeAlias = dict[str, "FunctionType | MethodType"]
+
+
+def _noting(*args: object, **kwargs: object) -> object:
+    note: Callable[..., object] = ...  # type: ignore[assignment]  # put there for each function: it has no other cell
+    return note(*args, **kwargs)
+
+
+class _Mutated:
+    """A function and its mutants, which mutmut adds by their names once all of them are defined."""
+
+    def __init__(self, function: FunctionType, mutants: _Mutants) -> None:
+        self.is_called = False
+        """Whether it was called since it was last watched."""
+        self._function = function
+        self._mutants = mutants
+        self._code = function.__code__
+        consts = tuple(self._note if one is ... else one for one in _noting.__code__.co_consts)
+        self._noting = self._with_its_cells(_noting.__code__.replace(co_consts=consts))
+
+    def watch(self) -> None:
+        """Note whether it is called from now on. Its first call takes longer, and the others what they take."""
+        self.is_called = False
+        self._function.__code__ = self._noting
+
+    def leave(self) -> None:
+        """Watch it no more."""
+        self._function.__code__ = self._code
+
+    def become(self, name: str) -> None:
+        """Change the function into one of its mutants, wherever it is called from."""
+        function, found = self._function, self._mutants[name]
+        mutant = found if isinstance(found, FunctionType) else found.__func__  # of a class
+        assert isinstance(mutant, FunctionType)  # noqa: S101 - for the type checker
+        function.__code__ = mutant.__code__ if mutant.__closure__ else self._with_its_cells(mutant.__code__)
+        function.__defaults__, function.__kwdefaults__ = mutant.__defaults__, mutant.__kwdefaults__
+
+    def _note(self, *args: object, **kwargs: object) -> object:
+        self.is_called = True
+        self.leave()
+        return self._function(*args, **kwargs)
+
+    def _with_its_cells(self, code: CodeType) -> CodeType:
+        """Return code without the cell of `super()` that the function has, so that it may take its place."""
+        return code.replace(co_freevars=self._code.co_freevars)
+
+
 class Forks:
     """Finds the fate of mutants. What is imported, and what is set up for that, is so once for all of them."""
 
@@ -85,13 +136,15 @@ class Forks:
         self._seconds = seconds
         self._items: Sequence[pytest.Item] = ()
         self._reaches: Sequence[_Reach] = ()
-        self._kills: Counter[int] = Counter()
+        self._kills: Counter[int | tuple[str, int]] = Counter()
         self._killer = mmap.mmap(-1, 4)  # shared with the forks
         self._running: dict[int, Mutant] = {}
         self._has_failed = False
-        sys.setrecursionlimit(2 * sys.getrecursionlimit())  # each function with mutants is called by another one
-        set_mutant_under_test("")  # the tests of texts read it, to cut each in fewer places
-        config()  # of pyproject.toml, which is not there where a test goes into another folder
+        self._called_before: frozenset[str] = frozenset()
+        self._functions: dict[str, _Mutated] = {}
+        # Before the code with the mutants is imported:
+        trampoline.wrap_in_trampoline = self._register  # type: ignore[assignment]
+        trampoline.set_mutant_under_test("")  # the tests of texts read it, to cut each in fewer places
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Remember that a test has failed."""
@@ -109,37 +162,44 @@ class Forks:
         """
         if session.testsfailed:
             raise session.Interrupted("not all tests could be collected")
+        self._called_before = self._called()
+        for function in self._functions.values():
+            function.leave()
         self._items = [*filter(_is_asked, session.items)]
         self._reaches = self._measure()
         print(f"\n{len(self._items)} tests take {sum(reach.seconds for reach in self._reaches):.0f} s without a mutant")
-        tests = _by_function(self._items, self._reaches)
+        tests = _by_function(self._reaches)
         gc.freeze()  # what is never looked at again is never copied
         for done, mutant in enumerate(self._mutants):
             if len(self._running) == self._jobs:
                 self._wait()
             if reaching := tests[mutant.function]:
-                reaching.sort(key=lambda test: -self._kills[test])
+                reaching.sort(key=partial(self._rank, mutant.function))
                 self._running[_fork(partial(self._test, mutant, reaching))] = mutant
             else:
                 self.fates[mutant] = "survived"
             if done % 100 == 0:
                 print(f"{done} of {len(self._mutants)} mutants", flush=True)
         self._wait_for_all()
-        if left := [one for one in self._mutants if self.fates[one] == "survived" and str(one) not in self._known]:
+        if left := [one for one in self._mutants if self._is_new(one) and one.function in self._called_before]:
             self._test_apart(left, session)
         return True
+
+    def _is_new(self, mutant: Mutant) -> bool:
+        """Whether it survived so far, and is not known for that."""
+        return self.fates[mutant] == "survived" and str(mutant) not in self._known
 
     def _measure(self) -> list[_Reach]:
         """Run each test once; in a fork, too, so that nothing which the code keeps is there when a mutant is tested."""
 
         def run() -> int:
-            set_mutant_under_test("stats")
             reaches = []
             for item, following in zip_longest(self._items, self._items[1:]):
-                state()._stats.clear()  # noqa: SLF001 - where mutmut counts
+                for function in self._functions.values():
+                    function.watch()
                 started = time.monotonic()
                 passes = self._passes(item, following)
-                reaches.append(_Reach(passes, time.monotonic() - started, frozenset(state()._stats)))  # noqa: SLF001
+                reaches.append(_Reach(passes, time.monotonic() - started, self._called()))
             pickle.dump(reaches, file)
             file.flush()
             return 0
@@ -151,7 +211,7 @@ class Forks:
             return reaches
 
     def _test(self, mutant: Mutant, tests: Sequence[int]) -> int:
-        set_mutant_under_test(mutant.name)
+        self._functions[mutant.function].become(mutant.name.rpartition(".")[2])
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
         in_time = takewhile(lambda _: time.process_time() < self._seconds, zip_longest(tests, tests[1:]))
         for test, following in in_time:
@@ -160,6 +220,21 @@ class Forks:
                 self._killer[:] = struct.pack("i", test)
                 return 1
         return 0
+
+    def _register(self, mutants: _Mutants, *, is_classmethod: bool = False) -> Callable[[FunctionType], FunctionType]:
+        """Take the place of mutmut's decorator: remember a function with its mutants, and leave it as it is."""
+        del is_classmethod  # it gets other code in its place
+
+        def register(function: FunctionType) -> FunctionType:
+            registered = self._functions[_mangled(function)] = _Mutated(function, mutants)
+            registered.watch()
+            return function
+
+        return register
+
+    def _called(self) -> frozenset[str]:
+        """Return the functions with mutants that were called since they were last watched."""
+        return frozenset(name for name, function in self._functions.items() if function.is_called)
 
     def _test_apart(self, mutants: Sequence[Mutant], session: pytest.Session) -> None:
         print(f"{len(mutants)} of them once more, in a process of its own each", flush=True)
@@ -181,6 +256,10 @@ class Forks:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return not self._has_failed
 
+    def _rank(self, function: str, test: int) -> tuple[int, int]:
+        """Return what comes first: the tests that noticed most of this function's mutants, then of all."""
+        return -self._kills[function, test], -self._kills[test]
+
     def _wait_for_all(self) -> None:
         while self._running:
             self._wait()
@@ -190,7 +269,11 @@ class Forks:
         mutant, code = self._running.pop(pid), os.waitstatus_to_exitcode(status)
         self.fates[mutant] = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
         if code == 1:
-            self._kills[struct.unpack("i", self._killer)[0]] += 1
+            (test,) = struct.unpack("i", self._killer)
+            self._kills[test] += 1
+            self._kills[mutant.function, test] += 1
+        if self._is_new(mutant):
+            print(f"survived so far: {mutant}", flush=True)
 
 
 class _Apart:
@@ -220,6 +303,12 @@ def _is_asked(item: pytest.Item) -> bool:
     return not is_random and "__mutmut_" not in item.nodeid
 
 
+def _mangled(function: FunctionType) -> str:
+    """Return what mutmut calls a function."""
+    class_name, _, name = function.__qualname__.rpartition(".")
+    return f"{function.__module__}.{f'xǁ{class_name}ǁ{name}' if class_name else f'x_{name}'}"
+
+
 def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
     """Count for each item those of the same test before it."""
     turns: Counter[str] = Counter()
@@ -231,11 +320,12 @@ def _turns(items: Iterable[pytest.Item]) -> Sequence[int]:
     return found
 
 
-def _by_function(items: Sequence[pytest.Item], reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
-    """Return the tests that reach a function: one case of each test, then another; those that reach least first."""
-    turns = _turns(items)
+def _by_function(reaches: Sequence[_Reach]) -> defaultdict[str, list[int]]:
+    """Return the tests that reach a function: the shorter half first, mixed, so that few of them try much."""
+    usual = median(reach.seconds for reach in reaches)
     tests = defaultdict(list)
-    for index in sorted(range(len(items)), key=lambda index: (turns[index], len(reaches[index].functions))):
+    seeded = random.Random(0)  # noqa: S311 - the same order every time
+    for index in sorted(range(len(reaches)), key=lambda index: (reaches[index].seconds > usual, seeded.random())):
         for function in reaches[index].functions if reaches[index].passes else ():
             tests[function].append(index)
     return tests

@@ -46,7 +46,7 @@ _TOO_LONG = (
     "test_hostile.py::test_what_is_shown_is_one_line_a_result_and_found_in_linear_time",
     "rules/test_rule_14_bounds.py::test_a_stream_keeps_its_text_once",
     "rules/test_rule_14_bounds.py::test_without_its_content_a_stream_takes_no_memory",
-    "llama3_tools/stream/test_segments.py::test_long_runs_are_cut_in_linear_time",
+    "llama3_tools/output/test_segments.py::test_long_runs_are_cut_in_linear_time",
     "llama3_tools/calls/test_repair.py::test_the_work_grows_as_the_output_does",
 )
 

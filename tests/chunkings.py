@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beginnings import breaking_off_calls_nothing, calls_come_when_they_are_complete
-from llama3_tools import CallProgress, Extraction, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
+from llama3_tools import (
+    CallProgress,
+    Extraction,
+    Extractor,
+    ReasoningDelta,
+    RejectionReason,
+    TextDelta,
+    ToolCall,
+    ToolCallReady,
+)
 
 if TYPE_CHECKING:
     from llama3_tools import Event
@@ -103,6 +112,7 @@ def extract_in_every_chunking(
     """
     extractor = Extractor(**options)
     extraction = extractor.extract(text, complete=complete)
+    assert all(isinstance(one.reason, RejectionReason) and one.detail for one in extraction.rejections)
     expected, _ = read([text], extractor, complete=complete)
     assert [part for part in expected if isinstance(part, ToolCall)] == list(extraction.tool_calls)
     streamed = "".join(part for part in expected if isinstance(part, str))

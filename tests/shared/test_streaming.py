@@ -16,6 +16,7 @@ from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import (
     CallProgress,
     Extractor,
+    Limits,
     ReasoningDelta,
     StreamStateError,
     TextDelta,
@@ -43,6 +44,7 @@ def released(*chunks: str) -> list[str]:
         (["Hello ", "you"], ["Hello", " you"]),
         ([" Hello"], [" Hello"]),
         (["\n", "\n", "Hi"], ["\n\nHi"]),
+        (["]"], ["]"]),
         (["{"], []),
         (["{x"], ["{x"]),
         (["{", "x"], ["{x"]),
@@ -101,6 +103,11 @@ def released(*chunks: str) -> list[str]:
 )
 def test_text_is_released_as_soon_as_it_can_be_no_part_of_a_call(chunks: list[str], out: list[str]):
     assert released(*chunks) == out
+
+
+def test_what_stands_before_a_name_with_a_point_is_released():
+    stream = Extractor(tools=[{"name": "f"}]).stream()
+    assert [stream.feed(chunk) for chunk in ("self", ".", "f")] == [[TextDelta("self")], [TextDelta(".")], []]
 
 
 @pytest.mark.parametrize("before", ["", "Well, ", "<|python_tag|>", "<think>x</think>"])
@@ -254,6 +261,9 @@ def test_progress_of_a_call_ends_as_it_is_ready(form: str):
         pytest.param('{"name": "f", "parameters": {"city": oops}}', id="malformed"),
         pytest.param('{"name": "f", "parameters": {"city": "Pa', id="cut off"),
         pytest.param('{"name": "f", "parameters": 5}', id="no call"),
+        pytest.param(
+            f'{{"role": "assistant", "name": "bot", "tool_calls": [{CALL}, {CALL}]}}', id="the name of the assistant"
+        ),
         pytest.param('<tool_call>{"name": "f", "parameters": {"city": oops}}</tool_call>', id="in a tag"),
     ],
 )
@@ -268,12 +278,30 @@ def test_progress_is_told_of_pythonic_calls_too():
     assert {(event.name, event.status) for event in told} >= {("f", "writing"), ("f", "ready")}
 
 
+def test_progress_of_each_call_of_a_list_ends_as_it_is_ready():
+    told = progress(list("[f(a=1), g(), f(a=2)]"), tools=TOOLS)
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [
+        ("f", "ready"),
+        ("g", "ready"),
+        ("f", "ready"),
+    ]
+
+
+def test_progress_of_a_call_right_after_what_broke_ends_as_it_is_ready():
+    told = progress(list(f'{{"name": "g", {CALL}'))
+    assert [(event.name, event.status) for event in told if event.status != "writing"] == [
+        ("g", "withdrawn"),
+        ("f", "ready"),
+    ]
+
+
 CLOCK = {"name": "clock"}
 LONG = '{"name": "g", "parameters": {"city": "Paris"}}'
 
 
 @pytest.mark.parametrize(
-    "form", ["[%s, %s]", "<tool_call>%s\n%s</tool_call>", "```json\n%s\n%s\n```", "[%s, %s, oops]"]
+    "form",
+    ["[%s, %s]", "<tool_call>%s\n%s</tool_call>", "<tool>%s%s</tool>", "```json\n%s\n%s\n```", "[%s, %s, oops]"],
 )
 def test_progress_is_told_of_a_call_while_another_one_waits(form: str):
     told = progress(list(form % (CALL, LONG)))
@@ -312,6 +340,9 @@ def test_progress_is_told_under_the_name_of_the_call(text: str):
     [
         pytest.param('{"parameters": {"name": "Ann"}, "name": "f"}', ["f"], id="a name in the arguments"),
         pytest.param('{"parameters": {"a": "}} \'name\': \'Ann\'"}, "name": "f"}', ["f"], id="a name in a string"),
+        pytest.param("{'type': '\"name\": \"Ann\"', 'name': 'f'}", ["f"], id="a name in a string in single quotes"),
+        pytest.param('{"parameters": {"a": {}, "name": "Ann"}, "name": "f"}', ["f"], id="after an object in them"),
+        pytest.param('{"calls": [{"name": "Ann", "parameters": {}}]}', [], id="a name in another list"),
         pytest.param('{"function": {"parameters": [1, "x"], "name": "f"}}', ["f"], id="in the function"),
         pytest.param('{"name": 5, "function": "f"}', ["f"], id="no name before it"),
         pytest.param('{"parameters": {"name": "Ann"}}', [], id="no name"),
@@ -322,7 +353,8 @@ def test_progress_is_told_under_the_name_of_the_call(text: str):
     ],
 )
 def test_progress_goes_by_the_name_of_the_call_and_by_none_in_its_arguments(text: str, names: list[str]):
-    assert list(dict.fromkeys(event.name for event in progress(list(text)))) == names
+    for chunks in (list(text), [text[:-1], text[-1]]):
+        assert list(dict.fromkeys(event.name for event in progress(chunks))) == names
 
 
 def test_progress_is_told_of_what_lenient_reads():
@@ -330,8 +362,11 @@ def test_progress_is_told_of_what_lenient_reads():
     assert [event.status for event in told] == ["writing"] * (len(told) - 1) + ["ready"]
 
 
-def test_progress_of_what_may_be_repaired_ends_as_it_is():
-    told = progress(list("{'name': 'f', 'parameters': {'a': True}} Done."), tools=TOOLS, repair=True)
+@pytest.mark.parametrize(
+    "text", ["{'name': 'f', 'parameters': {'a': True}} Done.", '{"name": "f", "parameters": {"a": True}} Done.']
+)
+def test_progress_of_what_may_be_repaired_ends_as_it_is(text: str):
+    told = progress(list(text), tools=TOOLS, repair=True)
     assert {event.name for event in told} == {"f"}
     assert [status for status, _ in itertools.groupby(event.status for event in told)] == ["writing", "ready"]
 
@@ -344,6 +379,24 @@ def test_progress_of_code_and_of_what_is_quoted():
 def test_progress_of_a_tag_that_holds_a_call_of_another_tool_is_withdrawn():
     told = progress(list('<function=f>{"name": "g", "parameters": {"a": 1}} oops'), tools=TOOLS)
     assert {(event.name, event.status) for event in told} == {("f", "writing"), ("f", "withdrawn")}
+
+
+def test_progress_of_what_breaks_around_a_call_of_the_same_tool_is_withdrawn():
+    told = progress(
+        list('{"name": "f", "parameters": {"q": "Say <function=f>{}</function>\n"}}'), tools=[{"name": "f"}]
+    )
+    assert [event.status for event in told if event.status != "writing"] == ["withdrawn"]  # the other one comes whole
+
+
+def test_progress_of_a_call_is_withdrawn_once_it_is_too_long():
+    stream = Extractor(progress=True, limits=Limits(max_call_length=256)).stream()
+    told = [stream.feed(chunk)[-1] for chunk in ('{"name": "f", "parameters": {"q": "', "x" * 200, "x" * 200)]
+    assert told == [
+        CallProgress("f", 35, "writing"),
+        CallProgress("f", 235, "writing"),
+        CallProgress("f", 235, "withdrawn"),
+    ]
+    assert stream.feed("x") == [TextDelta("x")]
 
 
 def test_progress_of_a_call_that_comes_whole_is_the_call():

@@ -42,11 +42,12 @@ def attempted_name(text: str) -> str | None:
     return None if found is None else _decoded(found[1])
 
 
-def name_so_far(text: str, *, lenient: bool = False) -> str | None:
+def name_so_far(text: str, *, lenient: bool) -> str | None:
     """Return the name that a candidate calls which is still being written, if it has come: none in its arguments.
 
-    >>> name_so_far('{"arguments": {"name": "Ann"'), name_so_far('{"arguments": {"name": "Ann"}, "name": "f"')
-    (None, 'f')
+    >>> name_so_far('{"arguments": {"name": "Ann"', lenient=False)
+    >>> name_so_far('{"arguments": {"name": "Ann"}, "name": "f"', lenient=False)
+    'f'
 
     Args:
         text: what has come of the candidate.
@@ -66,7 +67,7 @@ def name_so_far(text: str, *, lenient: bool = False) -> str | None:
         if string is None:
             key = ""
         elif token["colon"]:
-            key = string or ""
+            key = string
         elif string and key in keys and all(one in _AROUND_A_CALL for one in path):
             return _decoded(string)
     return None

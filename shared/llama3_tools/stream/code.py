@@ -65,4 +65,3 @@ def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
         put_text(turn, start, text)
         return
     make(turn, Held(written, *span, "code"), "code", text)
-    turn.fresh.begin_at(turn.window.offset)

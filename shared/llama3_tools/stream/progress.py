@@ -76,7 +76,7 @@ class Progress:
                 continue
             while at < len(calls) and calls[at].span[1] <= start:
                 at += 1
-            is_ready = _is_among(begun, calls, at) and not turn.rejections.has_any_at(start)
+            is_ready = _is_made_of(begun, calls, at) and not turn.rejections.has_any_at(start)
             events.append(CallProgress(begun.name, begun.length, "ready" if is_ready else "withdrawn"))
         return events
 
@@ -104,10 +104,6 @@ def _is_held(turn: Turn, start: int) -> bool:
     return any(one.start <= start < one.end for one in held)
 
 
-def _is_among(begun: _Begun, calls: Sequence[ToolCall], at: int) -> bool:
-    """Return whether one of the calls from an index on was made of a candidate."""
-    while at < len(calls) and calls[at].span[0] < begun.end:
-        if calls[at].name == begun.name:
-            return True
-        at += 1
-    return False
+def _is_made_of(begun: _Begun, calls: Sequence[ToolCall], at: int) -> bool:
+    """Return whether the call at an index, if there is one, was made of a candidate."""
+    return at < len(calls) and calls[at].span[0] < begun.end and calls[at].name == begun.name

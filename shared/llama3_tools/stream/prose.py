@@ -369,7 +369,7 @@ def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Open another's turn, which is quotation."""
     put_up_to(turn, match.start())
     take_token(turn, match[0])
-    open_quotation(turn, Quotation(END_OF_TURN, turn.window.offset, "in another's turn", keeps_end=False))
+    open_quotation(turn, Quotation(END_OF_TURN, turn.window.offset, "in another's turn"))
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llama3_tools.stream.place import ORDINARY
 from llama3_tools.stream.quoted import find_quoted
 from llama3_tools.stream.states import GO_ON, IN_PROSE, IN_QUOTATION, NEED_MORE, Step
 from llama3_tools.stream.turn import Quotation, Turn, put_text
@@ -33,15 +32,11 @@ def read_quotation(turn: Turn) -> Step:
     take_quoted(turn, text[pos:end])
     if match is None or match.lastgroup == "more":
         return NEED_MORE
-    after = match.end() if quotation.keeps_end else end
     end_quotation(turn)
-    if quotation.is_split:
-        window.pos = after
-    elif after > window.pos:
-        put_text(turn, window.offset, text[window.pos : after])
-        window.pos = after
+    if not quotation.is_split:
+        put_text(turn, window.offset, match[0])
+    window.pos = match.end()
     turn.fresh.begin_at(window.offset)
-    turn.place = ORDINARY
     turn.state = IN_PROSE
     return GO_ON
 

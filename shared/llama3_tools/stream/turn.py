@@ -63,15 +63,14 @@ _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 class Quotation:
     """Quotation that is open."""
 
-    __slots__ = ("closing", "is_split", "keeps_end", "opening", "pieces", "start", "why")
+    __slots__ = ("closing", "is_split", "opening", "pieces", "start", "why")
 
-    def __init__(  # noqa: PLR0913 (what quotation is)
+    def __init__(
         self,
         closing: Closing,
         start: int,
         why: str,
         *,
-        keeps_end: bool = True,
         is_split: bool = False,
         opening: str = "",
     ) -> None:
@@ -80,8 +79,6 @@ class Quotation:
         """The offset from which on it was not searched yet."""
         self.why = why
         """What the rejections in it say."""
-        self.keeps_end = keeps_end
-        """Whether what closes it is a part of it."""
         self.is_split = is_split
         """Whether it is reasoning to be split off."""
         self.pieces = GrowingText()

@@ -102,6 +102,10 @@ REFUSED = {
         '{"query": {"type": "function", "name": "f", "parameters": {}}}',
         "not_a_call",
     ),
+    "a call under an envelope's key beside a name": (
+        '{"name": "f", "tool_call": {"name": "g", "parameters": {}}}',
+        "missing_arguments",
+    ),
     "a list of calls within one": ('{"calls": [{"name": "f", "parameters": {}}]}', "not_a_call"),
     "tool_name": ('{"tool_name": "f", "parameters": {}}', "not_a_call"),
     "a name twice": ('{"name": "f", "name": "g", "parameters": {}}', "malformed"),

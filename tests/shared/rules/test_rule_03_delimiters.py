@@ -62,6 +62,9 @@ STAYS = {
     "after text after a call": (f"{A} one; two, three;", "one; two, three;"),
     "a colon": (f"{A}: one", ": one"),
     "a full stop": (f"{A}. One", ". One"),
+    "a second one at the end": (f"{A}; ,", ","),
+    "a third one at the end": (f"{A};;;", ";;"),
+    "a second one after text and a call": (f"One {A};,", "One ,"),
 }
 
 

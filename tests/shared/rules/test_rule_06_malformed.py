@@ -131,9 +131,21 @@ def test_an_object_inside_a_malformed_one_is_never_promoted(text: str):
     assert extraction.rejections
 
 
+def test_nor_is_it_if_a_tag_that_names_a_tool_breaks_in_it_too():
+    text = f'{{"a": oops, <function=ok>x</function> "b": {CALL}}}'
+    assert extract_in_every_chunking(text, tools=[{"name": "ok"}]).tool_calls == ()
+
+
 def test_a_call_after_a_broken_object_is_a_call_again():
     extraction = extract_in_every_chunking(f'{{"tags": ["a",], "example": {INNER}}}\n{CALL}\nThe value is "x": {CALL}')
     assert [call.name for call in extraction.tool_calls] == ["ok", "ok"]
+
+
+def test_a_call_after_a_tag_that_broke_is_a_call_also_after_a_word_in_quotation_marks():
+    extraction = extract_in_every_chunking(
+        f'<function=f>oops</function> The "call": {CALL}', tools=[*TOOL, {"name": "ok"}]
+    )
+    assert [call.name for call in extraction.tool_calls] == ["ok"]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +156,7 @@ def test_a_call_after_a_broken_object_is_a_call_again():
         pytest.param('{"name": "f", "parameters": {"a": "cut o', "f", id="cut off"),
         pytest.param('{"arguments": {"a": True}, "name": "f"}', None, id="broken before the name"),
         pytest.param('{"a": True}', None, id="no name"),
+        pytest.param('{"id": "%s", "name": "f", "parameters": oops}' % ("x" * 5000), None, id="far in"),
         pytest.param(r'{"name": "get\u005fw", "parameters": {"a": oops}}', "get_w", id="an escape"),
         pytest.param(
             r'{"name": "a\"\/\ud83d\ude00", "parameters": {"a": oops}}', 'a"/\U0001f600', id="escapes of all kinds"
@@ -176,7 +189,14 @@ def test_what_has_arguments_is_an_attempt_whichever_key_comes_first(text: str, t
 
 
 @pytest.mark.parametrize(
-    "text", ['{"name": "Alice", "age": unknown}', '{"a": True}', "Use {'name': 'Alice'} or {'x': 'f'}."]
+    "text",
+    [
+        '{"name": "Alice", "age": unknown}',
+        '{"a": True}',
+        "Use {'name': 'Alice'} or {'x': 'f'}.",
+        '{"id": "%s", "parameters": oops}' % ("x" * 5000),
+    ],
+    ids=["a person", "a constant of Python", "dicts of Python in a sentence", "arguments far in"],
 )
 def test_data_that_breaks_is_no_attempt(text: str):
     assert extract_in_every_chunking(text, tools=[{"name": "f"}]).attempts == ()
@@ -291,6 +311,7 @@ PARTS_OF_STRINGS = {
     "with a fence in it": '{"name":"write","parameters":{"content":"x\n```python\nINNER\n```\nend"}}',
     "cut off": '{"name":"write","parameters":{"content":"x\nINNER\n',
     "quotation marks in a string": '{"name":"write","parameters":{"content":"say("x")\nINNER\n"}}',
+    "braces of prose in a string": '{"name":"write","parameters":{"content":"x\n{y}\nINNER\n"}}',
     "no quotation marks": '{"name":"write","parameters":{"content":\nINNER\n}}',
     "a dict of Python": "{'name':'write','parameters':{'content':'x\nINNER\n'}}",
     "a pythonic call": 'write(content="x\nINNER\n")',
@@ -311,6 +332,13 @@ def test_a_line_in_a_broken_string_is_no_pythonic_call(text: str, inner: str, co
     assert [rejection.name for rejection in extraction.rejections] == ["write", "delete"][: 2 - is_element]
 
 
+@pytest.mark.parametrize("other", ["write(content=oops)", "[write(content=oops)]"])
+def test_nor_is_one_after_another_call_that_breaks_in_the_string(other: str):
+    text = f'{{"name":"write","parameters":{{"content":"x\n{other}\ndelete(path=1)\n"}}}}'
+    extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "delete"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+
+
 def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
     text = f"write(content='\n{CALL}\n')"
     extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "ok"}])
@@ -322,6 +350,12 @@ def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
 def test_a_pythonic_call_after_what_broke_is_a_call(broken: str):
     extraction = extract_in_every_chunking(f"{broken}\ng(a=1)", tools=[{"name": name} for name in ("f", "g", "ok")])
     assert extraction.tool_calls[-1].name == "g"
+
+
+def test_a_line_of_prose_after_a_pythonic_call_that_broke_is_none():
+    text = "f(a=oops(1),\n b=2)\ng(a=1) is what I would call."
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}, {"name": "g"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
 
 
 def test_without_the_rule_a_part_of_a_broken_object_is_called():  # what the evidence counts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, TextDelta
+from chunkings import cut, extract_in_every_chunking, read
+from llama3_tools import Extraction, Extractor, TextDelta, extract
 
 A, B = '{"name": "a", "parameters": {"x": 1}}', '{"name": "b", "arguments": {}}'
 TOOLS = [{"name": "a", "parameters": {"properties": {"x": {}}}}, {"name": "b"}]
@@ -34,6 +34,7 @@ QUOTED = {
     "a blockquote": f"> {A}",
     "a blockquote without a blank": f">{A}",
     "a blockquote of prose": f"> He wrote {A} to me.",
+    "a blockquote after an empty line": f"\n> {A}",
     "a blockquote among lines": f"He wrote:\n> {A}\nand left.",
     "a blockquote in a blockquote": f"  >> {A}",
     "a blockquote in a list": f"- > {A}",
@@ -55,6 +56,9 @@ QUOTED = {
     "a result with a pythonic list": "Result of b: [a(x=1)]",
     # Other tags.
     **{f"<{tag}>": f"<{tag}>I could call {A}.</{tag}>" for tag in THOUGHTS},
+    "<think> around a long one, with the name last": (
+        f'<think>{{"parameters": {{"x": "{"y" * 300}"}}, "name": "a"}}</think>'
+    ),
     "<think> that never closes": f"<think>I could call {A}",
     "<think> around a tag": f"<think><tool_call>{A}</tool_call></think>",
     "<think> around a pythonic list": "<think>\n[a(x=1)]\n</think>",
@@ -73,6 +77,11 @@ def test_a_call_in_quotation_is_found_and_rejected_as_quoted(text: str):
     assert extraction.tool_calls == ()
     assert extraction.content == text
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("quoted", "a")]
+    (reported,) = (text[slice(*rejection.span)] for rejection in extraction.rejections)
+    assert reported in {A, "a", "[a"} or reported.startswith('{"parameters"')
+
+
+NEVER_CLOSED = '{"name": "a", "parameters": {oops '
 
 
 @pytest.mark.parametrize(
@@ -85,8 +94,9 @@ def test_a_call_in_quotation_is_found_and_rejected_as_quoted(text: str):
         (f"Either `{A}` or `{B}`.", "ab"),
         (f"Either `{A}, {B}`.", "ab"),
         (f"<tool_response>{A}\n{B}", "ab"),
+        (f"<think>{NEVER_CLOSED * 40}{B}", "a" * 40 + "b"),  # each would be read up to the end: only some are
     ],
-    ids=["thoughts", "a fence", "a listing", "a blockquote", "two spans", "a span", "a result"],
+    ids=["thoughts", "a fence", "a listing", "a blockquote", "two spans", "a span", "a result", "many malformed"],
 )
 def test_each_call_that_quotation_hides_is_reported(text: str, reported: str):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
@@ -118,14 +128,37 @@ UNFINISHED = {
     "cut off in thoughts": ('<think>{"name": "a", "parameters": {"x', "a"),
     "malformed in a blockquote": ('> {"name": "a", "parameters": {oops}}', "a"),
     "single quotes in a span": ("Write `{'name': 'a', 'parameters': {}}` so.", "a"),
+    "arguments before any name": ('<think>{"arguments": {"x": 1', None),
 }
 
 
 @pytest.mark.parametrize(("text", "name"), UNFINISHED.values(), ids=UNFINISHED)
-def test_malformed_and_cut_off_calls_in_quotation_are_quoted_too(text: str, name: str):
+def test_malformed_and_cut_off_calls_in_quotation_are_quoted_too(text: str, name: str | None):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert (extraction.content, extraction.tool_calls) == (text, ())
     assert [(str(rejection.reason), rejection.name) for rejection in extraction.rejections] == [("quoted", name)]
+
+
+def test_what_is_no_call_in_quotation_is_not_reported():
+    assert extract_in_every_chunking('<think>{"name": 5}</think>', tools=TOOLS).rejections == ()
+
+
+def test_a_tool_whose_name_ends_like_a_method_is_reported_by_its_name():
+    (rejection,) = extract_in_every_chunking("<think>\nx.call(a=1)\n</think>", tools=[{"name": "x.call"}]).rejections
+    assert rejection.name == "x.call"
+
+
+@pytest.mark.parametrize(("before", "reported"), [(15, B), (16, '{"name":')])
+def test_after_many_malformed_ones_a_quoted_call_is_not_read_to_its_end(before: int, reported: str):
+    text = f"<think>{NEVER_CLOSED * before}{B}</think>"  # else the work could grow faster than the output
+    rejection = extract_in_every_chunking(text, tools=TOOLS, is_sampled=True).rejections[-1]
+    assert (rejection.name, text[slice(*rejection.span)]) == ("b", reported)
+
+
+def test_calls_are_reported_wherever_they_stand_in_long_quotation():
+    text = f"<think>{A}{'x ' * 33_000}{B}{'x ' * 33_000}{A}</think>"
+    for extraction in (extract(text, tools=TOOLS), read(cut(text, range(999, len(text), 999)), Extractor(TOOLS))[1]):
+        assert [text[slice(*rejection.span)] for rejection in extraction.rejections] == [A, B, A]
 
 
 ENDED = {
@@ -135,6 +168,10 @@ ENDED = {
     "a blockquote": (f"> {A}\n{B}", f"> {A}"),
     "an empty blockquote": (f">\n{B}", ">"),
     "a span": (f"Not `{A}`, but {B}", f"Not `{A}`, but"),
+    "a span directly before it": (f"Not `x`{B}", "Not `x`"),
+    "a span and letters before it": (f"Not `x` but MAX{B}", "Not `x` but MAX"),
+    "a span of two backticks, with one in it": (f"``x`y`` {B}", "``x`y``"),
+    "an apostrophe directly before it": (f"the cats'{B}", "the cats'"),
     "a span that is open on the line before": (f"Not `x\n{B}", "Not `x"),
     "a repeated result": (f"Result of a: {A}\n{B}", f"Result of a: {A}"),
     "single quotes": (f"Not '{A}', but {B}", f"Not '{A}', but"),

@@ -26,6 +26,7 @@ A = '{"name": "a", "parameters": {}}'
         ("One <|eot_id|> <think>Hm.</think> two", "Hm.", "One two", ""),
         ("One <think>Hm.</think> <|eot_id|> two", "Hm.", "One <|eot_id|> two", ""),
         ("First <think>Hm.</think> then.", "Hm.", "First then.", ""),
+        ("First<think>Hm.</think>then.", "Hm.", "First then.", ""),
         ("First,\n<think>Hm.</think>", "Hm.", "First,", ""),
         ("<|eot_id|> <think>Hm.</think><|eot_id|> Paris.", "Hm.", "Paris.", ""),
         ("<think></think>Paris.", None, "Paris.", ""),

@@ -65,6 +65,7 @@ NOT_OURS = {
     "numbers for the calls": '{"message": "Hi", "tool_calls": [1]}',
     "a call and a number": f'{{"message": "Hi", "tool_calls": [{A}, 1]}}',
     "a call and data": f'{{"message": "Hi", "tool_calls": [{A}, {{"a": 1}}]}}',
+    "a call whose name stands under another key": '{"tool_calls": [{"tool_name": "a", "parameters": {}}]}',
     "a call and one that is none": f'{{"tool_calls": [{A}, {{"name": "x", "parameters": 5}}]}}',
     "both keys": f'{{"tool_call": {A}, "tool_calls": []}}',
     "an answer": '{"answer": "The result is 42", "tool_call": null}',

@@ -213,12 +213,18 @@ def test_at_the_bound_a_stream_breaks_off_where_one_shot_does(text: str, options
     extract_in_every_chunking(text, limits=Limits(max_call_length=256), **options)
 
 
-@pytest.mark.parametrize("token", ["<|eom_id|>", "<|eom_id", "<|start_header_id|>assistant<|end_header_id|>", ""])
-@pytest.mark.parametrize("length", [230, 246, 247, 248, 256, 257])
-def test_code_at_the_bound_is_a_call_or_too_long_in_every_chunking(length: int, token: str):
-    text = f"<|python_tag|>{'x' * length}{token}"
+@pytest.mark.parametrize(
+    ("token", "longest"),
+    [("<|eom_id|>", 247), ("<|eom_id", 248), ("<|start_header_id|>assistant<|end_header_id|>", 211), ("", 256)],
+)
+@pytest.mark.parametrize("length", [211, 212, 247, 248, 249, 256, 257])
+def test_code_at_the_bound_is_a_call_or_too_long_in_every_chunking(length: int, token: str, longest: int):
+    text = f"<|python_tag|>{'x' * length}{token}"  # where it ends has to be known one character after the bound
     extraction = extract_in_every_chunking(text, limits=Limits(max_call_length=256), tools=CODE)
-    assert len(extraction.tool_calls) + len(extraction.rejections) == 1
+    assert len(extraction.tool_calls) == (length <= longest)
+    assert [(str(one.reason), one.name, one.is_attempt) for one in extraction.rejections] == (
+        [] if length <= longest else [("too_long", "code_interpreter", True)]
+    )
 
 
 def held_back(extractor: Extractor, chunks: list[str]) -> str:
@@ -304,6 +310,13 @@ def test_calls_beyond_the_first_so_many_are_text():
     reason = RejectionReason.TOO_MANY, "a", "beyond the first 2 calls"
     assert found == [((66, 97), *reason), ((102, 133), *reason)]
     assert extraction.attempts == ()
+
+
+def test_code_beyond_them_is_text_too():
+    text = "<|python_tag|>print(1)<|eom_id|><|python_tag|>print(2)<|eom_id|>"
+    extraction = extract_in_every_chunking(text, limits=Limits(max_calls=1), tools=CODE)
+    assert [call.arguments for call in extraction.tool_calls] == [{"code": "print(1)"}]
+    assert extraction.content == "print(2)"
 
 
 @pytest.mark.parametrize("form", ["<tool_call>{}</tool_call>", "[{}]", "```json\n{}\n```"])

@@ -146,6 +146,12 @@ def test_a_quoted_call_is_an_attempt_if_the_output_holds_nothing_else(text: str)
         assert extract_in_every_chunking(beside, tools=TOOLS).attempts == ()
 
 
+def test_data_beside_a_quoted_call_is_no_attempt():
+    extraction = extract_in_every_chunking(f'<think>I call {CALL}</think>{{"a": 1}}', tools=TOOLS)
+    assert rejected(extraction) == [("quoted", "get_weather"), ("not_a_call", None)]
+    assert [str(one.reason) for one in extraction.attempts] == ["quoted"]
+
+
 def test_thoughts_that_never_close_are_all_that_the_output_holds():
     (attempt,) = extract_in_every_chunking(f"<think>I call {CALL}", tools=TOOLS).attempts
     assert (str(attempt.reason), attempt.name) == ("quoted", "get_weather")
@@ -166,6 +172,7 @@ HIDDEN_BEFORE = {
     "<response> around it": ("<response>%s</response>", "<response> </response>"),
     "other quotation marks": ("«%s»", "« »"),
     "a comma after it": ("%s,", None),
+    "letters directly after it": ("%sXXXX", "XXXX"),
     "a closing fence after it": ("%s\n```", "```"),
     "a closing tag after it": ("%s</tool_call>", "</tool_call>"),
 }
@@ -294,6 +301,36 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
         None,
         "an object with the keys a, but no name",
     ),
+    "an envelope of another's": (
+        '{"tool_call": {"name": "f", "parameters": {}}, "role": "user"}',
+        "f",
+        "an envelope of the role 'user'",
+    ),
+    "an envelope with more": (
+        '{"answer": 42, "tool_call": {"name": "f", "parameters": 5}}',
+        "f",
+        "an envelope with 'answer', which would be lost",
+    ),
+    "an envelope with more, and no call": (
+        '{"tool_call": null, "answer": 42}',
+        None,
+        "an envelope with 'answer', which would be lost",
+    ),
+    "an envelope with an object for the calls": (
+        '{"tool_calls": {}}',
+        None,
+        "an envelope whose 'tool_calls' holds anything but calls",
+    ),
+    "an envelope with a key twice": (
+        '{"tool_call": null, "tool_call": null}',
+        None,
+        "the key 'tool_call' stands twice",
+    ),
+    "required arguments in an envelope": (
+        '{"tool_call": {"name": "clock"}}',
+        "clock",
+        f"'clock' {NEITHER}, and is a tool that requires some",
+    ),
     "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
     "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
@@ -329,6 +366,7 @@ NAMED_IN_QUOTATION = {
     "a line that names the tool, in a fence": '```bash\nf\n{"a": 1}\n```',
     "a line that names the tool, in thoughts": '<think>\nf\n{"a": 1}</think>',
     "a built-in tool, in thoughts": "<think><|python_tag|>f.call(a=1)</think>",
+    "a pythonic list, in thoughts": "<think>[f(a=1)]</think>",
     "a span in a list of thoughts": "<think>\n- `f(a=1)`\n</think>",
 }
 
@@ -337,4 +375,5 @@ NAMED_IN_QUOTATION = {
 def test_what_is_quoted_is_reported_with_the_name_of_its_tool(text: str):
     extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
     assert (extraction.content, extraction.tool_calls) == (text, ())
-    assert ("quoted", "f") in [(str(one.reason), one.name) for one in extraction.rejections]
+    (reported,) = (one for one in extraction.rejections if (str(one.reason), one.name) == ("quoted", "f"))
+    assert text[slice(*reported.span)] in {"f", "f.call", "<function=f", "<function=f>", "<function(f"}

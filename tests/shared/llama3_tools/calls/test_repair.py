@@ -410,10 +410,23 @@ def test_between_backticks_it_is_quoted():
     assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
 
 
-@pytest.mark.parametrize("arguments", ["{}", "{'path': 'f'}"])
-def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through(arguments: str):
-    text = f"{{'name': 'rm', 'parameters': {arguments}}}"
-    assert not extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call").tools_called
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'name': 'rm', 'parameters': {}}",
+        "{'name': 'rm', 'parameters': {'path': 'f'}}",
+        "{'tool_calls': [{'name': 'f', 'parameters': {}}, {'name': 'rm', 'parameters': {}}]}",
+    ],
+    ids=["no argument", "the name of a tool among the arguments", "beside a declared one in an envelope"],
+)
+def test_an_unknown_tool_is_not_repaired_even_where_it_would_be_let_through(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS, repair=True, on_unknown_tool="call")
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+
+
+def test_an_envelope_without_a_call_is_not_repaired():
+    text = "{'message': 'f', 'tool_calls': [], 'id': {'parameters': 1}}"
+    assert extract_in_every_chunking(text, tools=TOOLS, repair=True).content == text
 
 
 @pytest.mark.parametrize("first", ["Note", "_note", "\u00e9t\u00e9", "7", "-", "("])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments import READINGS
-from llama3_tools import Extractor
+from llama3_tools import Extractor, Limits
 from llama3_tools.output.segments import Segment, SegmentKind, read_segments
 
 CALL = '{"name": "f", "parameters": {}}'
@@ -184,6 +184,21 @@ def test_an_output_that_a_limit_ended_is_cut_as_it_is_read() -> None:
     extractor = Extractor(tools=[{"name": "code_interpreter"}])
     assert kinds(text, extractor) == [(REMOVED, "<|python_tag|>"), (CALLED, "print(1)")]
     assert kinds(text, extractor, complete=False) == [(REMOVED, "<|python_tag|>"), (REJECTED, "print(1)")]
+
+
+def test_code_that_is_too_long_is_rejected_as_far_as_a_call_may_reach() -> None:
+    extractor = Extractor(tools=[{"name": "code_interpreter"}], limits=Limits(max_call_length=256))
+    text = f"Hm. <|python_tag|>{'x' * 300}<|eom_id|>"
+    assert [one for one in kinds(text, extractor) if one[0] is not REMOVED] == [
+        (TEXT, "Hm. <|python_tag|>"),
+        (REJECTED, "x" * 256),
+        (TEXT, "x" * 44),
+    ]
+
+
+def test_what_has_no_word_is_no_code() -> None:
+    found = kinds("Hm. <|python_tag|>...<|eom_id|>", Extractor(tools=[{"name": "code_interpreter"}]))
+    assert found == [(TEXT, "Hm. <|python_tag|>..."), (REMOVED, "<|eom_id|>")]
 
 
 def test_no_character_hides_where_a_segment_is_shown() -> None:
