@@ -322,7 +322,14 @@ class _Turn:
         if not self.request.tools:
             return {}
         choice: Any = self.request.tool_choice
-        bound: Any = self._model.llm.bind_tools(self.request.tools, tool_choice=None if choice == "auto" else choice)
+        llm = self._model.llm
+        try:
+            bound: Any = llm.bind_tools(self.request.tools, tool_choice=None if choice == "auto" else choice)
+        except NotImplementedError as error:
+            raise NotImplementedError(
+                f'tools_in="request" needs a chat model that takes tools, and {type(llm).__name__} is none: '
+                'take tools_in="user"'
+            ) from error
         return dict(bound.kwargs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -295,6 +295,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> tuple[dict[str, Any], Request]:
         """Return what the LLM is asked with beside the messages, and the request."""
+        tools = list(tools) if isinstance(tools, Iterator) else tools
         chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
         if tool_required and tool_choice in (None, False, "auto"):
             tool_choice = "required"

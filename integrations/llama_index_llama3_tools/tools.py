@@ -51,9 +51,10 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
     return [_tool(tool, where) for where, tool in different.items()]
 
 
-def renamed(tools: Iterable[BaseTool], request: Request) -> list[BaseTool]:
+def renamed(tools: Iterable[Any], request: Request) -> list[BaseTool]:
     """Return the tools that a request shows, by the names that it has for them."""
-    by_name = {tool.metadata.get_name(): tool for tool in tools}
+    made = [tool if isinstance(tool, BaseTool) else FunctionTool.from_defaults(tool) for tool in tools]
+    by_name = {tool.metadata.get_name(): tool for tool in made}
     names = zip(request.chat.tools, (tool["function"]["name"] for tool in request.tools), strict=True)
     return [by_name[own] if own == name else _named(by_name[own], name) for own, name in names]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.tools import tool
 
 from endpoints.script import Turn, cut_at, scripted
@@ -99,3 +100,9 @@ def test_agents_run_them(run: Any, text: str | None) -> None:  # noqa: ANN401 (o
     with LoopbackServer(calling(text)) as server:
         messages = run(agent_on(server, add, tools_in="request"), QUESTION)["messages"]
     assert shown(messages)[1:] == [("ai", [{"a": 1, "b": 2}]), ("tool", "3"), ("ai", "It is 3.")]
+
+
+def test_a_model_that_takes_no_tools_is_an_error_that_says_what_to_do() -> None:
+    bound = Llama3ToolModel(FakeListChatModel(responses=["Hi"]), tools_in="request").bind_tools([add])
+    with pytest.raises(NotImplementedError, match='FakeListChatModel is none: take tools_in="user"'):
+        bound.invoke("Hi")

@@ -12,7 +12,7 @@ import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import ValidationError
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
+from llama_index.core.llms import ChatMessage, ChatResponse, MockFunctionCallingLLM, MockLLM
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index.core.types import PydanticProgramMode
@@ -324,3 +324,20 @@ class TestComponent:
         prepared = wrapped([])._prepare_chat_with_tools(TOOLS, "Weather?", temperature=0)  # noqa: SLF001 (the framework's name)
         assert [message.content for message in prepared["messages"]] == [f"{render_tool_prompt(DECLARED)}\n\nWeather?"]
         assert prepared["temperature"] == 0
+
+
+def test_tools_in_the_request_may_be_functions_and_come_from_an_iterator() -> None:
+    def now() -> str:
+        """Return the time."""
+        return "12:30"
+
+    seen: list[Any] = []
+
+    class Asked(MockFunctionCallingLLM):
+        def chat_with_tools(self, tools: Any, *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
+            del args, kwargs
+            seen.extend(tools)
+            return ChatResponse(message=ChatMessage(role="assistant", content="Hi"))
+
+    Llama3ToolLLM(Asked(), tools_in="request").chat_with_tools(iter([now]), "Hi")  # type: ignore[arg-type]
+    assert [tool.metadata.name for tool in seen] == ["now"]
