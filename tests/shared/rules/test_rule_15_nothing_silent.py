@@ -291,6 +291,27 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "no name": ('{"type": "function", "function": {"arguments": {}}}', None, "a function without a name"),
     "a key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "f", "the key 'id' stands twice"),
+    "a key twice around the function": (
+        '{"id": 1, "id": 2, "function": {"name": "f", "arguments": {}}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in the function": (
+        '{"function": {"id": 1, "id": 2, "name": "f", "arguments": {}}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in the 1B's form": (
+        '{"id": 1, "id": 2, "type": "function", "function": "f", "parameters": {}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in data": ('{"id": 1, "id": 2, "name": "Ann"}', None, "the key 'id' stands twice"),
+    "a key twice beside a number for a name": (
+        '{"id": 1, "id": 2, "name": 5, "parameters": {}}',
+        None,
+        "the key 'id' stands twice",
+    ),
     "an undeclared tool": (
         '{"name": "rm", "parameters": {}}',
         "rm",
