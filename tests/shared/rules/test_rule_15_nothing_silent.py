@@ -306,6 +306,11 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
         "f",
         "the key 'id' stands twice",
     ),
+    "a key twice in arguments in a string": (
+        r'{"name": "f", "arguments": "{\"a\": 1, \"a\": 2}"}',
+        "f",
+        "the key 'a' stands twice, in the arguments",
+    ),
     "a key twice in data": ('{"id": 1, "id": 2, "name": "Ann"}', None, "the key 'id' stands twice"),
     "a key twice beside a number for a name": (
         '{"id": 1, "id": 2, "name": 5, "parameters": {}}',
