@@ -306,6 +306,11 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
         "f",
         "the key 'id' stands twice",
     ),
+    "a key twice in the arguments": (
+        '{"name": "f", "parameters": {"a": 1, "a": 2}}',
+        "f",
+        "a key stands twice in the arguments",
+    ),
     "a key twice in arguments in a string": (
         r'{"name": "f", "arguments": "{\"a\": 1, \"a\": 2}"}',
         "f",
