@@ -48,9 +48,14 @@ def test_every_shape_of_a_call_is_called(text: str):
     assert extraction.rejections == ()
 
 
-def test_a_description_beside_no_arguments_makes_no_schema_of_them():
-    (call,) = extract_in_every_chunking('{"name": "f", "description": "why", "parameters": {}}').tool_calls
-    assert call.arguments == {}
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [('"parameters": {}', {}), ('"arguments": {"a": "string"}', {"a": "string"})],
+    ids=["no arguments", "under arguments"],
+)
+def test_a_description_beside_makes_no_schema_of_what_is_none(written: str, arguments: dict[str, str]):
+    (call,) = extract_in_every_chunking(f'{{"name": "f", "description": "why", {written}}}').tool_calls
+    assert call.arguments == arguments
 
 
 REFUSED = {
