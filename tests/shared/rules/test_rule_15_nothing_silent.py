@@ -266,6 +266,7 @@ QUOTES = "keys and strings have to stand in double quotes, as in JSON, at offset
 
 DETAILS: dict[str, tuple[str, str | None, str]] = {
     "many keys": (f"{{{NINE}}}", None, "an object with the keys a, b, c, d, e, g, h, i, but no name"),
+    "no key, in a tag": ("<tool_call>{}</tool_call>", None, "an object with the keys none, but no name"),
     "a name alone": ('{"name": "rm"}', "rm", f"'rm' {NEITHER}, and is no declared tool"),
     "required arguments": ('{"name": "clock"}', "clock", f"'clock' {NEITHER}, and is a tool that requires some"),
     "keys beside the name": (
