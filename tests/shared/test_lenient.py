@@ -239,3 +239,12 @@ def test_a_misspelt_tag_of_an_undeclared_tool_is_read(text: str):
         == f"the tag is written {text.split('{')[0].replace('f', 'NAME').replace('NAMEunction', 'function')}{{…}}"
     )
     assert not extract_in_every_chunking(text).tools_called
+
+
+def test_beside_the_function_too_a_tool_that_has_properties_may_be_given_some():
+    text = '{"function": {"name": "draw"}, "parameters": {"type": "object", "properties": {}}}'
+    draw = {"name": "draw", "parameters": {"properties": {"type": {}, "properties": {}}}}
+    (call,) = extract_in_every_chunking(text, tools=[draw], lenient=True).tool_calls
+    assert call.arguments == {"type": "object", "properties": {}}
+    (rejection,) = extract_in_every_chunking(text, tools=[{"name": "draw"}], lenient=True).rejections
+    assert rejection.reason == "schema_echo"

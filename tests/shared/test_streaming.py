@@ -399,6 +399,13 @@ def test_progress_of_a_call_is_withdrawn_once_it_is_too_long():
     assert stream.feed("x") == [TextDelta("x")]
 
 
+def test_progress_of_a_call_that_is_too_long_is_withdrawn_also_if_another_one_comes_with_its_end():
+    told = progress(
+        ['{"name": "f", "parameters": {"q": "', f'{"x" * 300}"}}}}\n{CALL}'], limits=Limits(max_call_length=256)
+    )
+    assert [event.status for event in told] == ["writing", "withdrawn"]
+
+
 def test_progress_of_a_call_that_comes_whole_is_the_call():
     assert progress([CALL]) == []
 

@@ -270,11 +270,7 @@ def _is_schema(members: Mapping[str, Any], key: str, schema: dict[str, Any], too
     if isinstance(schema.get("properties"), dict):
         takes_properties = tool is not None and "properties" in (tool.parameters.get("properties") or {})
         return (is_described or is_object) and not takes_properties
-    return (
-        is_described
-        and key != "arguments"
-        and (schema == {"type": "object"} or all(map(_is_property, schema.values())))
-    )
+    return is_described and key != "arguments" and all(map(_is_property, schema.values()))
 
 
 def _is_property(value: object) -> bool:

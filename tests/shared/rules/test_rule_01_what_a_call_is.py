@@ -48,6 +48,16 @@ def test_every_shape_of_a_call_is_called(text: str):
     assert extraction.rejections == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [('"parameters": {}', {}), ('"arguments": {"a": "string"}', {"a": "string"})],
+    ids=["no arguments", "under arguments"],
+)
+def test_a_description_beside_makes_no_schema_of_what_is_none(written: str, arguments: dict[str, str]):
+    (call,) = extract_in_every_chunking(f'{{"name": "f", "description": "why", {written}}}').tool_calls
+    assert call.arguments == arguments
+
+
 REFUSED = {
     "data": ('{"city": "Paris", "days": 3}', "not_a_call"),
     "a person": ('{"name": "Alice"}', "missing_arguments"),
@@ -68,6 +78,7 @@ REFUSED = {
         '{"name": "f", "parameters": {"a": 1}, "arguments": {"b": 1}}',
         "conflicting_arguments",
     ),
+    "both keys, one text": ('{"name": "f", "parameters": {"a": 1}, "arguments": "today"}', "conflicting_arguments"),
     "true is not 1": ('{"name": "f", "parameters": {"a": 1}, "arguments": {"a": true}}', "conflicting_arguments"),
     "1.0 is not 1": ('{"name": "f", "parameters": {"a": [1]}, "arguments": {"a": [1.0]}}', "conflicting_arguments"),
     "a schema without a description": (f'{{"name": "f", "parameters": {SCHEMA}}}', "schema_echo"),

@@ -83,6 +83,12 @@ def test_a_whole_call_in_the_tag_is_that_call_with_a_deviation():
     assert call.deviations == ("a whole call stands in the tag",)
 
 
+def test_what_only_looks_like_a_call_in_the_tag_is_the_arguments():
+    for arguments in ('{"name": "get_weather", "args": {"a": 1}}', '{"tool_name": "get_weather", "parameters": {}}'):
+        (call,) = extract_in_every_chunking(f"<function=get_weather>{arguments}</function>", tools=TOOLS).tool_calls
+        assert (call.arguments_json, call.deviations) == (arguments, ())
+
+
 FUNCTIONARY = {
     "a name and an object": f"get_weather\n{ARGUMENTS}",
     "after its marker": f">>>get_weather\n{ARGUMENTS}",

@@ -90,6 +90,13 @@ def test_a_tag_that_nothing_closes_is_closed_by_the_next_of_its_kind():
     assert extraction.content == "One"
 
 
+def test_in_a_tool_tag_the_name_may_stand_under_tool_name():
+    written = '{"tool_name": "a", "parameters": {"x": 1}}'
+    extraction = extract_in_every_chunking(f"<tool>{written}</tool>")
+    assert [(call.name, call.arguments, call.deviations) for call in extraction.tool_calls] == [("a", {"x": 1}, ())]
+    assert extract_in_every_chunking(f"<tool_call>{written}</tool_call>").tool_calls == ()
+
+
 AROUND_ANYTHING_ELSE = {
     "nothing": ("", []),
     "prose": ("x", []),

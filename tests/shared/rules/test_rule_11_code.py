@@ -235,6 +235,7 @@ def test_rule_7_no_code_is_called_if_a_limit_ended_the_output():
         ("print(", "an open '('"),
         ("x = [1,\n  {'a': 2}", "an open '['"),
         ("print('a", "an open string"),
+        ("# one\nf(1,", "an open '('"),
         ("'''a\n'b'", "an open string"),
         ('f"""{x}""', "an open string"),
         (r"'a\'", "an open string"),

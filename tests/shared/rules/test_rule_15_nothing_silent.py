@@ -266,6 +266,7 @@ QUOTES = "keys and strings have to stand in double quotes, as in JSON, at offset
 
 DETAILS: dict[str, tuple[str, str | None, str]] = {
     "many keys": (f"{{{NINE}}}", None, "an object with the keys a, b, c, d, e, g, h, i, but no name"),
+    "no key, in a tag": ("<tool_call>{}</tool_call>", None, "an object with the keys none, but no name"),
     "a name alone": ('{"name": "rm"}', "rm", f"'rm' {NEITHER}, and is no declared tool"),
     "required arguments": ('{"name": "clock"}', "clock", f"'clock' {NEITHER}, and is a tool that requires some"),
     "keys beside the name": (
@@ -291,6 +292,37 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "no name": ('{"type": "function", "function": {"arguments": {}}}', None, "a function without a name"),
     "a key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "f", "the key 'id' stands twice"),
+    "a key twice around the function": (
+        '{"id": 1, "id": 2, "function": {"name": "f", "arguments": {}}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in the function": (
+        '{"function": {"id": 1, "id": 2, "name": "f", "arguments": {}}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in the 1B's form": (
+        '{"id": 1, "id": 2, "type": "function", "function": "f", "parameters": {}}',
+        "f",
+        "the key 'id' stands twice",
+    ),
+    "a key twice in the arguments": (
+        '{"name": "f", "parameters": {"a": 1, "a": 2}}',
+        "f",
+        "a key stands twice in the arguments",
+    ),
+    "a key twice in arguments in a string": (
+        r'{"name": "f", "arguments": "{\"a\": 1, \"a\": 2}"}',
+        "f",
+        "the key 'a' stands twice, in the arguments",
+    ),
+    "a key twice in data": ('{"id": 1, "id": 2, "name": "Ann"}', None, "the key 'id' stands twice"),
+    "a key twice beside a number for a name": (
+        '{"id": 1, "id": 2, "name": 5, "parameters": {}}',
+        None,
+        "the key 'id' stands twice",
+    ),
     "an undeclared tool": (
         '{"name": "rm", "parameters": {}}',
         "rm",
