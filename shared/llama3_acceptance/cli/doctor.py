@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from llama3_tools.cli.screen import ColorChoice, color_option, console
-from llama3_tools.cli.status import CASES_FAILED, PASSED, CannotRunError
+from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.text.escaping import escape_invisible
 
@@ -47,7 +47,7 @@ __all__ = ["doctor"]
 def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeout: float, as_json: bool) -> None:  # noqa: PLR0913 - an option each
     """Ask an endpoint a handful of short questions, and say what is wrong, what to do, and which lines work with it.
 
-    The exit status is 0; 1 if something is wrong; 2 if it could not run.
+    The exit status is 0; 1 if something is wrong; 2 if it could not run, or there was no time for some questions.
     """
     from llama3_acceptance.doctor.advice import advise  # noqa: PLC0415 - `extract` does without
     from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
@@ -68,8 +68,11 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
         secrets = (api_key, urlsplit(base_url).password or "")
         click.echo(to_json(doctor_report(examination, findings, advice, secrets=secrets), indent=2))
     else:
-        _print(screen, f"{model} at {examination.base_url}", findings, advice)
-    sys.exit(CASES_FAILED if any(finding.is_fault for finding in findings) else PASSED)
+        is_complete = not examination.unanswered
+        _print(screen, f"{model} at {examination.base_url}", findings, advice, is_complete=is_complete)
+    if any(finding.is_fault for finding in findings):
+        sys.exit(CASES_FAILED)
+    sys.exit(COULD_NOT_RUN if examination.unanswered else PASSED)
 
 
 @contextmanager
@@ -82,9 +85,9 @@ def _asking(errors: Console) -> Iterator[Callable[[str], None]]:
         yield lambda name: status.update(f"asking: {name}")
 
 
-def _print(screen: Console, where: str, findings: Sequence[Finding], advice: Advice) -> None:
+def _print(screen: Console, where: str, findings: Sequence[Finding], advice: Advice, *, is_complete: bool) -> None:
     screen.print(Text(escape_invisible(where), "bold"), soft_wrap=True)
-    if not any(finding.is_fault for finding in findings):
+    if is_complete and not any(finding.is_fault for finding in findings):
         screen.print(Text("\n✓ nothing is wrong: the server finds the model's calls", "green"))
     for finding in findings:
         mark, style = ("✗", "red") if finding.is_fault else ("·", "yellow")

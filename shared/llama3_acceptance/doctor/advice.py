@@ -41,6 +41,8 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     codes = {finding.code for finding in findings}
     if codes & _NO_CALLS:
         return Advice("Mend this first, and ask the doctor again.")
+    if codes <= _HARMLESS and examination.unanswered:
+        return Advice("Not all questions were answered, so nobody knows yet what works: give it more --timeout.")
     key = "…" if examination.has_key else "none"
     where = f'base_url={_quoted(examination.base_url)}, api_key="{key}", model={_quoted(examination.model)}'
     lines: tuple[str, ...]
@@ -55,6 +57,11 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     command = f"llama3-tools serve --upstream {examination.base_url}"
     if calls_in_the_prompt(examination):
         sentence = "It works with the tools in the prompt, and the calls read out of the text."
+    elif not examination["in the prompt"].is_answered:
+        sentence = (
+            "These lines put the tools in the prompt, and read the calls out of the text; whether this model calls "
+            "then is not known, as that question has no answer."
+        )
     else:
         sentence = (
             "The model made no call with the tools in the prompt either; these lines are the best there is for it."

@@ -49,6 +49,12 @@ class Examination:
         """Whether the endpoint is found if `/v1` is added to its address."""
         return _model_names(self[_ELSEWHERE]) is not None
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The questions for whose answers there was no time, or which were not asked for lack of it."""
+        late = (name for name, answer in self.exchanges.items() if answer.is_timeout)
+        return (*late, *self.not_asked)
+
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
         exchange = self[name]
@@ -91,10 +97,12 @@ def examine(
         if _model_names(listed) is None and not base_url.rstrip("/").endswith("/v1"):
             exchanges[_ELSEWHERE] = connection.get("/v1/models")
         for name in QUESTIONS:
-            if name in _WITH_TOOLS[1:] and "one" in exchanges and not exchanges["one"].is_answered:
-                continue  # which says why, for all of them
             if name == WITH_EMPTY_CONTENT and ("result" not in exchanges or exchanges["result"].is_answered):
                 continue
+            if name in _WITH_TOOLS[1:] and "one" in exchanges and not exchanges["one"].is_answered:
+                if exchanges["one"].is_timeout:
+                    not_asked.append(name)
+                continue  # an error says why, for all of them
             if not connection.seconds_left:
                 not_asked.append(name)
                 continue

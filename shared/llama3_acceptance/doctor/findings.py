@@ -478,12 +478,10 @@ def _left_tokens(of: Examination) -> Iterator[Finding]:
 
 
 def _not_asked(of: Examination) -> Iterator[Finding]:
-    late = [name for name, answer in of.exchanges.items() if answer.is_timeout]
-    missing = (*late, *of.not_asked)
-    if missing:
+    if of.unanswered:
         yield Finding(
             "not_asked",
-            f"there was no time for: {', '.join(missing)}",
+            f"there was no time for: {', '.join(of.unanswered)}",
             "give it more --timeout",
             is_fault=False,
         )

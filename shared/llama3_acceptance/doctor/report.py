@@ -37,11 +37,11 @@ def doctor_report(
         "python": platform.python_version(),
         "base_url": examination.base_url,
         "model": examination.model,
-        "is_healthy": not any(finding.is_fault for finding in findings),
+        "is_healthy": not (any(finding.is_fault for finding in findings) or examination.unanswered),
         "findings": [asdict(finding) for finding in findings],
         "advice": asdict(advice),
         "answers": [asdict(exchange) for exchange in examination.exchanges.values()],
-        "not_asked": list(examination.not_asked),
+        "not_asked": list(examination.unanswered),
     }
     for secret in secrets:
         if len(secret) >= _SHORTEST_SECRET:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from commands import words
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json
-from faulty_servers import Faulty, faulty
+from faulty_servers import Faulty, Reply, faulty
 from llama3_acceptance.cli.doctor import doctor
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_acceptance.doctor.exchanges import Exchange
@@ -127,6 +127,42 @@ def test_what_there_was_no_time_for_is_named() -> None:
         result = ask(server.base_url, "--timeout", 2)
     assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
     assert "✗" not in result.stdout
+    assert_nothing_is_known(result)
+
+
+def assert_nothing_is_known(result: Result) -> None:
+    assert result.exit_code == 2
+    assert "✓" not in result.stdout
+    assert "nobody knows yet what works: give it more --timeout." in words(result.stdout)
+    assert "import" not in result.stdout
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
+def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -> None:
+    def slow_with_tools(reply: Reply) -> Reply | Answer:
+        return Answer((b" ",) * 200, pause=0.1) if reply.is_native else reply
+
+    with faulty(Faulty(slow_with_tools, frozenset())) as server:
+        result = ask(server.base_url, "--timeout", 1, *["--json"] * as_json)
+    missing = [name for name in QUESTIONS if name not in {"plain", WITH_EMPTY_CONTENT}]
+    if not as_json:
+        assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
+        assert_nothing_is_known(result)
+        return
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["is_healthy"], report["not_asked"]) == (2, False, missing)
+    assert report["advice"]["code"] == []
+
+
+def test_what_the_model_does_with_the_tools_in_the_prompt_is_not_told_unasked() -> None:
+    def slow_later(reply: Reply) -> Reply | Answer:
+        refused = answer_error(400, "no tools here")
+        return refused if reply.is_native else Answer((b" ",) * 200, pause=0.1) if "parameters" in reply.text else reply
+
+    with faulty(Faulty(slow_later, frozenset())) as server:
+        result = ask(server.base_url, "--timeout", 1)
+    assert result.exit_code == 1
+    assert "whether this model calls then is not known" in words(result.stdout)
 
 
 @pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", WITH_EMPTY_CONTENT}])
