@@ -188,6 +188,24 @@ FAULTS: dict[str, Faulty] = {
     ),
     "key refused": _one("key_refused", _error(401, "Incorrect API key provided: secret-key")),
     "server error": _one("server_error", _error(500, "out of memory: the model does not fit")),
+    "server error, under a name that is not listed": Faulty(
+        _error(500, "model requires more system memory than is available"),
+        frozenset({"server_error"}),
+        models=("llama:latest",),
+    ),
+    "busy": _one("server_busy", _error(429, "Rate limit, try again in 2 s")),
+    "loading": _one("server_busy", _error(503, "Loading model")),
+    "busy with tools": _one("server_busy", _if(_is_native, _error(429, "Rate limit, try again in 2 s"))),
+    "loading with tools": _one("server_busy", _if(_is_native, _error(503, "Loading model"))),
+    "two calls fail": _one(
+        "tools_failed",
+        _if(lambda reply: len(reply.calls) > 1 and not reply.is_stream, _error(500, "Failed to parse tool call")),
+    ),
+    "arguments fail": _one(
+        "tools_failed", _if(lambda reply: _TIMER in reply.calls, _error(500, "Failed to parse tool call"))
+    ),
+    "tools in the prompt fail": _one("prompt_failed", _if(_in_the_prompt, _error(500, "internal error"))),
+    "a long prompt fails": _one("prompt_failed", _if(_is_long, _error(413, "Payload Too Large"))),
     "web page": _one("not_openai", lambda _: Answer((b"<!doctype html><html>",), "text/html")),
     "other JSON": _one("not_openai", lambda _: answer_json({"response": "Hello!"})),
     "empty answers": _one("empty_answer", _if(_is_plain, lambda reply: replace(reply, text=""))),

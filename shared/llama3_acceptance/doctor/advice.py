@@ -12,10 +12,12 @@ from llama3_acceptance.doctor.findings import Finding, calls_in_the_prompt, call
 __all__ = ["Advice", "advise"]
 
 _HARMLESS = frozenset(
-    {"context_limit", "no_usage", "not_asked", "finish_reason_wrong", "prompt_cut_off", "tokens_left"}
+    {"context_limit", "no_usage", "not_asked", "finish_reason_wrong", "prompt_cut_off", "prompt_failed", "tokens_left"}
 )
 """Findings with which the server's own calls can be used all the same."""
-_NO_CALLS = frozenset({"unreachable", "key_refused", "model_missing", "not_openai", "server_error", "too_slow"})
+_NO_CALLS = frozenset(
+    {"unreachable", "key_refused", "model_missing", "not_openai", "server_error", "server_busy", "too_slow"}
+)
 """Findings after which nobody knows what would work."""
 
 

@@ -24,6 +24,7 @@ _NATIVE = ("one", "two", "two streamed", "arguments")
 _LEAST_FOR_TOOLS = 60
 """Two tools as JSON take more tokens than that, in any tokenizer."""
 _CITIES = 2
+_BUSY = {HTTPStatus.TOO_MANY_REQUESTS: "busy", HTTPStatus.SERVICE_UNAVAILABLE: "loading its model, or busy"}
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
 _NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist|unknown)|no such model", re.IGNORECASE)
@@ -39,6 +40,12 @@ _FORMS = {
     "envelope": "an object with tool_call",
     "code": "code",
 }
+_ABOUT = {
+    "two": "a question that wants two calls",
+    "arguments": "a question that wants a number and a list",
+    "in the prompt": "a question with the tools in the prompt",
+    "long": f"a prompt of {LONG_WORDS} words",
+}
 _WRAP = "put llama3-tools in between: it reads calls out of the text, as below"
 
 
@@ -50,7 +57,9 @@ FindingCode: TypeAlias = Literal[
     "server_error",
     "too_slow",
     "empty_answer",
+    "server_busy",
     "tools_refused",
+    "tools_failed",
     "tools_ignored",
     "no_calls",
     "calls_as_text",
@@ -59,6 +68,7 @@ FindingCode: TypeAlias = Literal[
     "stream_differs",
     "stream_broken",
     "prompt_cut_off",
+    "prompt_failed",
     "context_limit",
     "no_usage",
     "tool_role_refused",
@@ -138,9 +148,22 @@ def _refused_key(of: Examination) -> Iterator[Finding]:
             return
 
 
+def _busy_server(of: Examination) -> Iterator[Finding]:
+    for answer in of.exchanges.values():
+        if _is_busy(answer):
+            yield Finding(
+                "server_busy",
+                f"the server is {_BUSY[HTTPStatus(answer.status)]} (HTTP {answer.status}): {answer.error}",
+                "wait a moment, and ask again",
+            )
+            return
+
+
 def _missing_model(of: Examination) -> Iterator[Finding]:
     plain, models = of["plain"], of.models
-    is_unknown = of.model not in models if models is not None else bool(_NO_SUCH_MODEL.search(plain.error))
+    is_told = bool(_NO_SUCH_MODEL.search(plain.error))
+    is_request_refused = plain.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+    is_unknown = is_told if models is None else of.model not in models and (is_told or is_request_refused)
     if plain.is_answered or not is_unknown:
         return
     there = f"; there are {', '.join(models)}" if models else ""
@@ -155,6 +178,9 @@ def _missing_model(of: Examination) -> Iterator[Finding]:
 def _no_openai_server(of: Examination) -> Iterator[Finding]:
     plain = of["plain"]
     if plain.is_answered or not plain.status:
+        return
+    if _is_busy(plain):
+        yield from _busy_server(of)
         return
     if of.is_elsewhere:
         yield Finding(
@@ -207,6 +233,26 @@ def _refused_tools(of: Examination) -> Iterator[Finding]:
             f"leave `tools` out of the request, and {_WRAP}. llama.cpp takes tools with --jinja, vLLM with "
             "--enable-auto-tool-choice --tool-call-parser llama3_json",
         )
+
+
+def _failed_tools(of: Examination) -> Iterator[Finding]:
+    for name in ("two", "arguments"):
+        if _failed(of, name):
+            yield Finding(
+                "tools_failed",
+                f"the server takes tools, and fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
+                _WRAP,
+            )
+
+
+def _failed_prompts(of: Examination) -> Iterator[Finding]:
+    for name in ("in the prompt", "long"):
+        if _failed(of, name) and not (name == "long" and _CONTEXT.search(of[name].error)):
+            yield Finding(
+                "prompt_failed",
+                f"the server fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
+                "look into the server's log: memory may be short, or the request longer than it takes",
+            )
 
 
 def _ignored_tools(of: Examination) -> Iterator[Finding]:
@@ -348,7 +394,7 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
             "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
             "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
         )
-    elif not long.is_answered and _CONTEXT.search(long.error):
+    elif _failed(of, "long") and _CONTEXT.search(long.error):
         yield Finding(
             "context_limit",
             f"a prompt of {LONG_WORDS} words is refused, as it should be if the context is smaller: {long.error}",
@@ -488,8 +534,13 @@ def _not_asked(of: Examination) -> Iterator[Finding]:
 
 
 def _failed(of: Examination, name: str) -> bool:
-    """Return whether a question failed, rather than that there was no time for it."""
-    return name in of.exchanges and not of[name].is_answered and not of[name].is_timeout
+    """Return whether a question failed, rather than that there was no time for it, or the server was busy."""
+    answer = of[name]
+    return name in of.exchanges and not (answer.is_answered or answer.is_timeout or _is_busy(answer))
+
+
+def _is_busy(exchange: Exchange) -> bool:
+    return exchange.status in _BUSY
 
 
 def _status(exchange: Exchange) -> str:
@@ -504,14 +555,17 @@ _REFUSALS: tuple[_Check, ...] = (_unreachable, _refused_key, _missing_model, _no
 """What keeps everything else from being asked."""
 
 _CHECKS: tuple[_Check, ...] = (
+    _busy_server,
     _empty_answers,
     _refused_tools,
+    _failed_tools,
     _ignored_tools,
     _calls_as_text,
     _lost_calls,
     _lost_text,
     _different_streams,
     _cut_prompts,
+    _failed_prompts,
     _refused_results,
     _mistyped_arguments,
     _unreadable_arguments,

@@ -107,7 +107,7 @@ def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
     def slow(_reply: object) -> Answer:
         return Answer((b" ",) * 200, pause=0.1)
 
-    with faulty(Faulty(slow, frozenset())) as server:
+    with faulty(Faulty(slow, frozenset(), models=("llama:latest",))) as server:
         result = ask(server.base_url, "--timeout", 1)
     assert "✗ too_slow: a plain question did not end in time, after 1 s" in words(result.stdout)
 

@@ -24,6 +24,23 @@ def test_a_fault_is_named_rightly_and_no_other_is(name: str) -> None:
     assert {finding.code for finding in findings if not finding.is_fault} == FAULTS[name].notes
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("two calls fail", "(HTTP 500): Failed to parse tool call"),
+        ("arguments fail", "(HTTP 500): Failed to parse tool call"),
+        ("tools in the prompt fail", "(HTTP 500): internal error"),
+        ("a long prompt fails", "(HTTP 413): Payload Too Large"),
+        ("loading with tools", "(HTTP 503): Loading model"),
+        ("busy with tools", "(HTTP 429): Rate limit, try again in 2 s"),
+        ("server error, under a name that is not listed", "HTTP 500: model requires more system memory"),
+    ],
+)
+def test_a_finding_has_the_servers_own_words(name: str, words: str) -> None:
+    (finding,) = found(name)
+    assert words in finding.what
+
+
 CODES = set(get_args(FindingCode))
 ELSEWHERE = {"unreachable", "too_slow", "not_asked"}
 """What no server says by itself: the tests of the command play these."""
