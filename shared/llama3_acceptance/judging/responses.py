@@ -5,6 +5,7 @@ Nothing is imported of them: a response is read by the names that its parts have
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,8 +15,10 @@ from llama3_acceptance.rendering import shown_json
 from llama3_acceptance.values import FoundCall
 from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
 from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict
+from llama3_tools.calls.shapes import OTHER_NAMES
 from llama3_tools.chat import finish_reason_in
 from llama3_tools.errors import a_type
+from llama3_tools.values import shortened
 
 __all__ = ["Answer", "read_response"]
 
@@ -30,13 +33,26 @@ _TEXT_KEYS = (
     *("assistant_message", "output_text", "generated_text", "answer", "output"),  # of agents' own programs
 )
 """Where a message has its text."""
+_CALL_KEYS = ("toolCalls", "calls", "tool_call", "toolCall", "function_calls", "functionCall", "actions")
+"""Where a program's own dict has its calls, besides `tool_calls` and `function_call`."""
+_MAY_HOLD_CALLS = re.compile(r"call|action|function", re.IGNORECASE)
 _BESIDE_TEXT = {
     *("role", "id", "type", "object", "name", "tool_calls", "function_call", "annotations", "audio"),
+    *("invalid_tool_calls", "tool_call_chunks", "additional_kwargs", "response_metadata", "usage_metadata"),
+    *("functions", "tool_call_id", "system_fingerprint", "service_tier", "metadata", "timings"),
     *("reasoning", "reasoning_content", "reasoning_details", "thinking"),
     *("created", "created_at", "model", "usage", "index", "logprobs", "provider_specific_fields"),
     *("finish_reason", "done_reason", "stop_reason", "done", "status"),
 }
 """What a message may have beside its text, which is no text of its own."""
+_TEXT_BLOCKS = ("text", "output_text", "refusal")
+_THOUGHT_BLOCKS = ("reasoning", "thinking", "redacted_thinking")
+_CALL_BLOCKS = ("tool_use", "tool_call")
+_NAME_KEYS = ("name", *OTHER_NAMES)
+_ARGUMENT_KEYS = (
+    *("arguments", "args", "tool_kwargs", "input", "parameters", "params", "kwargs"),
+    *("tool_input", "tool_args", "action_input"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +100,13 @@ def read_response(response: object) -> Answer:
     message = _first(choice, "message", "response")
     if message is None or isinstance(message, str):
         message = choice
-    text = _first(message, *_TEXT_KEYS)
+    text = _text_of(message)
     calls = [*_calls_of(response, message)]
-    if text is None and not calls:
-        _check_empty(response, message)
     if not _is_text(text):
         raise TypeError(f"expected {_EXPECTED}, got a message whose text cannot be read: {_shape(message)}")
+    if not _text(text) and not calls:
+        _check_empty(response, message, is_without_text=text is None)
+    _check_blocks(text, is_empty=not calls and not _text(text))
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
     told = _told(metadata, kwargs, _part(message, "report"))
@@ -102,6 +119,16 @@ def read_response(response: object) -> Answer:
     )
 
 
+def _text_of(message: object) -> object:
+    """Return what holds the text: in a dict, the first of its places that is not empty."""
+    if isinstance(message, Mapping):
+        filled = (message.get(key) for key in _TEXT_KEYS)
+        text = next((one for one in filled if one and isinstance(one, (str, list, tuple))), None)
+        if text is not None:
+            return text
+    return _first(message, *_TEXT_KEYS)
+
+
 def _is_text(text: object) -> bool:
     """Return whether a message's text is one, or blocks of which the first few are known."""
     if isinstance(text, (list, tuple)):
@@ -109,17 +136,35 @@ def _is_text(text: object) -> bool:
     return text is None or isinstance(text, str)
 
 
-def _check_empty(response: object, message: object) -> None:
+def _check_blocks(text: object, *, is_empty: bool) -> None:
+    """Raise where blocks of a kind that nobody knows may be the text."""
+    known = (*_TEXT_BLOCKS, *_THOUGHT_BLOCKS, *_CALL_BLOCKS)
+    for block in _list(text):
+        kind = _part(block, "type")
+        if not isinstance(block, str) and kind not in known and (is_empty or _part(block, "text")):
+            raise TypeError(f"expected {_EXPECTED}, got a block of text of the unknown type {kind!r}")
+
+
+def _check_empty(response: object, message: object, *, is_without_text: bool) -> None:
     """Raise where a message without text and calls may have them in places that nobody knows."""
     error = _part(response, "error")
     if error:
         raise TypeError(f"expected {_EXPECTED}, got an error: {error}")
-    if not any(_has(message, name) for name in ("content", "tool_calls")):
+    if is_without_text and not any(_has(message, name) for name in ("content", "tool_calls")):
         raise TypeError(f"expected {_EXPECTED}, got {_shape(response)}")
-    if isinstance(message, Mapping) and any(message[key] for key in message if key not in _BESIDE_TEXT):
+    if not isinstance(message, Mapping):
+        return
+    others = [message[key] for key in message if key not in _BESIDE_TEXT and key not in _TEXT_KEYS]
+    if any(others) if is_without_text else any(map(_holds_text, others)):
         raise TypeError(
             f"expected {_EXPECTED}, got a message that has its text in none of the known places: {_shape(message)}"
         )
+
+
+def _holds_text(value: object) -> bool:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return any(map(_holds_text, value)) if isinstance(value, (list, tuple)) else bool(_str(value))
 
 
 def _shape(value: object) -> str:
@@ -133,13 +178,40 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
     """Return the calls of the first place that holds any: adapters keep them in several."""
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
-    blocks += [block for block in _list(_part(message, "content")) if _part(block, "type") == "tool_use"]
-    legacy = [call for call in [_part(message, "function_call")] if call is not None]
-    own, outer, extra = (_list(_part(whole, "tool_calls")) for whole in (message, response, kwargs))
+    blocks += [block for block in _list(_part(message, "content")) if _part(block, "type") in _CALL_BLOCKS]
+    legacy = _listed_calls(message, "function_call")
+    own, outer, extra = (_listed_calls(whole, "tool_calls") for whole in (message, response, kwargs))
     own += _list(
         _part(message, "invalid_tool_calls")
     )  # LangChain parts the calls that it could not parse from the rest
-    return iter(next(filter(None, (own, outer, extra, blocks, legacy)), []))
+    programs = [_listed_calls(message, key) for key in _CALL_KEYS if isinstance(message, Mapping)]
+    found = next(filter(None, (own, outer, extra, blocks, legacy, *programs)), [])
+    if not found:
+        _check_no_calls(message)
+    return iter(found)
+
+
+def _listed_calls(whole: object, key: str) -> list[object]:
+    """Return the calls under a key, where one may stand without a list."""
+    value = _part(whole, key)
+    if isinstance(whole, Mapping) and value and not isinstance(value, (Mapping, list, tuple)):
+        raise TypeError(f"expected calls under {key!r}, got {a_type(value)}: {shortened(repr(value), 40)}")
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    is_one = bool(value) if isinstance(value, Mapping) else value is not None and key == "function_call"
+    return [value] if is_one else []
+
+
+def _check_no_calls(message: object) -> None:
+    """Raise where a dict without calls has something else that its key calls so."""
+    if not isinstance(message, Mapping):
+        return
+    for key, value in message.items():
+        is_unknown = key not in _BESIDE_TEXT and key not in _TEXT_KEYS and _MAY_HOLD_CALLS.search(str(key))
+        if is_unknown and value and isinstance(value, (Mapping, list, tuple)):
+            raise TypeError(
+                f"expected calls under 'tool_calls', got them, as it seems, under {key!r}: {_shape(message)}; rename it"
+            )
 
 
 def _read_items(items: Iterable[object], finish_reason: str | None) -> Answer:
@@ -158,11 +230,15 @@ def _told(metadata: object, kwargs: object, report: object) -> dict[str | None, 
 
 
 def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({})) -> FoundCall:
+    if call is None or isinstance(call, (str, bytes, int, float, list, tuple)):
+        raise TypeError(f"expected a call with a name and arguments, got {a_type(call)}: {shortened(repr(call), 40)}")
     function = _part(call, "function")
     if function is None or isinstance(function, str):
         function = call
-    name = _first(function, "name", "tool_name")
-    written = _first(function, "arguments", "args", "tool_kwargs", "input")
+    name = next(filter(None, (_str(_part(whole, key)) for whole in (function, call) for key in _NAME_KEYS)), None)
+    written = _written_arguments(function, call)
+    if name is None and written is None and _part(call, "type") != "invalid_tool_call":
+        raise TypeError(f"expected a call with a name and arguments, got {_shape(call)}")
     if not written and _part(call, "type") == "invalid_tool_call":
         return FoundCall(str(name or ""), None)
     about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")))
@@ -172,6 +248,16 @@ def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({}
         tuple(map(str, _list(_part(about, "deviations")))),
         _str(_part(about, "repaired_from")),
     )
+
+
+def _written_arguments(function: object, call: object) -> object:
+    """Return what a call has as its arguments, the first of their places that is not empty."""
+    there = [_part(whole, key) for whole in (function, call) for key in _ARGUMENT_KEYS if _part(whole, key) is not None]
+    if not there and isinstance(function, Mapping):
+        others = [key for key, value in function.items() if isinstance(value, Mapping) and value and key != "function"]
+        if others:
+            raise TypeError(f"expected a call's arguments under 'arguments', got {_shape(function)}")
+    return next(filter(None, there), there[0] if there else None)
 
 
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
@@ -197,7 +283,7 @@ def _text(content: object) -> str:
     return "".join(
         block if isinstance(block, str) else str(_first(block, "text", "refusal") or "")
         for block in _list(content)
-        if isinstance(block, str) or _part(block, "type") in ("text", "output_text", "refusal")
+        if isinstance(block, str) or _part(block, "type") in _TEXT_BLOCKS
     )
 
 

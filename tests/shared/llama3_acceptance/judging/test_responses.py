@@ -153,6 +153,78 @@ def test_text_that_is_not_found_is_an_error_and_no_empty_answer(message: dict[st
         read_response(message)
 
 
+CALL = {"name": "f", "arguments": {"n": 1}}
+
+
+@pytest.mark.parametrize("key", ["toolCalls", "calls", "function_calls", "actions", "tool_calls"])
+@pytest.mark.parametrize("is_listed", [True, False], ids=["list", "one"])
+def test_calls_of_a_program_are_read_where_their_meaning_is_clear(key: str, is_listed: bool):
+    answer = read_response({"assistant_message": "Hello!", key: [CALL] if is_listed else CALL})
+    assert answer == Answer("Hello!", (FoundCall("f", {"n": 1}, '{"n": 1}'),))
+
+
+def test_one_call_of_a_program_is_read():
+    assert read_response({"text": "", "tool_call": CALL}).calls[0].name == "f"
+    assert read_response({"text": "Hello!", "tool_call": None}) == Answer("Hello!")
+
+
+def test_what_may_be_calls_is_an_error_that_names_the_keys():
+    with pytest.raises(TypeError, match="under 'my_calls': a dict with the keys text, my_calls; rename it"):
+        read_response({"text": "Hello!", "my_calls": [CALL]})
+
+
+@pytest.mark.parametrize("calls", [["x"], [None], [7], "x", 7, [{"id": "1"}], [{"name": "f", "payload": {"n": 1}}]])
+def test_calls_that_are_none_are_an_error(calls: object):
+    with pytest.raises(TypeError, match=r"^expected (?:a call|calls).*, got "):
+        read_response({"content": "Hello!", "tool_calls": calls})
+
+
+@pytest.mark.parametrize("key", ["arguments", "parameters", "params", "args", "input", "kwargs"])
+@pytest.mark.parametrize("name", ["name", "tool", "tool_name", "function_name"])
+def test_a_call_of_a_program_is_read_under_its_usual_names(key: str, name: str):
+    call = {name: "f", key: {"n": 1}}
+    for written in (call, {"type": "function", "function": call}, {"function": "f", key: {"n": 1}}):
+        (found,) = read_response({"content": "", "tool_calls": [written]}).calls
+        assert (found.name, found.arguments) == ("f", {"n": 1})
+
+
+def test_arguments_beside_the_function_are_the_calls():
+    (found,) = read_response({"content": "", "tool_calls": [{"function": {"name": "f"}, "args": {"n": 1}}]}).calls
+    assert (found.name, found.arguments) == ("f", {"n": 1})
+
+
+def test_the_place_that_holds_the_text_is_read():
+    assert read_response({"text": "Hello!", "content": ""}) == Answer("Hello!")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"content": "", "msg": "Hello!"}, {"content": "", "parts": [{"text": "Hello!"}]}, {"text": "", "a": "b"}],
+)
+def test_an_empty_text_beside_another_is_an_error(message: dict[str, object]):
+    with pytest.raises(TypeError, match=f"a dict with the keys {', '.join(message)}$"):
+        read_response(message)
+
+
+@pytest.mark.parametrize("block", [{"type": "foo", "text": "Hello!"}, {"type": "foo", "value": "Hello!"}])
+def test_a_block_of_an_unknown_type_is_an_error(block: dict[str, str]):
+    with pytest.raises(TypeError, match="a block of text of the unknown type 'foo'"):
+        read_response({"content": [block]})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"response": "", "context": [1, 2], "total_duration": 5, "done": True},
+        AIMessage("").model_dump(),
+        AIMessage("", response_metadata={"model_name": "llama"}).model_dump(),
+    ],
+    ids=["Ollama", "LangChain", "LangChain with metadata"],
+)
+def test_what_servers_add_to_an_empty_text_is_no_text(message: dict[str, object]):
+    assert read_response(message) == Answer()
+
+
 @pytest.mark.parametrize("text", [{"value": "Hello!"}, 7, [{"value": "Hello!"}], [7]], ids=str)
 def test_a_text_that_is_none_is_an_error_too(text: object):
     with pytest.raises(TypeError, match=r"got a message whose text cannot be read: a dict with the keys content$"):
