@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from llama3_acceptance.cli.numbers import FiniteNumber
 from llama3_tools.cli.json_input import read_json
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
@@ -31,16 +31,6 @@ _ASKING = frozenset(
 """What only says whom to ask, how, and where to keep what comes."""
 _COMPARING = frozenset({"compare", "judged", "color"})
 """What a comparison looks at."""
-
-
-class _Number(click.FloatRange):
-    """A number of a range, which is neither infinite nor none at all."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not finite", param, ctx)
-        return number
 
 
 def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
@@ -91,7 +81,7 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
 @click.option(
     "--timeout",
-    type=_Number(0, min_open=True),
+    type=FiniteNumber(0, min_open=True),
     default=120,
     show_default=True,
     help="Seconds a response may take.",
@@ -102,7 +92,7 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
 )
-@click.option("--temperature", type=_Number(0), default=0, show_default=True)
+@click.option("--temperature", type=FiniteNumber(0), default=0, show_default=True)
 @click.option("--seed", type=int, help="For the first repeat; each further one takes the next number.")
 @click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Of each response.")
 @click.option(

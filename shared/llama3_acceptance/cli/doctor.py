@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from llama3_acceptance.cli.numbers import FiniteNumber
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from llama3_acceptance.doctor.findings import Finding
 
 __all__ = ["doctor"]
+
+_LONGEST = 24 * 60 * 60
+"""The longest --timeout, in seconds."""
 
 
 @click.command(short_help="Say why a local model does not call its tools.")
@@ -37,7 +41,7 @@ __all__ = ["doctor"]
 @click.option("--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="Its key.", show_envvar=True)
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteNumber(0, _LONGEST, min_open=True),
     default=120,
     show_default=True,
     help="Seconds that all of it may take.",

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, WITH_EMPTY_CONTENT, request_body
-from llama3_acceptance.running.runner import Endpoint, check_endpoint
+from llama3_acceptance.running.runner import Endpoint, EndpointError, check_endpoint
 from llama3_tools import Extraction, Extractor
 
 __all__ = ["Examination", "examine"]
@@ -82,10 +83,11 @@ def examine(
         on_question: is told the name of each question before it is asked.
 
     Raises:
-        EndpointError: the address or the key is none.
+        EndpointError: the address or the key is none, or the address is that of a request.
         MissingExtraError: httpx is not installed.
     """
     check_endpoint(Endpoint(base_url, model, api_key))
+    _check_path(base_url)
     connection, has_key = Connection(base_url, api_key, seconds), api_key != "none"
     exchanges: dict[str, Exchange] = {}
     not_asked: list[str] = []
@@ -113,6 +115,20 @@ def examine(
     finally:
         connection.close()
     return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key)
+
+
+def _check_path(base_url: str) -> None:
+    """Raise if an address is that of a request, or if paths cannot be added to it."""
+    parts = urlsplit(base_url)
+    bare = bare_url(base_url).rstrip("/")
+    if parts.query or parts.fragment:
+        raise EndpointError(
+            f"the address has a query or a fragment after {bare}: the requests' paths cannot be added to it; leave "
+            "it out, and give a key with --api-key"
+        )
+    for path in ("/chat/completions", "/completions", "/models"):
+        if bare.endswith(path):
+            raise EndpointError(f"{bare} is the address of one request: use --base-url {bare.removesuffix(path)}")
 
 
 def _model_names(exchange: Exchange) -> list[str] | None:

@@ -79,6 +79,29 @@ def test_what_is_no_address_is_refused(url: str) -> None:
     assert (result.exit_code, "is no address" in result.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("path", ["/v1?token=hidden-token", "/v1#hidden-token"])
+def test_an_address_with_a_query_is_refused_and_the_query_not_shown(path: str) -> None:
+    result = ask(f"http://127.0.0.1:9{path}")
+    assert (result.exit_code, "has a query or a fragment after http://127.0.0.1:9/v1" in words(result.stderr)) == (
+        2,
+        True,
+    )
+    assert "hidden-token" not in result.output
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "chat/completions/", "completions", "models"])
+def test_the_address_of_a_request_is_refused(path: str) -> None:
+    result = ask(f"http://127.0.0.1:9/v1/{path}")
+    assert result.exit_code == 2
+    assert "use --base-url http://127.0.0.1:9/v1" in words(result.stderr)
+
+
+@pytest.mark.parametrize("seconds", ["inf", "1e400", "nan", "-inf", "1e300", "0"])
+def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
+    result = ask("http://127.0.0.1:9/v1", "--timeout", seconds)
+    assert (result.exit_code, "Invalid value for '--timeout'" in result.stderr) == (2, True)
+
+
 def test_a_key_that_cannot_be_sent_is_refused() -> None:
     result = ask("http://127.0.0.1:9/v1", "--api-key", "schlüssel")
     assert (result.exit_code, "the key cannot be sent" in result.stderr) == (2, True)
@@ -184,10 +207,10 @@ def test_the_report_has_all_answers_and_no_secret() -> None:
     refusal = answer_error(401, "Incorrect API key: secret-key; password-too")
     with LoopbackServer(lambda _: refusal) as server:
         parts = urlsplit(server.base_url)
-        url = f"http://me:password-too@{parts.netloc}/v1?token=hidden-token"
+        url = f"http://me:password-too@{parts.netloc}/v1"
         result = ask(url, "--api-key", "secret-key", "--json")
     report = json.loads(result.stdout)
-    for secret in ("secret-key", "password-too", "hidden-token"):
+    for secret in ("secret-key", "password-too"):
         assert secret not in result.stdout
     assert report["base_url"] == server_base(parts.netloc)
     assert report["findings"][0]["code"] == "key_refused"
