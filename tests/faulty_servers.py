@@ -153,6 +153,17 @@ def _in_the_prompt(reply: Reply) -> bool:
     return "parameters" in reply.text and not reply.is_native
 
 
+def _thinking(tokens: int) -> Fault:
+    def fault(reply: Reply) -> Reply | Answer:
+        if not reply.is_native or int(str(reply.request.body["max_tokens"])) >= tokens:
+            return reply
+        message = {"role": "assistant", "content": "", "reasoning_content": "Okay, the user wants the weather."}
+        body = {"choices": [{"message": message, "finish_reason": "length"}], "usage": {"prompt_tokens": 300}}
+        return answer_json(body)
+
+    return fault
+
+
 _WORDS = {"text": "The weather is fine.", "calls": (), "finish_reason": "stop"}
 _NO_TOOL_ROLE = "Only user and assistant roles are supported!"
 _TOO_LONG = "Requested tokens (4510) exceed context window of 4096"
@@ -224,6 +235,12 @@ FAULTS: dict[str, Faulty] = {
     "no calls at all": _one(
         "no_calls",
         lambda reply: replace(reply, **_WORDS) if reply.calls or _in_the_prompt(reply) else reply,
+    ),
+    "thinks longer than the first limit": Faulty(_thinking(1000), frozenset(), notes=frozenset({"thinks_long"})),
+    "thinks and thinks": _one("thinks_long", _thinking(9999)),
+    "thinks in the text": _one(
+        "thinks_long",
+        _if(_is_native, lambda reply: replace(reply, text="<think>Okay, so", calls=(), finish_reason="length")),
     ),
     "calls as JSON": _one("calls_as_text", _as_text(_as_json)),
     "calls in Python's syntax": _one("calls_as_text", _as_text(_pythonic)),

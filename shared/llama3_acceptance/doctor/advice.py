@@ -12,7 +12,16 @@ from llama3_acceptance.doctor.findings import Finding, calls_in_the_prompt, call
 __all__ = ["Advice", "advise"]
 
 _HARMLESS = frozenset(
-    {"context_limit", "no_usage", "not_asked", "finish_reason_wrong", "prompt_cut_off", "prompt_failed", "tokens_left"}
+    {
+        "context_limit",
+        "no_usage",
+        "not_asked",
+        "finish_reason_wrong",
+        "prompt_cut_off",
+        "prompt_failed",
+        "thinks_long",
+        "tokens_left",
+    }
 )
 """Findings with which the server's own calls can be used all the same."""
 _NO_CALLS = frozenset(

@@ -9,7 +9,14 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
-from llama3_acceptance.doctor.questions import QUESTIONS, TOOLS, WITH_EMPTY_CONTENT, request_body
+from llama3_acceptance.doctor.questions import (
+    MAX_TOKENS,
+    QUESTIONS,
+    THINKING_TOKENS,
+    TOOLS,
+    WITH_EMPTY_CONTENT,
+    request_body,
+)
 from llama3_acceptance.running.runner import Endpoint, EndpointError, check_endpoint
 from llama3_tools import Extraction, Extractor
 
@@ -35,6 +42,8 @@ class Examination:
     """The questions for which there was no time."""
     has_key: bool = False
     """Whether a key was given."""
+    max_tokens: int = MAX_TOKENS
+    """How long an answer might be: longer if the model thinks."""
 
     def __getitem__(self, name: str) -> Exchange:
         """Return the answer to a question; one without anything if it was not asked."""
@@ -58,8 +67,11 @@ class Examination:
 
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
-        exchange = self[name]
-        return _EXTRACTOR.extract(exchange.content, complete=exchange.finish_reason != "length")
+        return _read(self[name])
+
+    def is_still_thinking(self, name: str) -> bool:
+        """Return whether the limit ended an answer before the model said or called anything."""
+        return _is_still_thinking(self[name])
 
 
 _EXTRACTOR = Extractor(list(TOOLS.values()), on_unknown_tool="call", split_reasoning=True)
@@ -91,6 +103,7 @@ def examine(
     connection, has_key = Connection(base_url, api_key, seconds), api_key != "none"
     exchanges: dict[str, Exchange] = {}
     not_asked: list[str] = []
+    max_tokens = MAX_TOKENS
     try:
         on_question(_LISTED)
         exchanges[_LISTED] = listed = connection.get("/models")
@@ -99,22 +112,42 @@ def examine(
         if _model_names(listed) is None and not base_url.rstrip("/").endswith("/v1"):
             exchanges[_ELSEWHERE] = connection.get("/v1/models")
         for name in QUESTIONS:
-            if name == WITH_EMPTY_CONTENT and ("result" not in exchanges or exchanges["result"].is_answered):
+            if _is_needless(name, exchanges):
                 continue
-            if name in _WITH_TOOLS[1:] and "one" in exchanges and not exchanges["one"].is_answered:
-                if exchanges["one"].is_timeout:
-                    not_asked.append(name)
-                continue  # an error says why, for all of them
             if not connection.seconds_left:
                 not_asked.append(name)
                 continue
             on_question(name)
-            exchanges[name] = answer = connection.ask(name, request_body(name, model))
+            exchanges[name] = answer = connection.ask(name, request_body(name, model, max_tokens))
+            if name == "one" and _is_still_thinking(answer):
+                max_tokens = THINKING_TOKENS
+                exchanges[name] = connection.ask(name, request_body(name, model, max_tokens))
             if name == "plain" and (answer.status in _REFUSED_KEYS or not answer.is_answered):
                 break
     finally:
         connection.close()
-    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key)
+    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key, max_tokens)
+
+
+def _is_needless(name: str, exchanges: Mapping[str, Exchange]) -> bool:
+    """Return whether the answers so far say all that a question could."""
+    if name == WITH_EMPTY_CONTENT:
+        return "result" not in exchanges or exchanges["result"].is_answered
+    one = exchanges.get("one", Exchange("one"))
+    if name in _WITH_TOOLS[1:] and "one" in exchanges and not (one.is_answered or one.is_timeout):
+        return True
+    return name in (*_WITH_TOOLS[1:], "in the prompt") and _is_still_thinking(one)
+
+
+def _read(exchange: Exchange) -> Extraction:
+    return _EXTRACTOR.extract(exchange.content, complete=exchange.finish_reason != "length")
+
+
+def _is_still_thinking(exchange: Exchange) -> bool:
+    if not exchange.is_answered or exchange.finish_reason != "length" or exchange.calls:
+        return False
+    read = _read(exchange)
+    return not (read.tools_called or (read.content or "").strip())
 
 
 def _check_path(base_url: str) -> None:

@@ -69,6 +69,7 @@ FindingCode: TypeAlias = Literal[
     "stream_broken",
     "prompt_cut_off",
     "prompt_failed",
+    "thinks_long",
     "context_limit",
     "no_usage",
     "tool_role_refused",
@@ -257,7 +258,12 @@ def _failed_prompts(of: Examination) -> Iterator[Finding]:
 
 def _ignored_tools(of: Examination) -> Iterator[Finding]:
     one, plain = of["one"], of["plain"]
-    if not one.is_answered or calls_natively(of) or any(_has_text_call(of, name) for name in _NATIVE):
+    if (
+        not one.is_answered
+        or of.is_still_thinking("one")
+        or calls_natively(of)
+        or any(_has_text_call(of, name) for name in _NATIVE)
+    ):
         return
     if one.prompt_tokens and plain.prompt_tokens:
         are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
@@ -273,12 +279,25 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
         )
         return
     how = "only if the tools stand in the prompt" if calls_in_the_prompt(of) else "no tool at all"
-    limit = f" (a limit of {MAX_TOKENS} tokens ended it)" if one.finish_reason == "length" else ""
+    limit = f" (a limit of {of.max_tokens} tokens ended it)" if one.finish_reason == "length" else ""
     yield Finding(
         "no_calls",
         f"the model is shown the tools, and calls {how}: it answers {shortened(one.content, 80)!r}{limit}",
         "take a model that is tuned for tools, such as Llama 3.1 8B Instruct or larger, or show it some calls as "
         "examples; `llama3-tools accept` measures how often it calls rightly",
+    )
+
+
+def _long_thoughts(of: Examination) -> Iterator[Finding]:
+    if of.max_tokens == MAX_TOKENS or not of["one"].is_answered:
+        return
+    is_too_long = of.is_still_thinking("one")
+    after = f"and after {of.max_tokens}: nobody knows whether it calls" if is_too_long else "so it was given more"
+    yield Finding(
+        "thinks_long",
+        f"the model is still thinking after {MAX_TOKENS} tokens, {after}",
+        "turn its thinking off or down, if the server can" if is_too_long else "give it a large max_tokens",
+        is_fault=is_too_long,
     )
 
 
@@ -368,7 +387,7 @@ def _ignored_choices(of: Examination) -> Iterator[Finding]:
                 "leave tool_choice out, or put llama3-tools in between: it asks for it in the prompt",
             )
             return
-        if not answer.is_answered:
+        if not answer.is_answered or of.is_still_thinking(name):
             continue
         calls = bool(answer.calls) or of.read(name).tools_called
         is_able = calls_natively(of) or any(_has_text_call(of, one) for one in _NATIVE)
@@ -560,6 +579,7 @@ _CHECKS: tuple[_Check, ...] = (
     _refused_tools,
     _failed_tools,
     _ignored_tools,
+    _long_thoughts,
     _calls_as_text,
     _lost_calls,
     _lost_text,

@@ -7,7 +7,16 @@ from typing import Any
 from llama3_tools.chat import ToolChat
 from llama3_tools.tools import Tool, declare_tools
 
-__all__ = ["LONG_WORDS", "MAX_TOKENS", "QUESTIONS", "SHORT_TOKENS", "TOOLS", "WITH_EMPTY_CONTENT", "request_body"]
+__all__ = [
+    "LONG_WORDS",
+    "MAX_TOKENS",
+    "QUESTIONS",
+    "SHORT_TOKENS",
+    "THINKING_TOKENS",
+    "TOOLS",
+    "WITH_EMPTY_CONTENT",
+    "request_body",
+]
 
 _WEATHER = {
     "name": "get_weather",
@@ -35,6 +44,8 @@ TOOLS: dict[str, Tool] = declare_tools([_WEATHER, _TIMER])
 
 MAX_TOKENS = 200
 """How long an answer may be."""
+THINKING_TOKENS = 2000
+"""How long an answer may be if the model was still thinking at `MAX_TOKENS`."""
 SHORT_TOKENS = 8
 """How long the answer may be that a limit is to end."""
 LONG_WORDS = 4500
@@ -86,7 +97,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 `tools`, that one in the prompt."""
 
 
-def request_body(name: str, model: str) -> dict[str, Any]:
+def request_body(name: str, model: str, max_tokens: int = MAX_TOKENS) -> dict[str, Any]:
     """Return the body of a request.
 
     >>> sorted(request_body("long", "llama3.1"))
@@ -95,5 +106,6 @@ def request_body(name: str, model: str) -> dict[str, Any]:
     Args:
         name: one of `QUESTIONS`.
         model: the model's name.
+        max_tokens: how long an answer may be, if the question itself does not say.
     """
-    return {"model": model, "temperature": 0, "seed": 1, "max_tokens": MAX_TOKENS, **QUESTIONS[name]}
+    return {"model": model, "temperature": 0, "seed": 1, "max_tokens": max_tokens, **QUESTIONS[name]}
