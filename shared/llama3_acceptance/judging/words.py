@@ -30,10 +30,15 @@ _CODE = re.compile(r"<\|python_tag\|>\s*[A-Za-z_][\w.]*\(")
 _STEP = re.compile(
     r"^[^\w\n]*Action(?:[ ](?P<input>Input))?[^\w\n]*:[ \t*_`]*(?P<name>[\w.-]*)(?P<rest>[^\n]*)$", re.MULTILINE
 )
+_TOOL_LINE = r"^[^\w\n]*(?:Tool|Function)(?:[ ](?:name|call))?[^\w\n]*:[ \t*_`]*(?:{names})(?![\w.-])[^\w\n]*$"
+_TOOL_TAG = r"<(?:{names})(?=[\s/>])[^<>\n]{{0,200}}>|<invoke[ ]name=[^>\n]*>?"
 _FENCE_MARK = re.compile(r"`{3,}\w*")
 _WORD = re.compile(r"\w")
 _LOOK = 300
 """How far around a tag or an object a word is looked for, in characters, so that the work is linear in the text."""
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
+"""An answer to a person, as words are."""
+_NO_ACTION = frozenset({"none", "null", "n/a"})
 _STANDS_FOR_NOTHING = frozenset({"null", "None", "undefined"})
 _NAME_KEYS = ("name", *OTHER_NAMES)
 _NO_NAME = r"(?!)"
@@ -97,7 +102,7 @@ def _has_words(text: str) -> bool:
         at = piece.end
     rest = " ".join([*between, text[at:]])
     rest = _FENCE_MARK.sub(" ", _ANY_TAG.sub(" ", _CALL_TAG.sub(" ", rest)))
-    return any(char.isalnum() for char in rest)
+    return any(char.isalnum() for char in rest) or bool(_EMOJI.search(rest))
 
 
 def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
@@ -107,7 +112,7 @@ def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     yield from _named_objects(text, pieces, tools)
     yield from _named_values(text, pieces, tools)
     yield from _steps(text, tools)
-    yield from _tags(text)
+    yield from _tags(text, tools)
     if has_call_keys(text):
         yield NoWords(f"the keys of a call: {shortened(text.strip())}")
     yield from _bare_arguments(text, pieces, tools)
@@ -149,17 +154,22 @@ def _named_values(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool])
 
 
 def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
-    """Find `Action: calculate`, as agents of another kind write it."""
+    """Find `Action: calculate` and `Tool: calculate`, as agents of another kind write it."""
     for match in _STEP.finditer(text):
         is_name_alone = bool(match["name"]) and not _WORD.search(match["rest"])
+        if is_name_alone and match["name"].lower() in _NO_ACTION and not match["input"]:
+            continue
         has_arguments = match["rest"].lstrip()[:1] in ("(", "[", "{") and bool(match["rest"].strip())
         if match["input"] or match["name"] in tools or is_name_alone or has_arguments:
             yield NoWords(f"a step of an agent: {shortened(match[0].strip())}")
+    for match in re.finditer(_TOOL_LINE.format(names=_any_of(tools)), text, re.MULTILINE):
+        yield NoWords(f"a step of an agent: {shortened(match[0].strip())}")
 
 
-def _tags(text: str) -> Iterator[NoWords]:
-    """Find a tag around calls that begins a line, or after which no word follows."""
-    for match in _CALL_TAG.finditer(text):
+def _tags(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+    """Find a tag around calls, or one of a tool's name, that begins a line, or after which no word follows."""
+    of_tools = re.compile(_TOOL_TAG.format(names=_any_of(tools)))
+    for match in chain(_CALL_TAG.finditer(text), of_tools.finditer(text)):
         line = text[max(match.start() - _LOOK, 0) : match.start()].rpartition("\n")[2]
         after = _ANY_TAG.sub(" ", text[match.end() : match.end() + _LOOK])
         if not _WORD.search(line) or not _WORD.search(after):
