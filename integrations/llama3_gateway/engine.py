@@ -213,20 +213,37 @@ class _Stream:
             self._exchange.start_soon(self._keep_alive)
 
     async def _read(self, turn: Turn, index: int | None, answer: UpstreamAnswer) -> bool:
-        """Read a stream, and return whether the upstream has said that it is over."""
+        """Read a stream, and return whether the upstream has said that it is over.
+
+        Raises:
+            BrokenOffError: it broke off before its answers were over, or holds an error. After that, nothing breaks it.
+        """
         reader = self._dialect.reader()
         pieces = answer.read(self._settings.max_answer)
-        async for data in pieces:
-            self._feed(turn, index, reader, data)
-            await self._flush()
-            if reader.is_done:
-                with anyio.move_on_after(_SECONDS_AFTER_DONE):
-                    async for _ in pieces:
-                        pass
-                return True
-        for chunk in reader.end():
-            self._take(turn, index, chunk)
+        try:
+            async for data in pieces:
+                self._feed(turn, index, reader, data)
+                await self._flush()
+                if reader.is_done:
+                    with anyio.move_on_after(_SECONDS_AFTER_DONE):
+                        async for _ in pieces:
+                            pass
+                    return True
+            for chunk in reader.end():
+                self._take(turn, index, chunk)
+        except BrokenOffError as error:
+            if not reader.is_done and (error.body is not None or not self._has_answers(turn, index)):
+                raise
         return reader.is_done
+
+    def _has_answers(self, turn: Turn, index: int | None) -> bool:
+        """Return whether all answers that were asked for are over."""
+        if index is not None:
+            choice = self._choices[index]
+            return choice.request is turn.request and choice.is_over
+        asked = turn.fields.get("n")
+        count = asked if isinstance(asked, int) else 1
+        return len(self._choices) >= count and all(choice.is_over for choice in self._choices.values())
 
     def _feed(self, turn: Turn, index: int | None, reader: StreamReader, data: bytes) -> None:
         began = perf_counter()

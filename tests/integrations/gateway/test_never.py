@@ -29,6 +29,7 @@ from integrations.gateway.harness import (
     event,
     events,
     gathered,
+    ollama_stream,
     read_events,
     running,
     says,
@@ -302,6 +303,63 @@ class TestStreamsThatBreakOff:
             read_events(served.chat(stream=True))
             assert time.perf_counter() - began < 2
             wait_until(lambda: served.upstream.open == 0)
+
+
+class TestConnectionsThatBreakAfterTheEnd:
+    """The answer is whole: nothing after its end takes it from the client."""
+
+    DONE = b"data: [DONE]\n\n"
+    ENDS = pytest.mark.parametrize(
+        "end",
+        [
+            pytest.param((chunk({}, "stop"), DONE, BREAK), id="after done"),
+            pytest.param((DONE, BREAK), id="after done, without a reason"),
+            pytest.param((chunk({}, "stop"), BREAK), id="after the reason"),
+            pytest.param((chunk({}, "stop"), WAIT), id="silent after the reason"),
+            pytest.param((chunk({}, "stop"), b"data: {oops}\n\n"), id="no JSON after the reason"),
+            pytest.param((chunk({}, "stop"), 0.05, DONE, b"a" * 100_000), id="too long after done"),
+        ],
+    )
+    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
+
+    @ENDS
+    def test_a_chat_ends(self, end: tuple[object, ...]):
+        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    @ENDS
+    def test_a_call_is_asked_again(self, end: tuple[object, ...]):
+        answers = [events(chunk({"content": self.MALFORMED}), *end), events(chunk({"content": CALL}), *end)]
+        with serving(answers, timeout=0.3, max_answer=50_000) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+            assert len(served.asked) == 2
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    @ENDS
+    def test_a_response_is_completed(self, end: tuple[object, ...]):
+        body = {"input": "Hi", "tools": [{"type": "function", **WEATHER["function"]}], "stream": True}  # type: ignore[dict-item]
+        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+            *_, last = EventReader().feed(served.post("/v1/responses", body).content)
+        assert last.name == b"response.completed"
+
+    def test_an_ollama_chat_ends(self):
+        answer = ollama_stream(CALL)
+        broken_after = Answer([*answer.parts, BREAK], content_type=answer.content_type)
+        with serving([broken_after]) as served:
+            response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER]})
+        *_, last = response.text.splitlines()
+        assert (json.loads(last)["done"], json.loads(last)["done_reason"]) == (True, "stop")
+
+    def test_it_is_not_over_while_a_choice_is_missing(self):
+        parts = [chunk({"content": "Hi"}), chunk({}, "stop"), BREAK]
+        with serving([events(*parts)]) as served:
+            assert "error" in streamed(served, n=2)[-1]
+
+    def test_an_error_that_the_upstream_reports_is_one_also_after_the_reason(self):
+        error = event({"error": {"message": "out of memory"}})
+        with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), error)]) as served:
+            assert streamed(served)[-1] == {"error": {"message": "out of memory"}}
 
 
 class TestClients:
