@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import anyio
 import httpx2 as httpx
@@ -124,6 +125,8 @@ class UpstreamClient:
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS), pool=None),
             limits=limits,
             verify=trusted,
+            # Cookies are between one client and the upstream.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             # A proxy of the environment is for other machines.
             mounts={pattern: httpx.AsyncHTTPTransport(limits=limits, verify=trusted) for pattern in _LOOPBACK},
         )

@@ -147,3 +147,13 @@ def test_a_chunk_without_tools_may_have_calls_of_the_servers_own():
     with serving([answer]) as served:
         assert served.chat(tools=None, stream=True).content == answer.parts[0]
     assert WEATHER
+
+
+def test_a_cookie_of_the_upstreams_goes_to_no_other_client():
+    answer = Answer([b"{}"], headers=[("set-cookie", "session=secret; Path=/")])
+    with serving(lambda _: answer) as served:
+        first = httpx.get(f"{served.base_url}/models", trust_env=False)
+        httpx.get(f"{served.base_url}/models", trust_env=False)
+        httpx.get(f"{served.base_url}/models", headers={"cookie": "mine=1"}, trust_env=False)
+        assert [asked.headers.get("cookie") for asked in served.asked] == [None, None, "mine=1"]
+    assert first.headers["set-cookie"] == "session=secret; Path=/"
