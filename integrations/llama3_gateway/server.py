@@ -82,7 +82,7 @@ def greeting(settings: GatewaySettings, port: int) -> str:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     lines = [
         f"llama3-tools serve: point clients at http://{host}:{port}/v1",
-        *(f"  upstream: {upstream.url}" for upstream in settings.upstreams),
+        *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
     ]
     if _is_loopback(settings.host):
         lines.append("  only programs on this machine reach it; --host 0.0.0.0 lets others in")

@@ -66,11 +66,29 @@ class Upstream:
 
     def __post_init__(self) -> None:
         """Check the URL."""
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        try:
+            parts = urlsplit(self.url)
+            is_url = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        except ValueError:  # of a bracket that is not closed, or a port that is none
+            is_url = False
+        if not is_url or parts.query or parts.fragment:
             raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
         url = self.url.rstrip("/")
         object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
+        key = self.api_key.strip() if self.api_key else None
+        if key and not key.isprintable():
+            raise SettingsError("upstream_api_key has a line break or another character that no key has")
+        object.__setattr__(self, "api_key", key)
+
+    @property
+    def shown(self) -> str:
+        """The URL without a user and a password, for messages.
+
+        >>> Upstream("http://user:password@localhost:8080/v1").shown
+        'http://localhost:8080/v1'
+        """
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
     def address(self, path: str) -> str:
         """Return the URL that stands for a path of the gateway."""

@@ -108,9 +108,9 @@ class UpstreamAnswer:
 
     def _broken_off(self, error: Exception) -> BrokenOffError:
         if isinstance(error, httpx.TimeoutException):
-            return BrokenOffError(f"{self._upstream.url} was silent for too long: --timeout allows more")
+            return BrokenOffError(f"{self._upstream.shown} was silent for too long: --timeout allows more")
         what = str(error) or type(error).__name__
-        return BrokenOffError(f"the answer of {self._upstream.url} broke off ({what}): its log may say why")
+        return BrokenOffError(f"the answer of {self._upstream.shown} broke off ({what}): its log may say why")
 
 
 class UpstreamClient:
@@ -162,7 +162,9 @@ class UpstreamClient:
             raise _unreachable(upstream, "it does not answer") from None
         except httpx.TimeoutException:
             status, message = HTTPStatus.GATEWAY_TIMEOUT, f"sent nothing for {self._timeout:g} s: --timeout allows more"
-            raise GatewayError(status, f"{upstream.url} {message}", code="upstream_timeout") from None
+            raise GatewayError(status, f"{upstream.shown} {message}", code="upstream_timeout") from None
+        except httpx.LocalProtocolError:  # whose text quotes headers, a key among them
+            raise _unreachable(upstream, "the request has a header that cannot be sent") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(upstream, str(error) or type(error).__name__) from None
         try:
@@ -177,5 +179,5 @@ class UpstreamClient:
 
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
-    message = f"no answer from the upstream {upstream.url} ({why}): is the server running there? --upstream says where"
+    message = f"no answer from the upstream {upstream.shown} ({why}): is the server running there? --upstream says where"
     return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable")

@@ -21,7 +21,20 @@ import pytest
 from click.testing import CliRunner
 
 import llama3_gateway
-from integrations.gateway.harness import CALL, QUESTION, WAIT, WEATHER, Answer, chunk, events, says, serving, wait_until
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    QUESTION,
+    WAIT,
+    WEATHER,
+    Answer,
+    chunk,
+    events,
+    running,
+    says,
+    serving,
+    wait_until,
+)
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
@@ -207,6 +220,34 @@ class TestTheLog:
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
     assert said in greeting(read_settings({"upstream": "http://localhost:1", **settings}), 8089)
+
+
+class TestSecrets:
+    def test_the_password_of_an_upstream_is_shown_to_nobody(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            for port, status in ((1, 502), (silent.getsockname()[1], 504)):
+                settings = read_settings({"upstream": f"http://user:hunter2@127.0.0.1:{port}/v1", "timeout": 0.2})
+                with running(Gateway(settings)) as address:
+                    body = {"messages": QUESTION, "tools": [WEATHER]}
+                    response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+                said = response.text + greeting(settings, 1)
+                assert (response.status_code, "hunter2" in said, "user" in said) == (status, False, False)
+                assert f"http://127.0.0.1:{port}/v1" in said
+
+    def test_it_is_not_in_the_events_of_a_stream(self):
+        with serving(lambda _: events(chunk({"content": "Hi"}), BREAK)) as served:
+            upstream = served.upstream_url.replace("//", "//user:hunter2@")
+            with running(Gateway(read_settings({"upstream": upstream}))) as address:
+                body = {"messages": QUESTION, "tools": [WEATHER], "stream": True}
+                response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+            assert served.asked[0].headers["authorization"].startswith("Basic ")
+        assert ("broke off" in response.text, "hunter2" in response.text) == (True, False)
+
+    def test_a_header_that_cannot_be_sent_is_not_quoted(self):
+        with serving(says("Hi")) as served:
+            object.__setattr__(served.gateway.settings.default.upstream, "api_key", "sk-SECRET\n")
+            response = served.chat()
+        assert (response.status_code, "SECRET" in response.text) == (502, False)
 
 
 class TestOtherScopes:

@@ -56,6 +56,10 @@ def test_a_file_has_settings_and_those_of_single_models(file: Path):
     assert [upstream.url for upstream in settings.upstreams] == [URL, "http://localhost:8080/v1"]
 
 
+def test_white_space_around_a_key_is_none_of_it():
+    assert read_settings({"upstream": URL, "upstream_api_key": "sesame\n"}).default.upstream.api_key == "sesame"
+
+
 def test_a_key_of_a_models_own_goes_to_the_same_upstream():
     settings = read_settings({"upstream": URL, "models": [{"match": "a", "upstream_api_key": "b"}]})
     assert settings.of_model("a").upstream == Upstream(URL, "b")
@@ -69,6 +73,9 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": 5}, "upstream of the configuration is a text, not 5"),
         ({"upstream": "localhost:11434"}, "upstream is a URL such as http://localhost:11434/v1, not 'localhost:11434'"),
         ({"upstream": f"{URL}?a=1"}, "upstream is a URL"),
+        ({"upstream": "http://[::1/v1"}, "upstream is a URL"),
+        ({"upstream": "http://localhost:99999/v1"}, "upstream is a URL"),
+        ({"upstream": URL, "upstream_api_key": "sk\nx"}, "upstream_api_key has a line break"),
         ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
         ({"upstream": URL, "lenient": 1}, "the configuration: lenient is True or False"),
         ({"upstream": URL, "retries": -1}, "max_retries is 0 or more"),
