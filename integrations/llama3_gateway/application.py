@@ -34,6 +34,8 @@ _CLIENT_CLOSED_REQUEST = 499
 """nginx's word for a client that has gone."""
 _OPEN_TO_ALL = frozenset({"/", "/healthz"})
 """Paths for which no key is asked."""
+_OTHER_SITES = frozenset({"cross-site", "same-site"})
+"""What browsers say of requests that a page of another origin has caused."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
 _METRICS = b"text/plain; version=0.0.4; charset=utf-8"
@@ -151,9 +153,17 @@ class Gateway:
         """Note what the answer has for web pages.
 
         Raises:
-            GatewayError: the request is of a web page that may not send it, or lacks the key.
+            GatewayError: the request is of a web page that may not send it, is for another host, or lacks the key.
         """
+        host = exchange.header(b"host")
+        if host is not None and not self.settings.is_own_host(host):
+            message = f"{host} is no name of this machine: --host 0.0.0.0 takes all names, --cors those of its origins"
+            raise GatewayError(HTTPStatus.FORBIDDEN, message, code="host")
         origin = exchange.header(b"origin")
+        if origin is None and exchange.header(b"sec-fetch-site") in _OTHER_SITES and "*" not in self.settings.cors:
+            message = "web pages may not use this gateway without saying whose they are: only --cors '*' allows it"
+            if exchange.path not in _OPEN_TO_ALL:
+                raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
         if origin is not None:
             if not {origin, "*"} & set(self.settings.cors):
                 message = f"web pages of {origin} may not use this gateway: --cors {origin} allows them"

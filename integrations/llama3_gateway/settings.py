@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
@@ -165,6 +166,29 @@ class GatewaySettings:
         return self.default
 
     @property
+    def is_for_this_machine(self) -> bool:
+        """Whether only programs on this machine reach it."""
+        return _is_loopback(self.host)
+
+    def is_own_host(self, name: str) -> bool:
+        """Return whether a request for a host of this name is meant for the gateway.
+
+        A web page can have its own name stand for this machine, and is then no other origin. So where only this machine
+        is served, its names and those of the origins in `cors` count.
+
+        >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
+        >>> settings.is_own_host("localhost:8089"), settings.is_own_host("example.com")
+        (True, False)
+        """
+        if not self.is_for_this_machine or "*" in self.cors:
+            return True
+        try:
+            host = urlsplit(f"//{name}").hostname or ""
+            return _is_loopback(host) or host in {urlsplit(origin).hostname for origin in self.cors}
+        except ValueError:
+            return False
+
+    @property
     def upstreams(self) -> list[Upstream]:
         """The servers, each once, the default's first."""
         return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
@@ -267,6 +291,13 @@ def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) 
         require_options(where, values, known)
     except TypeError as error:
         raise SettingsError(str(error)) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _require_str(value: object, what: str) -> None:

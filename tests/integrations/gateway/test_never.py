@@ -368,7 +368,7 @@ class TestClients:
     def connect(self, served: Served, body: bytes = BODY, path: str = "/v1/chat/completions") -> socket.socket:
         address = served.address.removeprefix("http://").split(":")
         client = socket.create_connection((address[0], int(address[1])))
-        head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n\r\n"
         client.sendall(head.encode() + body)
         return client
 
@@ -410,7 +410,7 @@ class TestClients:
         with serving(says("Hi")) as served:
             address = served.address.removeprefix("http://").split(":")
             client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
             wait_until(lambda: served.gateway.metrics.open_requests == 1)
             client.close()
             wait_until(lambda: served.gateway.metrics.open_requests == 0)
@@ -448,7 +448,7 @@ class TestClients:
         with serving(says("Hi"), timeout=0.2) as served:
             address = served.address.removeprefix("http://").split(":")
             client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
             assert client.recv(12) == b"HTTP/1.1 408"
             client.close()
 

@@ -117,6 +117,41 @@ class TestWebPages:
         with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
             assert served.http.options(f"{served.base_url}/models", headers={"origin": self.PAGE}).status_code == 401
 
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:8089", "10.0.0.1", "localhost.evil.example", "[::1"])
+    def test_a_name_that_is_not_this_machines_is_refused(self, host: str):
+        with serving(says("Hi")) as served:
+            response = served.http.get(f"{served.base_url}/models", headers={"host": host})
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "host")
+
+    @pytest.mark.parametrize(
+        ("host", "settings"),
+        [
+            *(("localhost:8089", {}), ("127.0.0.2", {}), ("[::1]:8089", {}), ("gateway.localhost", {})),
+            *(("box.example", {"host": "0.0.0.0"}), ("box.example", {"cors": ["https://box.example"]})),  # noqa: S104 - nothing listens there
+            ("box.example", {"cors": ["*"]}),
+        ],
+    )
+    def test_its_own_names_are_not(self, host: str, settings: dict[str, object]):
+        with serving(lambda _: Answer([b"{}"]), **settings) as served:
+            assert served.http.get(f"{served.base_url}/models", headers={"host": host}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("site", "cors", "status"),
+        [
+            *(("cross-site", [], 403), ("same-site", [], 403), ("cross-site", [PAGE], 403)),
+            *(("cross-site", ["*"], 200), ("same-origin", [], 200), ("none", [], 200)),
+        ],
+    )
+    def test_requests_that_other_pages_cause_without_an_origin_are_refused(
+        self, site: str, cors: list[str], status: int
+    ):
+        with serving(lambda _: Answer([b"{}"]), cors=cors) as served:
+            headers = {"sec-fetch-site": site}
+            assert served.http.get(f"{served.base_url}/models", headers=headers).status_code == status
+            assert len(served.asked) == (status == 200)
+            assert served.http.get(f"{served.address}/healthz", headers=headers).status_code == 200
+
     def test_an_error_may_be_read_too(self):
         with serving(says("Hi"), cors=["*"]) as served:
             response = served.chat_with({"origin": self.PAGE}, tools=5)
