@@ -395,3 +395,18 @@ def _answers(address: str) -> bool:
         return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
     except httpx.ConnectError:
         return False
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/chat/completions/", "/v1//chat/completions", "//v1/chat/completions", "/v1/./chat/completions"),
+        *("/v1/responses/", "/v1//responses", "/api/chat/", "/api//chat", "//api/chat"),
+    ],
+)
+def test_slashes_that_are_too_many_make_no_other_path(path: str):
+    body = {"messages": QUESTION, "input": "Hi", "tools": [{**WEATHER, **WEATHER["function"]}], "stream": False}  # type: ignore[dict-item]
+    with serving(says(CALL)) as served:
+        response = served.post(path, body)
+        assert "tools" not in served.asked[0].body
+    assert ("get_weather" in response.text, CALL in response.text) == (True, False)
