@@ -167,13 +167,15 @@ class _Stream:
             await self._ask(self._turn, None)
             while self._due:
                 index, request = self._due.pop(0)
+                first = self._choices[index]
                 self._record.retries += 1
                 try:
                     await self._ask(self._turn.again(request), index)
                 except (GatewayError, UpstreamRefusal) as error:
-                    if isinstance(error, BrokenOffError):
+                    if self._choices[index] is not first and self._choices[index].has_begun:
                         raise
                     note_failed_retry(error)
+                    self._choices[index], self._usage_of_round = first, None
                     self._finish(index)
             self._out.append(self._shape.end(self._usage))
             await self._exchange.finish(b"".join(self._out))

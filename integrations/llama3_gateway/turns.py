@@ -149,6 +149,8 @@ class ChoiceReader:
         """Why it ended, once it is over."""
         self.is_over = False
         """Whether it has ended."""
+        self.has_begun = False
+        """Whether the upstream has said a word of it."""
         self.has_called = False
         """Whether a call was handed out."""
         self._record = record
@@ -162,6 +164,7 @@ class ChoiceReader:
 
     def feed(self, delta: Delta) -> list[Delta]:
         """Take the next delta, and return what goes to the client now."""
+        self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
         if self._is_raw:
             return _not_empty(delta)
         content = delta.get("content")

@@ -362,6 +362,43 @@ class TestConnectionsThatBreakAfterTheEnd:
             assert streamed(served)[-1] == {"error": {"message": "out of memory"}}
 
 
+class TestSecondAnswersThatFail:
+    """The first one stands if there is no word of the second."""
+
+    MALFORMED = 'Let me check. {"name": "get_weather", "parameters": {"city": }}'
+
+    @pytest.mark.parametrize(
+        "second",
+        [
+            pytest.param(events(event({"error": {"message": "out of memory"}})), id="an error event"),
+            pytest.param(events(chunk({"role": "assistant", "content": ""}), BREAK), id="cut"),
+            pytest.param(events(BREAK), id="cut at once"),
+            pytest.param(events(), id="empty"),
+            pytest.param(events(chunk({"role": "assistant"}), WAIT), id="silent"),
+            pytest.param(Answer([b"<html>"], content_type="text/html"), id="a web page"),
+            pytest.param(Answer([b"<html>"], content_type="text/plain"), id="a web page by another name"),
+            pytest.param(Answer([b"busy"], status=503), id="refused"),
+        ],
+    )
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_the_first_stands(self, second: Answer, is_stream: bool):
+        answers = iter([says(self.MALFORMED), lambda _: second])
+        with serving(lambda asked: next(answers)(asked), timeout=0.3) as served:
+            response = served.chat(stream=is_stream)
+        if is_stream:
+            (choice,) = gathered(read_events(response)).values()
+            content, finish_reason = choice.content, choice.finish_reason
+        else:
+            content = response.json()["choices"][0]["message"]["content"]
+            finish_reason = response.json()["choices"][0]["finish_reason"]
+        assert (content, finish_reason) == (self.MALFORMED, "stop")
+
+    def test_words_of_the_second_stay_and_the_stream_breaks_off(self):
+        with serving([stream(self.MALFORMED), events(chunk({"content": "Sorry"}), BREAK)]) as served:
+            choice, _ = broken(served)
+        assert "Sorry" in choice.content
+
+
 class TestClients:
     BODY = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
 
