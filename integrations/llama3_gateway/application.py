@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -215,7 +216,8 @@ class Gateway:
         """Pass a request on as it is."""
         settings = self.settings.default
         if self.settings.models and data.lstrip().startswith(b"{"):
-            settings = self.settings.of_model(read_body(data).get("model"))
+            with suppress(GatewayError):  # what is no JSON has no model
+                settings = self.settings.of_model(read_body(data).get("model"))
         await pass_through(exchange, self.client, settings.upstream, data)
 
     async def models(self, exchange: Exchange, data: bytes) -> None:

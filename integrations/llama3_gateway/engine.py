@@ -88,7 +88,14 @@ class Engine:
         Raises:
             GatewayError: it is no completion.
         """
-        data = await answer.whole(self._settings.max_answer)
+        return self.body_and_chunk(await answer.whole(self._settings.max_answer))
+
+    def body_and_chunk(self, data: bytes) -> tuple[dict[str, object], Chunk]:
+        """Return what a whole answer of the upstream's is, and what it says.
+
+        Raises:
+            GatewayError: it is no completion.
+        """
         try:
             body = read_object(data, "the upstream's answer")
             return body, self._dialect.chunk(body)
@@ -198,15 +205,34 @@ class _Stream:
         """
         async with self._engine.ask(turn) as answer:
             if answer.content_type.startswith(_WHOLE):
-                _, chunk = await self._engine.read_whole(answer)  # some servers do not stream
+                chunks = self._chunks(await answer.whole(self._settings.max_answer))
                 await self._start()
-                self._take(turn, index, chunk)
+                for chunk in chunks:
+                    self._take(turn, index, chunk)
                 is_done = True
             else:
                 await self._start()
                 is_done = await self._read(turn, index, answer)
         self._end_round(turn, index, is_done=is_done)
         await self._flush()
+
+    def _chunks(self, data: bytes) -> list[Chunk]:
+        """Return what an answer says that claims to be no stream: some servers do not stream, others name it wrongly.
+
+        Raises:
+            GatewayError: it is neither a completion nor a whole stream.
+        """
+        try:
+            return [self._engine.body_and_chunk(data)[1]]
+        except GatewayError:
+            reader = self._dialect.reader()
+            try:
+                chunks = [*reader.feed(data), *reader.end()]
+            except BrokenOffError:
+                chunks = []
+            if not reader.is_done or not any(chunk.pieces for chunk in chunks):
+                raise
+            return chunks
 
     async def _start(self) -> None:
         if not self._exchange.is_started:
@@ -256,7 +282,7 @@ class _Stream:
             self._record.added += perf_counter() - began
 
     def _take(self, turn: Turn, index: int | None, chunk: Chunk) -> None:
-        if not self._has_begun:
+        if chunk.pieces and not self._has_begun:
             self._has_begun = True
             self._out.append(self._shape.begin(chunk.head))
         self._usage_of_round = chunk.usage or self._usage_of_round
@@ -308,6 +334,8 @@ class _Stream:
         unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
         if not is_done and (unfinished or not self._choices):
             raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
+        if not self._choices:
+            raise BrokenOffError("the upstream's stream has no answer in it: its log may say why")
         for each, choice in unfinished:
             deltas = choice.end(None)
             self._out.append(self._shape.deltas(each, deltas, choice.logprobs(None)))

@@ -24,6 +24,7 @@ Delta = dict[str, Any]
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _CONSTRAINTS = frozenset({"response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
+_TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
 
@@ -60,8 +61,15 @@ class Turn:
         return body
 
     def written(self) -> bytes:
-        """Return the request for the upstream as JSON."""
-        return json.dumps(self.body).encode()
+        """Return the request for the upstream as JSON.
+
+        Raises:
+            GatewayError: it cannot be written.
+        """
+        try:
+            return json.dumps(self.body).encode()
+        except RecursionError:
+            raise GatewayError(HTTPStatus.BAD_REQUEST, _TOO_DEEP) from None
 
     def again(self, request: Request) -> Turn:
         """Return the turn in which the model is asked once more, for one answer."""
@@ -92,6 +100,8 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
         chat = kept_chat(tools, settings.chat)
     except (TypeError, ToolDefinitionError) as error:
         raise _bad(str(error), "tools") from None
+    except RecursionError:
+        raise _bad(_TOO_DEEP, "tools") from None
     parallel = body.get("parallel_tool_calls")
     try:
         request = chat.request(
@@ -102,6 +112,8 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     except (TypeError, AttributeError) as error:
         is_parallel = parallel is not None and not isinstance(parallel, bool)
         raise _bad(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
+    except RecursionError:
+        raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     return Turn(fields, request, settings)
 

@@ -168,6 +168,8 @@ class UpstreamClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(upstream, str(error) or type(error).__name__) from None
         try:
+            if not HTTPStatus.OK <= response.status_code < 600:  # noqa: PLR2004 - as RFC 9110 has them
+                raise _unreachable(upstream, f"it answers with the status {response.status_code}, which HTTP has not")
             yield UpstreamAnswer(response, upstream)
         finally:
             with anyio.CancelScope(shield=True):

@@ -36,6 +36,7 @@ from integrations.gateway.harness import (
     serving,
     stream,
     wait_until,
+    whole,
 )
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.framing import EventReader
@@ -360,6 +361,98 @@ class TestConnectionsThatBreakAfterTheEnd:
         error = event({"error": {"message": "out of memory"}})
         with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), error)]) as served:
             assert streamed(served)[-1] == {"error": {"message": "out of memory"}}
+
+
+class TestOddStreams:
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            pytest.param([b"data: [DONE]\n\n"], id="nothing but done"),
+            pytest.param([event({"choices": None}), b"data: [DONE]\n\n"], id="no choices"),
+            pytest.param([event({"error": ""}), b"data: [DONE]\n\n"], id="an error without a word"),
+            pytest.param([event({"object": "error", "message": "full"}), b"data: [DONE]\n\n"], id="vLLM's error"),
+        ],
+    )
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+    def test_one_without_an_answer_is_no_success(self, parts: list[bytes], path: str):
+        body = {"messages": QUESTION, "input": "Hi", "stream": True, "tools": [{**WEATHER, **WEATHER["function"]}]}  # type: ignore[dict-item]
+        with serving([events(*parts)]) as served:
+            *_, last = EventReader().feed(served.post(path, body).content)
+        told = json.loads(last.data)
+        assert told.get("object") == "error" or "error" in told or told["type"] == "error"
+
+    def test_the_head_is_that_of_the_first_choice(self):
+        first = event({"id": "", "model": "", "choices": [], "prompt_filter_results": []})
+        parts = [first, b"data:\n\n", chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+        with serving([events(*parts)]) as served:
+            chunks = read_events(served.chat(stream=True))
+        assert {(one["id"], one["model"]) for one in chunks} == {("chatcmpl-1", "llama3.1")}
+
+    @pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "", "text/event-stream"])
+    @pytest.mark.parametrize("before", [b"", b"\n "])
+    def test_a_whole_answer_is_read_whatever_it_is_called(self, content_type: str, before: bytes):
+        data = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
+        answer = Answer([*([before] if before else []), data[:50], data[50:]], content_type=content_type)
+        with serving([answer]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
+
+    def test_an_error_in_place_of_a_stream_is_one(self):
+        error = {"error": {"message": "out of memory"}}
+        with serving([Answer([json.dumps(error).encode()], content_type="text/plain")]) as served:
+            assert streamed(served) == [error]
+
+    @pytest.mark.parametrize("content_type", ["application/json", "text/html; charset=utf-8"])
+    def test_a_stream_is_read_whatever_it_is_called(self, content_type: str):
+        with serving([Answer(stream(f"Hi {CALL}").parts, content_type=content_type)]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
+
+
+def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
+    """What a client is answered if an upstream answers with such a head, and the gateway's metrics."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def ask() -> tuple[httpx.Response, str]:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        with running(Gateway(read_settings({"upstream": url}))) as address:
+            async with server, httpx.AsyncClient(trust_env=False) as client:
+                response = await client.post(address + path, json={"messages": QUESTION, "tools": [WEATHER]})
+                return response, (await client.get(f"{address}/metrics")).text
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+@pytest.mark.parametrize("status", [600, 999])
+def test_a_status_that_is_none_is_answered_with_502(path: str, status: int):
+    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 0" % status, path)
+    assert (response.status_code, f"the status {status}" in response.text) == (502, True)
+    assert "faults_total 0" in metrics
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_answers_without_a_body_may_say_a_length(status: int):
+    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 50" % status, "/v1/files")
+    assert (response.status_code, response.content) == (status, b"")
+    assert "faults_total 0" in metrics
+
+
+def test_a_request_that_is_nested_too_deep_is_answered_with_400():
+    statuses = set()
+    with serving(says("Hi")) as served:
+        for depth in (100, 900, 950, 970, 980, 990, 1500, 100_000):
+            nested = b"[" * depth + b"]" * depth
+            body = b'{"messages": [], "tools": [%s], "metadata": %s}' % (json.dumps(WEATHER).encode(), nested)
+            statuses.add(served.http.post(f"{served.base_url}/chat/completions", content=body).status_code)
+        assert served.metric("faults_total") == 0
+    assert statuses == {200, 400}
 
 
 class TestSecondAnswersThatFail:

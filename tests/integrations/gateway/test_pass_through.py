@@ -126,6 +126,7 @@ class TestSeveralUpstreams:
                     assert served.post(path, {"model": "qwen3"}).json() == {"of": "other"}
                     assert served.post(path, {"model": "llama3.1"}).json() == {"of": "default"}
                 assert served.http.post(f"{served.base_url}/audio", content=b"RIFF").json() == {"of": "default"}
+                assert served.http.post(f"{served.base_url}/audio", content=b"{oops").json() == {"of": "default"}
 
     def test_their_models_are_one_list(self):
         def models_of(name: str) -> Answer:
