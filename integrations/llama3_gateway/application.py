@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -21,7 +22,7 @@ from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
 from llama3_gateway.openai_chat import ChatDialect, ChatShape
 from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
-from llama3_gateway.responses_input import KeptItems, from_responses
+from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
 from llama3_gateway.turns import Turn, has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
@@ -37,6 +38,8 @@ _OPEN_TO_ALL = frozenset({"/", "/healthz"})
 """Paths for which no key is asked."""
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 """What browsers say of requests that a page of another origin has caused."""
+_STATEFUL = re.compile(r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?")
+"""Paths of the Responses API that are about what the server has kept."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
 _METRICS = b"text/plain; version=0.0.4; charset=utf-8"
@@ -177,9 +180,10 @@ class Gateway:
         key = self.settings.api_key
         if key is None or exchange.path in _OPEN_TO_ALL or (origin is not None and exchange.is_preflight):
             return
-        given = (exchange.header(b"authorization") or "").removeprefix("Bearer ").strip()
+        scheme, _, rest = (exchange.header(b"authorization") or "").strip().partition(" ")
+        given = (rest if scheme.lower() == "bearer" else f"{scheme} {rest}").strip().encode("latin-1")
         exchange.headers = [header for header in exchange.headers if header[0] != b"authorization"]
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), key.encode()):
+        if not hmac.compare_digest(given, key.encode()):
             message = "this gateway asks for its own key: send it as Authorization: Bearer KEY"
             raise GatewayError(HTTPStatus.UNAUTHORIZED, message, code="api_key")
 
@@ -304,6 +308,9 @@ def _route(exchange: Exchange) -> tuple[str, _Handler]:
         return "preflight", Gateway.allow
     if route := _ROUTES.get((exchange.method, exchange.path)):
         return route
+    if _STATEFUL.fullmatch(exchange.path):
+        message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
+        raise GatewayError(HTTPStatus.BAD_REQUEST, message)
     if exchange.path.startswith(("/v1/", "/api/")):
         return "pass_through", Gateway.pass_on
     raise GatewayError(

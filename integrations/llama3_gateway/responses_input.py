@@ -9,8 +9,10 @@ from typing import Any
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import write_json
 
-__all__ = ["KeptItems", "from_responses"]
+__all__ = ["NEEDS_STATE", "KeptItems", "from_responses"]
 
+NEEDS_STATE = "needs a server that keeps what it has answered, and this one does not"
+"""Why a field or a path of the Responses API is refused."""
 _STATEFUL = {
     "previous_response_id": "send the whole conversation as input",
     "conversation": "send the whole conversation as input",
@@ -82,7 +84,7 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     """
     for name, instead in _STATEFUL.items():
         if body.get(name):
-            raise _bad(f"{name} needs a server that keeps what it has answered, and this one does not: {instead}", name)
+            raise _bad(f"{name} {NEEDS_STATE}: {instead}", name)
     chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
     chat["messages"] = _messages(body, kept or KeptItems())
     if tools := body.get("tools"):

@@ -334,3 +334,19 @@ def test_comments_keep_a_stream_open():
 def test_an_upstream_that_does_not_stream_is_streamed():
     with serving([whole(TEXT)]) as served:
         assert without_ids(streamed(served)[-1]["response"]["output"]) == [MESSAGE, FUNCTION_CALL]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *(("GET", "/v1/responses/resp_1"), ("DELETE", "/v1/responses/resp_1"), ("POST", "/v1/responses/resp_1/cancel")),
+        *(("GET", "/v1/responses/resp_1/input_items"), ("POST", "/v1/conversations"), ("GET", "/v1/conversations/c")),
+        ("POST", "/v1/conversations/c/items"),
+    ],
+)
+def test_paths_that_need_state_are_answered_with_400(method: str, path: str):
+    with serving(says("Hi")) as served:
+        response = served.http.request(method, served.address + path)
+        assert served.asked == []
+    assert response.status_code == 400
+    assert "needs a server that keeps what it has answered" in response.json()["error"]["message"]

@@ -57,6 +57,11 @@ class TestKeys:
         assert response.status_code == 401
         assert "Authorization: Bearer KEY" in response.text
 
+    @pytest.mark.parametrize("given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"])
+    def test_the_scheme_may_be_written_in_any_case_and_the_key_in_any_script(self, given: str):
+        with serving(says("Hi"), api_key="schl\u00fcssel") as served:
+            assert served.chat_with({"authorization": given}).status_code == 200
+
     def test_the_gateways_own_key_goes_no_further(self):
         with serving(says("Hi"), api_key="sesame") as served:
             headers = {"authorization": "Bearer sesame"}
