@@ -46,6 +46,7 @@ _CHAT_OPTIONS = {
 """The settings that are options of the chat layer, and their names there."""
 OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
 """The settings that models may have of their own."""
+_USUAL_PLACE = ChatOptions().tools_in
 
 
 @dataclass(frozen=True)
@@ -219,15 +220,17 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     entries = values.get("models", [])
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise SettingsError("models is a list of tables: write [[models]] before each")
-    models = tuple(_entry(entry, default, f"models[{place}]") for place, entry in enumerate(entries))
+    place = common.get("tools_in", _USUAL_PLACE)
+    usual = _USUAL_PLACE if place == "request" else place
+    models = tuple(_entry(entry, default, f"models[{place}]", usual) for place, entry in enumerate(entries))
     of_server = {name: value for name, value in values.items() if name in OF_SERVER}
     for name in ("host", "api_key"):
         if name in of_server:
             _require_str(of_server[name], name)
     cors = of_server.get("cors", ())
-    if isinstance(cors, str) or not all(isinstance(origin, str) for origin in cors):
+    if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
         raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
-    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(cors)})
+    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(origin.rstrip("/") for origin in cors)})
 
 
 def load_settings(path: Path) -> dict[str, Any]:
@@ -248,17 +251,20 @@ def load_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error}") from None
 
 
-def _entry(entry: object, default: ModelSettings, where: str) -> tuple[str, ModelSettings]:
+def _entry(entry: object, default: ModelSettings, where: str, place: str) -> tuple[str, ModelSettings]:
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{where} is a table: write [[models]] before it")
     _require_known(entry, where, ("match", *OF_MODEL))
     pattern = entry.get("match")
     if not isinstance(pattern, str) or not pattern:
         raise SettingsError(f'{where} has no match: say for which models it is, such as match = "qwen*"')
-    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where)
+    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where, place)
 
 
-def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, where: str) -> ModelSettings:
+def _model_settings(
+    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: str = _USUAL_PLACE
+) -> ModelSettings:
+    """Return what a model's settings, and the default's, come to. `place` takes the tools if `native` is taken back."""
     url, key = values.get("upstream"), values.get("upstream_api_key")
     if url is None and default is None:
         raise SettingsError("upstream is missing: say where the model is, such as http://localhost:11434/v1")
@@ -276,13 +282,18 @@ def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, wh
         raise SettingsError(f"native of {where} is true or false, not {native!r}")
     if native:
         changes["tools_in"] = "request"
+    elif native is False and default and default.chat.tools_in == "request":
+        changes.setdefault("tools_in", place)
     constrain = values.get("constrain", default.constrain if default else None)
-    if constrain not in {None, *get_args(Constrain)}:
+    if constrain is not None and constrain not in get_args(Constrain):
         raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
     try:
         chat = chat_options("the gateway", default.chat if default else None, changes)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"{where}: {error}") from None
+    formats = chat.read.formats
+    if constrain and formats is not None and "json" not in formats:
+        raise SettingsError(f'{where}: constrain makes the model write JSON, so formats needs "json", too')
     return ModelSettings(upstream, chat=chat, constrain=constrain)
 
 
