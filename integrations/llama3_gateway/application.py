@@ -38,7 +38,9 @@ _OPEN_TO_ALL = frozenset({"/", "/healthz"})
 """Paths for which no key is asked."""
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 """What browsers say of requests that a page of another origin has caused."""
-_STATEFUL = re.compile(r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?")
+_STATEFUL = re.compile(
+    r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?"
+)
 """Paths of the Responses API that are about what the server has kept."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"

@@ -11,7 +11,7 @@ import anyio
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.exchange import JSON, Exchange, Header
-from llama3_gateway.framing import read_object
+from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, StreamReader, Usage, added_usage
@@ -113,7 +113,11 @@ class Engine:
             replies.append(reply)
             usage = added_usage(usage, used)
         began = perf_counter()
-        content = self._shape.whole(body, chunk.pieces, replies, usage)
+        try:
+            content = self._shape.whole(body, chunk.pieces, replies, usage)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
+            log_fault("an answer could not be written, and passed as it was", error, self._record)
+            content = written(body)
         self._record.added += perf_counter() - began
         await self._exchange.answer(HTTPStatus.OK, content)
 

@@ -230,7 +230,9 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     cors = of_server.get("cors", ())
     if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
         raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
-    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(origin.rstrip("/") for origin in cors)})
+    return GatewaySettings(
+        default=default, models=models, **{**of_server, "cors": tuple(origin.rstrip("/") for origin in cors)}
+    )
 
 
 def load_settings(path: Path) -> dict[str, Any]:

@@ -181,5 +181,7 @@ class UpstreamClient:
 
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
-    message = f"no answer from the upstream {upstream.shown} ({why}): is the server running there? --upstream says where"
+    message = (
+        f"no answer from the upstream {upstream.shown} ({why}): is the server running there? --upstream says where"
+    )
     return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable")

@@ -57,7 +57,9 @@ class TestKeys:
         assert response.status_code == 401
         assert "Authorization: Bearer KEY" in response.text
 
-    @pytest.mark.parametrize("given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"])
+    @pytest.mark.parametrize(
+        "given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"]
+    )
     def test_the_scheme_may_be_written_in_any_case_and_the_key_in_any_script(self, given: str):
         with serving(says("Hi"), api_key="schl\u00fcssel") as served:
             assert served.chat_with({"authorization": given}).status_code == 200
@@ -122,7 +124,9 @@ class TestWebPages:
         with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
             assert served.http.options(f"{served.base_url}/models", headers={"origin": self.PAGE}).status_code == 401
 
-    @pytest.mark.parametrize("host", ["evil.example", "evil.example:8089", "10.0.0.1", "localhost.evil.example", "[::1"])
+    @pytest.mark.parametrize(
+        "host", ["evil.example", "evil.example:8089", "10.0.0.1", "localhost.evil.example", "[::1"]
+    )
     def test_a_name_that_is_not_this_machines_is_refused(self, host: str):
         with serving(says("Hi")) as served:
             response = served.http.get(f"{served.base_url}/models", headers={"host": host})
