@@ -190,7 +190,7 @@ def _name(call: Mapping[str, Any]) -> str:
 def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> dict[str, Any]:
     result = {key: value for key, value in message.items() if key != "tool_name"}
     name = message.get("tool_name") or message.get("name")
-    found = next((call for call in waiting if name in {None, call[0]}), None)
+    found = next((call for call in waiting if name is None or name == call[0]), None)
     if name:
         result["name"] = name
     if found and not result.get("tool_call_id"):

@@ -126,6 +126,8 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
     kind = item.get("type", "message")
     if kind == "message":
         role = item.get("role")
+        if not isinstance(role, str):
+            raise _bad(f"{where}.role is a text such as user or assistant", f"{where}.role")
         content = _content(item.get("content"), where)
         if role == "assistant" and messages and messages[-1]["role"] == role and not messages[-1].get("content"):
             messages[-1]["content"] = content  # the text of a turn may stand after its calls
@@ -156,7 +158,7 @@ def _content(content: object, where: str) -> object:
 def _part(part: object, where: str) -> dict[str, Any]:
     if isinstance(part, Mapping):
         kind = part.get("type")
-        if kind in _TEXT_PARTS:
+        if isinstance(kind, str) and kind in _TEXT_PARTS:
             return {"type": "text", "text": str(part.get("text") or "")}
         if kind == "refusal":
             return {"type": "text", "text": str(part.get("refusal") or "")}
@@ -177,7 +179,7 @@ def _tool(tool: object, place: int) -> dict[str, Any]:
 
 
 def _response_format(given: object) -> dict[str, Any] | None:
-    if not isinstance(given, Mapping) or given.get("type") in {None, "text"}:
+    if not isinstance(given, Mapping) or given.get("type") in (None, "text"):
         return None
     if given["type"] == "json_schema":
         return {"type": "json_schema", "json_schema": {key: given[key] for key in given if key != "type"}}

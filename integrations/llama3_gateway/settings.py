@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from llama3_gateway.errors import SettingsError
-from llama3_tools.chat import ChatOptions, chat_options
+from llama3_tools.chat import ChatOptions, ToolsPlace, chat_options
 from llama3_tools.errors import require_options
 
 __all__ = [
@@ -253,7 +253,7 @@ def load_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error}") from None
 
 
-def _entry(entry: object, default: ModelSettings, where: str, place: str) -> tuple[str, ModelSettings]:
+def _entry(entry: object, default: ModelSettings, where: str, place: ToolsPlace) -> tuple[str, ModelSettings]:
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{where} is a table: write [[models]] before it")
     _require_known(entry, where, ("match", *OF_MODEL))
@@ -264,7 +264,7 @@ def _entry(entry: object, default: ModelSettings, where: str, place: str) -> tup
 
 
 def _model_settings(
-    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: str = _USUAL_PLACE
+    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace = _USUAL_PLACE
 ) -> ModelSettings:
     """Return what a model's settings, and the default's, come to. `place` takes the tools if `native` is taken back."""
     url, key = values.get("upstream"), values.get("upstream_api_key")
@@ -278,6 +278,19 @@ def _model_settings(
     else:
         assert default is not None  # noqa: S101 - it has just been seen
         upstream = default.upstream if key is None else replace(default.upstream, api_key=key)
+    constrain = values.get("constrain", default.constrain if default else None)
+    if constrain is not None and constrain not in get_args(Constrain):
+        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
+    chat = _chat_settings(values, default, where, place)
+    formats = chat.read.formats
+    if constrain and formats is not None and "json" not in formats:
+        raise SettingsError(f'{where}: constrain makes the model write JSON, so formats needs "json", too')
+    return ModelSettings(upstream, chat=chat, constrain=constrain)
+
+
+def _chat_settings(
+    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace
+) -> ChatOptions:
     changes = {_CHAT_OPTIONS[name]: value for name, value in values.items() if name in _CHAT_OPTIONS}
     native = values.get("native")
     if native is not None and not isinstance(native, bool):
@@ -286,17 +299,10 @@ def _model_settings(
         changes["tools_in"] = "request"
     elif native is False and default and default.chat.tools_in == "request":
         changes.setdefault("tools_in", place)
-    constrain = values.get("constrain", default.constrain if default else None)
-    if constrain is not None and constrain not in get_args(Constrain):
-        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
     try:
-        chat = chat_options("the gateway", default.chat if default else None, changes)
+        return chat_options("the gateway", default.chat if default else None, changes)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"{where}: {error}") from None
-    formats = chat.read.formats
-    if constrain and formats is not None and "json" not in formats:
-        raise SettingsError(f'{where}: constrain makes the model write JSON, so formats needs "json", too')
-    return ModelSettings(upstream, chat=chat, constrain=constrain)
 
 
 def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:

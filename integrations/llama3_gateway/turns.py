@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
@@ -96,6 +96,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     """
     tools = body.get("tools") or []
     _require_functions(tools)
+    _require_words(body.get("messages"))
     try:
         chat = kept_chat(tools, settings.chat)
     except (TypeError, ToolDefinitionError) as error:
@@ -125,10 +126,10 @@ def has_tool_history(messages: object) -> bool:
     (True, False)
     """
     return isinstance(messages, list) and any(
-        message.get("role") in _RESULT_ROLES
+        _is_one_of(_RESULT_ROLES, message.get("role"))
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and part.get("type") in _TOOL_PARTS for part in _parts(message))
+        or any(isinstance(part, Mapping) and _is_one_of(_TOOL_PARTS, part.get("type")) for part in _parts(message))
         for message in messages
         if isinstance(message, Mapping)
     )
@@ -289,6 +290,31 @@ def _require_functions(tools: object) -> None:
 
 def _bad(message: str, param: str) -> GatewayError:
     return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
+
+
+def _is_one_of(words: frozenset[str], word: object) -> bool:
+    return isinstance(word, str) and word in words
+
+
+def _require_words(messages: object) -> None:
+    """Require that what names something in a conversation is a text, where it is said at all."""
+    for place, message in enumerate(messages if isinstance(messages, list) else ()):
+        if not isinstance(message, Mapping):
+            continue  # the chat layer says what it has to be
+        where = f"messages[{place}]"
+        _require_texts(message, ("role", "name", "tool_call_id"), where)
+        for at, part in enumerate(_parts(message)):
+            _require_texts(part, ("type",), f"{where}.content[{at}]")
+        for at, call in enumerate(calls if isinstance(calls := message.get("tool_calls"), list) else ()):
+            _require_texts(call, ("id", "type"), f"{where}.tool_calls[{at}]")
+            function = call.get("function") if isinstance(call, Mapping) else None
+            _require_texts(function, ("name",), f"{where}.tool_calls[{at}].function")
+
+
+def _require_texts(value: object, names: Sequence[str], where: str) -> None:
+    for name in names:
+        if isinstance(value, Mapping) and not isinstance(given := value.get(name), (str, type(None))):
+            raise _bad(f"{where}.{name} is a text, not {json.dumps(given)[:100]}", f"{where}.{name}")
 
 
 def _parts(message: Mapping[str, Any]) -> list[Any]:

@@ -29,6 +29,7 @@ from integrations.gateway.harness import (
     event,
     events,
     gathered,
+    in_turn,
     ollama_stream,
     read_events,
     running,
@@ -475,8 +476,7 @@ class TestSecondAnswersThatFail:
     )
     @pytest.mark.parametrize("is_stream", [False, True])
     def test_the_first_stands(self, second: Answer, is_stream: bool):
-        answers = iter([says(self.MALFORMED), lambda _: second])
-        with serving(lambda asked: next(answers)(asked), timeout=0.3) as served:
+        with serving(in_turn(says(self.MALFORMED), lambda _: second), timeout=0.3) as served:
             response = served.chat(stream=is_stream)
         if is_stream:
             (choice,) = gathered(read_events(response)).values()
@@ -691,3 +691,53 @@ def test_hostile_outputs_come_through_in_every_way():
         whole = served.chat().json()["choices"][0]["message"]["content"]
         (choice,) = gathered(read_events(served.chat(stream=True))).values()
     assert whole == choice.content == text
+
+
+class TestWordsThatAreNone:
+    MESSAGES = pytest.mark.parametrize(
+        ("message", "where"),
+        [
+            ({"role": ["user"], "content": "Hi"}, ".role"),
+            ({"role": "user", "content": [{"type": ["text"], "text": "Hi"}]}, ".content[0].type"),
+            ({"role": "tool", "name": ["get_weather"], "content": "Sun"}, ".name"),
+            ({"role": "tool", "tool_call_id": {"a": 1}, "content": "Sun"}, ".tool_call_id"),
+            ({"role": "assistant", "tool_calls": [{"id": [1], "function": {"name": "f"}}]}, ".tool_calls[0].id"),
+            ({"role": "assistant", "tool_calls": [{"function": {"name": []}}]}, ".tool_calls[0].function.name"),
+        ],
+    )
+
+    @MESSAGES
+    def test_they_are_answered_with_400_and_their_place(self, message: dict[str, Any], where: str):
+        with serving(says("Hi")) as served:
+            response = served.chat(messages=[*QUESTION, message])
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["param"]) == (400, f"messages[1]{where}")
+
+    @pytest.mark.parametrize(("name", "value"), [("role", ["tool"]), ("tool_name", ["a"]), ("tool_name", {"a": 1})])
+    def test_so_are_those_in_ollamas_chats(self, name: str, value: object):
+        call = {"function": {"name": "get_weather", "arguments": {}}}
+        result = {"role": "tool", "content": "Sun", name: value}
+        messages = [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+        with serving(says("Hi")) as served:
+            response = served.post("/api/chat", {"messages": messages, "tools": [WEATHER]})
+        assert (response.status_code, "messages[1]." in response.json()["error"]) == (400, True)
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"input": [{"role": ["user"], "content": "Hi"}]},
+            {"input": [{"role": "user", "content": [{"type": ["input_text"], "text": "Hi"}]}]},
+            {"input": [{"type": ["message"], "role": "user", "content": "Hi"}]},
+        ],
+    )
+    def test_so_are_those_of_the_responses_api(self, fields: dict[str, object]):
+        with serving(says("Hi")) as served:
+            response = served.post("/v1/responses", {"model": "m", **fields})
+        assert (response.status_code, response.json()["error"]["param"][:8]) == (400, "input[0]")
+
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/chat"])
+    def test_without_tools_they_go_through(self, path: str):
+        body = {"messages": [{"role": ["user"], "content": [{"type": []}]}], "stream": False}
+        with serving(says("Hi")) as served:
+            assert served.post(path, body).status_code == 200
+            assert served.asked[0].body == body
