@@ -255,7 +255,8 @@ async def _stream(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIter
     reader, writer = await asyncio.open_connection(host, int(port))
     asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}], **body}
     data = json.dumps(asked).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {len(data)}\r\n\r\n"
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n"
+    head += f"content-length: {len(data)}\r\n\r\n"
     writer.write(head.encode() + data)
 
     async def events() -> AsyncIterator[bytes]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -20,7 +22,7 @@ from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
 from llama3_gateway.openai_chat import ChatDialect, ChatShape
 from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
-from llama3_gateway.responses_input import KeptItems, from_responses
+from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
 from llama3_gateway.turns import Turn, has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
@@ -34,6 +36,12 @@ _CLIENT_CLOSED_REQUEST = 499
 """nginx's word for a client that has gone."""
 _OPEN_TO_ALL = frozenset({"/", "/healthz"})
 """Paths for which no key is asked."""
+_OTHER_SITES = frozenset({"cross-site", "same-site"})
+"""What browsers say of requests that a page of another origin has caused."""
+_STATEFUL = re.compile(
+    r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?"
+)
+"""Paths of the Responses API that are about what the server has kept."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
 _METRICS = b"text/plain; version=0.0.4; charset=utf-8"
@@ -151,9 +159,17 @@ class Gateway:
         """Note what the answer has for web pages.
 
         Raises:
-            GatewayError: the request is of a web page that may not send it, or lacks the key.
+            GatewayError: the request is of a web page that may not send it, is for another host, or lacks the key.
         """
+        host = exchange.header(b"host")
+        if host is not None and not self.settings.is_own_host(host):
+            message = f"{host} is no name of this machine: --host 0.0.0.0 takes all names, --cors those of its origins"
+            raise GatewayError(HTTPStatus.FORBIDDEN, message, code="host")
         origin = exchange.header(b"origin")
+        if origin is None and exchange.header(b"sec-fetch-site") in _OTHER_SITES and "*" not in self.settings.cors:
+            message = "web pages may not use this gateway without saying whose they are: only --cors '*' allows it"
+            if exchange.path not in _OPEN_TO_ALL:
+                raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
         if origin is not None:
             if not {origin, "*"} & set(self.settings.cors):
                 message = f"web pages of {origin} may not use this gateway: --cors {origin} allows them"
@@ -166,9 +182,10 @@ class Gateway:
         key = self.settings.api_key
         if key is None or exchange.path in _OPEN_TO_ALL or (origin is not None and exchange.is_preflight):
             return
-        given = (exchange.header(b"authorization") or "").removeprefix("Bearer ").strip()
+        scheme, _, rest = (exchange.header(b"authorization") or "").strip().partition(" ")
+        given = (rest if scheme.lower() == "bearer" else f"{scheme} {rest}").strip().encode("latin-1")
         exchange.headers = [header for header in exchange.headers if header[0] != b"authorization"]
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), key.encode()):
+        if not hmac.compare_digest(given, key.encode()):
             message = "this gateway asks for its own key: send it as Authorization: Bearer KEY"
             raise GatewayError(HTTPStatus.UNAUTHORIZED, message, code="api_key")
 
@@ -205,7 +222,8 @@ class Gateway:
         """Pass a request on as it is."""
         settings = self.settings.default
         if self.settings.models and data.lstrip().startswith(b"{"):
-            settings = self.settings.of_model(read_body(data).get("model"))
+            with suppress(GatewayError):  # what is no JSON has no model
+                settings = self.settings.of_model(read_body(data).get("model"))
         await pass_through(exchange, self.client, settings.upstream, data)
 
     async def models(self, exchange: Exchange, data: bytes) -> None:
@@ -292,6 +310,9 @@ def _route(exchange: Exchange) -> tuple[str, _Handler]:
         return "preflight", Gateway.allow
     if route := _ROUTES.get((exchange.method, exchange.path)):
         return route
+    if _STATEFUL.fullmatch(exchange.path):
+        message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
+        raise GatewayError(HTTPStatus.BAD_REQUEST, message)
     if exchange.path.startswith(("/v1/", "/api/")):
         return "pass_through", Gateway.pass_on
     raise GatewayError(

@@ -65,7 +65,7 @@ _SERVING = (
     _option("--port", "The port [8089]; 0 for any that is free.", type=click.IntRange(0, 65535)),
     _option("--api-key", "Ask clients for this key.", metavar="KEY"),
     _option("--upstream-api-key", "Send this key to the upstream, in place of the client's.", metavar="KEY"),
-    _option("--cors", "Let web pages of this origin use it; may be repeated; * for all.", multiple=True),
+    _option("--cors", "Let web pages of these origins use it, apart by commas; * for all.", multiple=True),
     _option("--max-body", "The most bytes of a request [33554432].", type=click.IntRange(1)),
     _option("--max-answer", "The most bytes of an answer that is read [67108864].", type=click.IntRange(1)),
     _option("--timeout", "Seconds for which an upstream may be silent [600].", type=click.FloatRange(0, min_open=True)),
@@ -117,14 +117,19 @@ def serve(upstreams: tuple[str, ...], config: Path | None, **options: object) ->
 
 def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[str, object]) -> dict[str, Any]:
     """Return the settings of the file, and over them those that were given."""
+    if isinstance(cors := options.get("cors"), tuple):
+        options = {**options, "cors": tuple(re.split(r"[,\s]+", ",".join(cors).strip(", "))) if cors else ()}
     given = {name: value for name, value in options.items() if value not in {None, ()}}
     merged = {**values, **{name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}}
     models = []
+    plain = None
     for upstream in upstreams:
         if match := _FOR_SOME.fullmatch(upstream):
             models.append({"match": match[1], "upstream": match[2]})
+        elif plain and plain != upstream:
+            raise SettingsError("--upstream is given twice without a pattern: write PATTERN=URL for the models of one")
         else:
-            merged["upstream"] = upstream
+            merged["upstream"] = plain = upstream
     if models:
         merged["models"] = [*models, *values.get("models", [])]
     return merged

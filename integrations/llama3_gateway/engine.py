@@ -11,7 +11,7 @@ import anyio
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.exchange import JSON, Exchange, Header
-from llama3_gateway.framing import read_object
+from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, StreamReader, Usage, added_usage
@@ -88,7 +88,14 @@ class Engine:
         Raises:
             GatewayError: it is no completion.
         """
-        data = await answer.whole(self._settings.max_answer)
+        return self.body_and_chunk(await answer.whole(self._settings.max_answer))
+
+    def body_and_chunk(self, data: bytes) -> tuple[dict[str, object], Chunk]:
+        """Return what a whole answer of the upstream's is, and what it says.
+
+        Raises:
+            GatewayError: it is no completion.
+        """
         try:
             body = read_object(data, "the upstream's answer")
             return body, self._dialect.chunk(body)
@@ -106,7 +113,11 @@ class Engine:
             replies.append(reply)
             usage = added_usage(usage, used)
         began = perf_counter()
-        content = self._shape.whole(body, chunk.pieces, replies, usage)
+        try:
+            content = self._shape.whole(body, chunk.pieces, replies, usage)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
+            log_fault("an answer could not be written, and passed as it was", error, self._record)
+            content = written(body)
         self._record.added += perf_counter() - began
         await self._exchange.answer(HTTPStatus.OK, content)
 
@@ -167,13 +178,15 @@ class _Stream:
             await self._ask(self._turn, None)
             while self._due:
                 index, request = self._due.pop(0)
+                first = self._choices[index]
                 self._record.retries += 1
                 try:
                     await self._ask(self._turn.again(request), index)
                 except (GatewayError, UpstreamRefusal) as error:
-                    if isinstance(error, BrokenOffError):
+                    if self._choices[index] is not first and self._choices[index].has_begun:
                         raise
                     note_failed_retry(error)
+                    self._choices[index], self._usage_of_round = first, None
                     self._finish(index)
             self._out.append(self._shape.end(self._usage))
             await self._exchange.finish(b"".join(self._out))
@@ -196,15 +209,34 @@ class _Stream:
         """
         async with self._engine.ask(turn) as answer:
             if answer.content_type.startswith(_WHOLE):
-                _, chunk = await self._engine.read_whole(answer)  # some servers do not stream
+                chunks = self._chunks(await answer.whole(self._settings.max_answer))
                 await self._start()
-                self._take(turn, index, chunk)
+                for chunk in chunks:
+                    self._take(turn, index, chunk)
                 is_done = True
             else:
                 await self._start()
                 is_done = await self._read(turn, index, answer)
         self._end_round(turn, index, is_done=is_done)
         await self._flush()
+
+    def _chunks(self, data: bytes) -> list[Chunk]:
+        """Return what an answer says that claims to be no stream: some servers do not stream, others name it wrongly.
+
+        Raises:
+            GatewayError: it is neither a completion nor a whole stream.
+        """
+        try:
+            return [self._engine.body_and_chunk(data)[1]]
+        except GatewayError:
+            reader = self._dialect.reader()
+            try:
+                chunks = [*reader.feed(data), *reader.end()]
+            except BrokenOffError:
+                chunks = []
+            if not reader.is_done or not any(chunk.pieces for chunk in chunks):
+                raise
+            return chunks
 
     async def _start(self) -> None:
         if not self._exchange.is_started:
@@ -213,20 +245,37 @@ class _Stream:
             self._exchange.start_soon(self._keep_alive)
 
     async def _read(self, turn: Turn, index: int | None, answer: UpstreamAnswer) -> bool:
-        """Read a stream, and return whether the upstream has said that it is over."""
+        """Read a stream, and return whether the upstream has said that it is over.
+
+        Raises:
+            BrokenOffError: it broke off before its answers were over, or holds an error. After that, nothing breaks it.
+        """
         reader = self._dialect.reader()
         pieces = answer.read(self._settings.max_answer)
-        async for data in pieces:
-            self._feed(turn, index, reader, data)
-            await self._flush()
-            if reader.is_done:
-                with anyio.move_on_after(_SECONDS_AFTER_DONE):
-                    async for _ in pieces:
-                        pass
-                return True
-        for chunk in reader.end():
-            self._take(turn, index, chunk)
+        try:
+            async for data in pieces:
+                self._feed(turn, index, reader, data)
+                await self._flush()
+                if reader.is_done:
+                    with anyio.move_on_after(_SECONDS_AFTER_DONE):
+                        async for _ in pieces:
+                            pass
+                    return True
+            for chunk in reader.end():
+                self._take(turn, index, chunk)
+        except BrokenOffError as error:
+            if not reader.is_done and (error.body is not None or not self._has_answers(turn, index)):
+                raise
         return reader.is_done
+
+    def _has_answers(self, turn: Turn, index: int | None) -> bool:
+        """Return whether all answers that were asked for are over."""
+        if index is not None:
+            choice = self._choices[index]
+            return choice.request is turn.request and choice.is_over
+        asked = turn.fields.get("n")
+        count = asked if isinstance(asked, int) else 1
+        return len(self._choices) >= count and all(choice.is_over for choice in self._choices.values())
 
     def _feed(self, turn: Turn, index: int | None, reader: StreamReader, data: bytes) -> None:
         began = perf_counter()
@@ -237,7 +286,7 @@ class _Stream:
             self._record.added += perf_counter() - began
 
     def _take(self, turn: Turn, index: int | None, chunk: Chunk) -> None:
-        if not self._has_begun:
+        if chunk.pieces and not self._has_begun:
             self._has_begun = True
             self._out.append(self._shape.begin(chunk.head))
         self._usage_of_round = chunk.usage or self._usage_of_round
@@ -289,6 +338,8 @@ class _Stream:
         unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
         if not is_done and (unfinished or not self._choices):
             raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
+        if not self._choices:
+            raise BrokenOffError("the upstream's stream has no answer in it: its log may say why")
         for each, choice in unfinished:
             deltas = choice.end(None)
             self._out.append(self._shape.deltas(each, deltas, choice.logprobs(None)))

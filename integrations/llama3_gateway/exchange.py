@@ -31,8 +31,9 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Begin with the head of a request."""
         self.method: str = scope["method"]
-        self.path: str = scope["path"]
-        self.raw_path: str = (scope.get("raw_path") or quote(self.path).encode()).decode("latin-1")
+        self.path: str = "/" + "/".join(part for part in scope["path"].split("/") if part not in {"", "."})
+        """The path without slashes that are too many, by which the request is answered."""
+        self.raw_path: str = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
         """The path as it was sent."""
         self.query: bytes = scope.get("query_string", b"")
         self.headers: list[Header] = list(scope["headers"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +27,7 @@ _COUNTS = (
 """Tokens and nanoseconds."""
 _NAMES = {"reasoning_content": "thinking"}
 _LINE_BREAKS = str.maketrans("\r\n", "  ")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def _name(call: Mapping[str, Any]) -> str:
 def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> dict[str, Any]:
     result = {key: value for key, value in message.items() if key != "tool_name"}
     name = message.get("tool_name") or message.get("name")
-    found = next((call for call in waiting if name in {None, call[0]}), None)
+    found = next((call for call in waiting if name is None or name == call[0]), None)
     if name:
         result["name"] = name
     if found and not result.get("tool_call_id"):
@@ -205,6 +208,16 @@ def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
     given = call.get("function")
     function = given if isinstance(given, Mapping) else {}
-    arguments = function.get("arguments") or "{}"
-    written_arguments = arguments.translate(_LINE_BREAKS) if isinstance(arguments, str) else write_json(arguments)
-    return f'{{"function":{{"name":{write_json(function.get("name"))},"arguments":{written_arguments}}}}}'
+    arguments = _arguments(function.get("arguments") or "{}")
+    return f'{{"function":{{"name":{write_json(function.get("name"))},"arguments":{arguments}}}}}'
+
+
+def _arguments(given: object) -> str:
+    """Return arguments as JSON in one line of ASCII, as some clients end a line at other characters, too."""
+    if not isinstance(given, str):
+        return write_json(given)
+    try:
+        json.loads(given)
+    except (ValueError, RecursionError):
+        return write_json(given)
+    return _NOT_ASCII.sub(lambda found: write_json(found[0])[1:-1], given.translate(_LINE_BREAKS))

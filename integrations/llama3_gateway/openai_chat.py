@@ -48,24 +48,48 @@ class ChatStreamReader:
         """Begin a stream."""
         self.is_done = False
         self._events = EventReader()
+        self._begun: bytes | None = b""
+        """The bytes that do not tell yet whether this is a stream; `None` once it is one."""
+        self._whole: list[bytes] = []
+        """A completion in one, in place of a stream."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Take the next bytes, and yield the chunks that are whole."""
+        if self._whole:
+            self._whole.append(data)
+            return iter(())
+        if self._begun is not None:
+            data = self._begun + data
+            first = data.lstrip()[:1]
+            if first == b"{":
+                self._whole.append(data)
+                return iter(())
+            self._begun = None if first else data
+            if not first:
+                return iter(())
         return self._chunks(self._events.feed(data))
 
     def end(self) -> Iterator[Chunk]:
         """Take the end of the stream, and yield a last chunk that no empty line has closed."""
-        return self._chunks(self._events.end())
+        if not self._whole:
+            return self._chunks(self._events.end())
+        body = read_object(b"".join(self._whole), "the upstream's answer")
+        if _is_error(body):
+            raise BrokenOffError(_told(body), body=body)
+        self.is_done = True
+        return iter([_chunk(body, "message")])
 
     def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
         for event in events:
             if self.is_done:
                 return
+            if not event.data.strip():
+                continue
             if event.data.strip() == b"[DONE]":
                 self.is_done = True
                 return
             body = read_object(event.data, "an event of the upstream's stream")
-            if body.get("error") or event.name == b"error":
+            if _is_error(body) or event.name == b"error":
                 raise BrokenOffError(_told(body), body=body)
             yield _chunk(body, "delta")
 
@@ -194,7 +218,13 @@ def _choice(given: dict[str, Any], piece: Piece, reply: Reply | None) -> dict[st
     return choice
 
 
+def _is_error(body: dict[str, Any]) -> bool:
+    if body.get("error"):
+        return True
+    return not body.get("choices") and (body.get("error") is not None or body.get("object") == "error")
+
+
 def _told(body: dict[str, Any]) -> str:
     error = body.get("error")
-    message = error.get("message") if isinstance(error, Mapping) else error
+    message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
     return f"the upstream reports an error: {message or write_json(body)[:500]}"

@@ -67,11 +67,13 @@ class ResponseShape:
             self._finish_reason = replies[0].finish_reason if replies[0] else pieces[0].finish_reason
             for name in ("reasoning_content", "reasoning", "thinking"):
                 if isinstance(text := reply.get(name), str) and text and not self._output:
-                    self._output.append(_filled(_reasoning(), text))
-            text = _text(reply.get("content"))
+                    self._output.append(_filled(_reasoning(), "reasoning", text))
+            text, refusal = _text(reply.get("content")), _text(pieces[0].delta.get("refusal"))
             calls = calls_in(reply)
-            if text or not calls:
-                self._output.append(_filled(_message(), text))
+            if text or not (calls or refusal):
+                self._output.append(_filled(_message(), "message", text))
+            if refusal:
+                self._output.append(_filled(_message(), "refusal", refusal))
             self._output += map(_call, calls)
         return written(self._ended(usage)[1])
 
@@ -112,7 +114,9 @@ class ResponseShape:
         events = b""
         for name, value in delta.items():
             if name == "reasoning_content":
-                events += self._grown("reasoning", value)
+                events += self._grown("reasoning", _text(value))
+            elif name == "refusal" and (text := _text(value)):
+                events += self._closed("reasoning") + self._closed("message") + self._grown("refusal", text)
             elif name == "content" and (text := _text(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
@@ -130,7 +134,7 @@ class ResponseShape:
         return events + self._event(f"{_PART_EVENTS[kind]}.delta", **_at(item, place), delta=text, **_MORE[kind])
 
     def _opened(self, kind: str) -> bytes:
-        item = _message() if kind == "message" else _reasoning()
+        item = _reasoning() if kind == "reasoning" else _message()
         place = self._open[kind] = len(self._output)
         self._texts[kind] = []
         self._output.append(item)
@@ -141,11 +145,11 @@ class ResponseShape:
         if kind not in self._open:
             return b""
         place, text = self._open.pop(kind), "".join(self._texts.pop(kind))
-        item = _filled(self._output[place], text)
+        item = _filled(self._output[place], kind, text)
         self._output[place] = item
         at = _at(item, place)
         return (
-            self._event(f"{_PART_EVENTS[kind]}.done", **at, text=text, **_MORE[kind])
+            self._event(f"{_PART_EVENTS[kind]}.done", **at, **{_TEXT_IN.get(kind, "text"): text}, **_MORE[kind])
             + self._event("response.content_part.done", **at, part=_part(kind, text))
             + self._event("response.output_item.done", output_index=place, item=item)
         )
@@ -194,8 +198,14 @@ class ResponseShape:
         return write_event(event, kind)
 
 
-_PART_EVENTS = {"message": "response.output_text", "reasoning": "response.reasoning_text"}
-_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
+_PART_EVENTS = {
+    "message": "response.output_text",
+    "reasoning": "response.reasoning_text",
+    "refusal": "response.refusal",
+}
+_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}, "refusal": {}}
+_TEXT_IN = {"refusal": "refusal"}
+"""Where the whole text stands, if it is not under `text`."""
 
 
 def _message() -> dict[str, Any]:
@@ -206,13 +216,15 @@ def _reasoning() -> dict[str, Any]:
     return {"type": "reasoning", "id": _new_id("rs"), "status": "in_progress", "summary": [], "content": []}
 
 
-def _filled(item: dict[str, Any], text: str) -> dict[str, Any]:
-    return {**item, "status": "completed", "content": [_part(item["type"], text)]}
+def _filled(item: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
+    return {**item, "status": "completed", "content": [_part(kind, text)]}
 
 
 def _part(kind: str, text: str) -> dict[str, Any]:
     if kind == "message":
         return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    if kind == "refusal":
+        return {"type": "refusal", "refusal": text}
     return {"type": "reasoning_text", "text": text}
 
 
@@ -243,16 +255,22 @@ def _text(content: object) -> str:
 def _usage(usage: Usage) -> dict[str, Any] | None:
     if not usage:
         return None
-    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": cached},
         "output_tokens": completion,
         "output_tokens_details": {"reasoning_tokens": reasoning},
-        "total_tokens": usage.get("total_tokens") or prompt + completion,
+        "total_tokens": _count(usage, "total_tokens") or prompt + completion,
     }
+
+
+def _count(counts: object, name: str) -> int:
+    """Return a count of tokens; 0 if it is none."""
+    count = counts.get(name) if isinstance(counts, Mapping) else None
+    return count if type(count) is int else 0
 
 
 def _new_id(kind: str) -> str:

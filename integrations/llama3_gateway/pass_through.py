@@ -16,6 +16,9 @@ from llama3_gateway.upstream import UpstreamClient, forwarded
 
 __all__ = ["pass_through", "send_models"]
 
+_WITHOUT_BODY = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+"""They have none, whatever length they say."""
+_LENGTH = frozenset({b"content-length"})
 _MOST_BYTES = 4 * 1024 * 1024
 
 
@@ -38,7 +41,8 @@ async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Ups
         upstream, exchange.method, exchange.raw_path, query=exchange.query, headers=exchange.headers, body=body
     )
     async with asked as answer:
-        await exchange.start(answer.status, forwarded(answer.headers))
+        left_out = _LENGTH if answer.status in _WITHOUT_BODY else frozenset[bytes]()
+        await exchange.start(answer.status, forwarded(answer.headers, left_out))
         async for data in answer.raw():
             await exchange.write(data)
     await exchange.finish()

@@ -9,8 +9,10 @@ from typing import Any
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import write_json
 
-__all__ = ["KeptItems", "from_responses"]
+__all__ = ["NEEDS_STATE", "KeptItems", "from_responses"]
 
+NEEDS_STATE = "needs a server that keeps what it has answered, and this one does not"
+"""Why a field or a path of the Responses API is refused."""
 _STATEFUL = {
     "previous_response_id": "send the whole conversation as input",
     "conversation": "send the whole conversation as input",
@@ -82,7 +84,7 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     """
     for name, instead in _STATEFUL.items():
         if body.get(name):
-            raise _bad(f"{name} needs a server that keeps what it has answered, and this one does not: {instead}", name)
+            raise _bad(f"{name} {NEEDS_STATE}: {instead}", name)
     chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
     chat["messages"] = _messages(body, kept or KeptItems())
     if tools := body.get("tools"):
@@ -124,6 +126,8 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
     kind = item.get("type", "message")
     if kind == "message":
         role = item.get("role")
+        if not isinstance(role, str):
+            raise _bad(f"{where}.role is a text such as user or assistant", f"{where}.role")
         content = _content(item.get("content"), where)
         if role == "assistant" and messages and messages[-1]["role"] == role and not messages[-1].get("content"):
             messages[-1]["content"] = content  # the text of a turn may stand after its calls
@@ -154,7 +158,7 @@ def _content(content: object, where: str) -> object:
 def _part(part: object, where: str) -> dict[str, Any]:
     if isinstance(part, Mapping):
         kind = part.get("type")
-        if kind in _TEXT_PARTS:
+        if isinstance(kind, str) and kind in _TEXT_PARTS:
             return {"type": "text", "text": str(part.get("text") or "")}
         if kind == "refusal":
             return {"type": "text", "text": str(part.get("refusal") or "")}
@@ -175,7 +179,7 @@ def _tool(tool: object, place: int) -> dict[str, Any]:
 
 
 def _response_format(given: object) -> dict[str, Any] | None:
-    if not isinstance(given, Mapping) or given.get("type") in {None, "text"}:
+    if not isinstance(given, Mapping) or given.get("type") in (None, "text"):
         return None
     if given["type"] == "json_schema":
         return {"type": "json_schema", "json_schema": {key: given[key] for key in given if key != "type"}}

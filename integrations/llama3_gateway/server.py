@@ -7,7 +7,6 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
-from ipaddress import ip_address
 
 from llama3_gateway.errors import missing_extra
 from llama3_gateway.logs import LOGGER, JsonLines
@@ -82,19 +81,12 @@ def greeting(settings: GatewaySettings, port: int) -> str:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     lines = [
         f"llama3-tools serve: point clients at http://{host}:{port}/v1",
-        *(f"  upstream: {upstream.url}" for upstream in settings.upstreams),
+        *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
     ]
-    if _is_loopback(settings.host):
+    if settings.is_for_this_machine:
         lines.append("  only programs on this machine reach it; --host 0.0.0.0 lets others in")
     elif settings.api_key:
         lines.append("  whoever reaches this machine and has the key can use the model")
     else:
         lines.append("  WARNING: whoever reaches this machine can use the model: --api-key asks for a key")
     return "\n".join(lines)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

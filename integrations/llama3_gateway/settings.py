@@ -6,12 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from llama3_gateway.errors import SettingsError
-from llama3_tools.chat import ChatOptions, chat_options
+from llama3_tools.chat import ChatOptions, ToolsPlace, chat_options
 from llama3_tools.errors import require_options
 
 __all__ = [
@@ -45,6 +46,7 @@ _CHAT_OPTIONS = {
 """The settings that are options of the chat layer, and their names there."""
 OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
 """The settings that models may have of their own."""
+_USUAL_PLACE = ChatOptions().tools_in
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,29 @@ class Upstream:
 
     def __post_init__(self) -> None:
         """Check the URL."""
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        try:
+            parts = urlsplit(self.url)
+            is_url = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        except ValueError:  # of a bracket that is not closed, or a port that is none
+            is_url = False
+        if not is_url or parts.query or parts.fragment:
             raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
         url = self.url.rstrip("/")
         object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
+        key = self.api_key.strip() if self.api_key else None
+        if key and not key.isprintable():
+            raise SettingsError("upstream_api_key has a line break or another character that no key has")
+        object.__setattr__(self, "api_key", key)
+
+    @property
+    def shown(self) -> str:
+        """The URL without a user and a password, for messages.
+
+        >>> Upstream("http://user:password@localhost:8080/v1").shown
+        'http://localhost:8080/v1'
+        """
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
     def address(self, path: str) -> str:
         """Return the URL that stands for a path of the gateway."""
@@ -147,6 +167,29 @@ class GatewaySettings:
         return self.default
 
     @property
+    def is_for_this_machine(self) -> bool:
+        """Whether only programs on this machine reach it."""
+        return _is_loopback(self.host)
+
+    def is_own_host(self, name: str) -> bool:
+        """Return whether a request for a host of this name is meant for the gateway.
+
+        A web page can have its own name stand for this machine, and is then no other origin. So where only this machine
+        is served, its names and those of the origins in `cors` count.
+
+        >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
+        >>> settings.is_own_host("localhost:8089"), settings.is_own_host("example.com")
+        (True, False)
+        """
+        if not self.is_for_this_machine or "*" in self.cors:
+            return True
+        try:
+            host = urlsplit(f"//{name}").hostname or ""
+            return _is_loopback(host) or host in {urlsplit(origin).hostname for origin in self.cors}
+        except ValueError:
+            return False
+
+    @property
     def upstreams(self) -> list[Upstream]:
         """The servers, each once, the default's first."""
         return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
@@ -177,15 +220,19 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     entries = values.get("models", [])
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise SettingsError("models is a list of tables: write [[models]] before each")
-    models = tuple(_entry(entry, default, f"models[{place}]") for place, entry in enumerate(entries))
+    place = common.get("tools_in", _USUAL_PLACE)
+    usual = _USUAL_PLACE if place == "request" else place
+    models = tuple(_entry(entry, default, f"models[{place}]", usual) for place, entry in enumerate(entries))
     of_server = {name: value for name, value in values.items() if name in OF_SERVER}
     for name in ("host", "api_key"):
         if name in of_server:
             _require_str(of_server[name], name)
     cors = of_server.get("cors", ())
-    if isinstance(cors, str) or not all(isinstance(origin, str) for origin in cors):
+    if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
         raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
-    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(cors)})
+    return GatewaySettings(
+        default=default, models=models, **{**of_server, "cors": tuple(origin.rstrip("/") for origin in cors)}
+    )
 
 
 def load_settings(path: Path) -> dict[str, Any]:
@@ -206,17 +253,20 @@ def load_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error}") from None
 
 
-def _entry(entry: object, default: ModelSettings, where: str) -> tuple[str, ModelSettings]:
+def _entry(entry: object, default: ModelSettings, where: str, place: ToolsPlace) -> tuple[str, ModelSettings]:
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{where} is a table: write [[models]] before it")
     _require_known(entry, where, ("match", *OF_MODEL))
     pattern = entry.get("match")
     if not isinstance(pattern, str) or not pattern:
         raise SettingsError(f'{where} has no match: say for which models it is, such as match = "qwen*"')
-    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where)
+    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where, place)
 
 
-def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, where: str) -> ModelSettings:
+def _model_settings(
+    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace = _USUAL_PLACE
+) -> ModelSettings:
+    """Return what a model's settings, and the default's, come to. `place` takes the tools if `native` is taken back."""
     url, key = values.get("upstream"), values.get("upstream_api_key")
     if url is None and default is None:
         raise SettingsError("upstream is missing: say where the model is, such as http://localhost:11434/v1")
@@ -228,20 +278,31 @@ def _model_settings(values: Mapping[str, Any], default: ModelSettings | None, wh
     else:
         assert default is not None  # noqa: S101 - it has just been seen
         upstream = default.upstream if key is None else replace(default.upstream, api_key=key)
+    constrain = values.get("constrain", default.constrain if default else None)
+    if constrain is not None and constrain not in get_args(Constrain):
+        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
+    chat = _chat_settings(values, default, where, place)
+    formats = chat.read.formats
+    if constrain and formats is not None and "json" not in formats:
+        raise SettingsError(f'{where}: constrain makes the model write JSON, so formats needs "json", too')
+    return ModelSettings(upstream, chat=chat, constrain=constrain)
+
+
+def _chat_settings(
+    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace
+) -> ChatOptions:
     changes = {_CHAT_OPTIONS[name]: value for name, value in values.items() if name in _CHAT_OPTIONS}
     native = values.get("native")
     if native is not None and not isinstance(native, bool):
         raise SettingsError(f"native of {where} is true or false, not {native!r}")
     if native:
         changes["tools_in"] = "request"
-    constrain = values.get("constrain", default.constrain if default else None)
-    if constrain not in {None, *get_args(Constrain)}:
-        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
+    elif native is False and default and default.chat.tools_in == "request":
+        changes.setdefault("tools_in", place)
     try:
-        chat = chat_options("the gateway", default.chat if default else None, changes)
+        return chat_options("the gateway", default.chat if default else None, changes)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"{where}: {error}") from None
-    return ModelSettings(upstream, chat=chat, constrain=constrain)
 
 
 def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:
@@ -249,6 +310,13 @@ def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) 
         require_options(where, values, known)
     except TypeError as error:
         raise SettingsError(str(error)) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _require_str(value: object, what: str) -> None:

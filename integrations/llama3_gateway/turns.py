@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
@@ -24,6 +24,7 @@ Delta = dict[str, Any]
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _CONSTRAINTS = frozenset({"response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
+_TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
 
@@ -60,8 +61,15 @@ class Turn:
         return body
 
     def written(self) -> bytes:
-        """Return the request for the upstream as JSON."""
-        return json.dumps(self.body).encode()
+        """Return the request for the upstream as JSON.
+
+        Raises:
+            GatewayError: it cannot be written.
+        """
+        try:
+            return json.dumps(self.body).encode()
+        except RecursionError:
+            raise GatewayError(HTTPStatus.BAD_REQUEST, _TOO_DEEP) from None
 
     def again(self, request: Request) -> Turn:
         """Return the turn in which the model is asked once more, for one answer."""
@@ -88,10 +96,13 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     """
     tools = body.get("tools") or []
     _require_functions(tools)
+    _require_words(body.get("messages"))
     try:
         chat = kept_chat(tools, settings.chat)
     except (TypeError, ToolDefinitionError) as error:
         raise _bad(str(error), "tools") from None
+    except RecursionError:
+        raise _bad(_TOO_DEEP, "tools") from None
     parallel = body.get("parallel_tool_calls")
     try:
         request = chat.request(
@@ -102,6 +113,8 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     except (TypeError, AttributeError) as error:
         is_parallel = parallel is not None and not isinstance(parallel, bool)
         raise _bad(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
+    except RecursionError:
+        raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     return Turn(fields, request, settings)
 
@@ -113,10 +126,10 @@ def has_tool_history(messages: object) -> bool:
     (True, False)
     """
     return isinstance(messages, list) and any(
-        message.get("role") in _RESULT_ROLES
+        _is_one_of(_RESULT_ROLES, message.get("role"))
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and part.get("type") in _TOOL_PARTS for part in _parts(message))
+        or any(isinstance(part, Mapping) and _is_one_of(_TOOL_PARTS, part.get("type")) for part in _parts(message))
         for message in messages
         if isinstance(message, Mapping)
     )
@@ -149,6 +162,8 @@ class ChoiceReader:
         """Why it ended, once it is over."""
         self.is_over = False
         """Whether it has ended."""
+        self.has_begun = False
+        """Whether the upstream has said a word of it."""
         self.has_called = False
         """Whether a call was handed out."""
         self._record = record
@@ -162,6 +177,7 @@ class ChoiceReader:
 
     def feed(self, delta: Delta) -> list[Delta]:
         """Take the next delta, and return what goes to the client now."""
+        self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
         if self._is_raw:
             return _not_empty(delta)
         content = delta.get("content")
@@ -274,6 +290,31 @@ def _require_functions(tools: object) -> None:
 
 def _bad(message: str, param: str) -> GatewayError:
     return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
+
+
+def _is_one_of(words: frozenset[str], word: object) -> bool:
+    return isinstance(word, str) and word in words
+
+
+def _require_words(messages: object) -> None:
+    """Require that what names something in a conversation is a text, where it is said at all."""
+    for place, message in enumerate(messages if isinstance(messages, list) else ()):
+        if not isinstance(message, Mapping):
+            continue  # the chat layer says what it has to be
+        where = f"messages[{place}]"
+        _require_texts(message, ("role", "name", "tool_call_id"), where)
+        for at, part in enumerate(_parts(message)):
+            _require_texts(part, ("type",), f"{where}.content[{at}]")
+        for at, call in enumerate(calls if isinstance(calls := message.get("tool_calls"), list) else ()):
+            _require_texts(call, ("id", "type"), f"{where}.tool_calls[{at}]")
+            function = call.get("function") if isinstance(call, Mapping) else None
+            _require_texts(function, ("name",), f"{where}.tool_calls[{at}].function")
+
+
+def _require_texts(value: object, names: Sequence[str], where: str) -> None:
+    for name in names:
+        if isinstance(value, Mapping) and not isinstance(given := value.get(name), (str, type(None))):
+            raise _bad(f"{where}.{name} is a text, not {json.dumps(given)[:100]}", f"{where}.{name}")
 
 
 def _parts(message: Mapping[str, Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import anyio
 import httpx2 as httpx
@@ -107,9 +108,9 @@ class UpstreamAnswer:
 
     def _broken_off(self, error: Exception) -> BrokenOffError:
         if isinstance(error, httpx.TimeoutException):
-            return BrokenOffError(f"{self._upstream.url} was silent for too long: --timeout allows more")
+            return BrokenOffError(f"{self._upstream.shown} was silent for too long: --timeout allows more")
         what = str(error) or type(error).__name__
-        return BrokenOffError(f"the answer of {self._upstream.url} broke off ({what}): its log may say why")
+        return BrokenOffError(f"the answer of {self._upstream.shown} broke off ({what}): its log may say why")
 
 
 class UpstreamClient:
@@ -124,6 +125,8 @@ class UpstreamClient:
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS), pool=None),
             limits=limits,
             verify=trusted,
+            # Cookies are between one client and the upstream.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             # A proxy of the environment is for other machines.
             mounts={pattern: httpx.AsyncHTTPTransport(limits=limits, verify=trusted) for pattern in _LOOPBACK},
         )
@@ -159,10 +162,14 @@ class UpstreamClient:
             raise _unreachable(upstream, "it does not answer") from None
         except httpx.TimeoutException:
             status, message = HTTPStatus.GATEWAY_TIMEOUT, f"sent nothing for {self._timeout:g} s: --timeout allows more"
-            raise GatewayError(status, f"{upstream.url} {message}", code="upstream_timeout") from None
+            raise GatewayError(status, f"{upstream.shown} {message}", code="upstream_timeout") from None
+        except httpx.LocalProtocolError:  # whose text quotes headers, a key among them
+            raise _unreachable(upstream, "the request has a header that cannot be sent") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(upstream, str(error) or type(error).__name__) from None
         try:
+            if not HTTPStatus.OK <= response.status_code < 600:  # noqa: PLR2004 - as RFC 9110 has them
+                raise _unreachable(upstream, f"it answers with the status {response.status_code}, which HTTP has not")
             yield UpstreamAnswer(response, upstream)
         finally:
             with anyio.CancelScope(shield=True):
@@ -174,5 +181,7 @@ class UpstreamClient:
 
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
-    message = f"no answer from the upstream {upstream.url} ({why}): is the server running there? --upstream says where"
+    message = (
+        f"no answer from the upstream {upstream.shown} ({why}): is the server running there? --upstream says where"
+    )
     return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable")

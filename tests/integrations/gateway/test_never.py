@@ -29,12 +29,15 @@ from integrations.gateway.harness import (
     event,
     events,
     gathered,
+    in_turn,
+    ollama_stream,
     read_events,
     running,
     says,
     serving,
     stream,
     wait_until,
+    whole,
 )
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.framing import EventReader
@@ -304,13 +307,198 @@ class TestStreamsThatBreakOff:
             wait_until(lambda: served.upstream.open == 0)
 
 
+class TestConnectionsThatBreakAfterTheEnd:
+    """The answer is whole: nothing after its end takes it from the client."""
+
+    DONE = b"data: [DONE]\n\n"
+    ENDS = pytest.mark.parametrize(
+        "end",
+        [
+            pytest.param((chunk({}, "stop"), DONE, BREAK), id="after done"),
+            pytest.param((DONE, BREAK), id="after done, without a reason"),
+            pytest.param((chunk({}, "stop"), BREAK), id="after the reason"),
+            pytest.param((chunk({}, "stop"), WAIT), id="silent after the reason"),
+            pytest.param((chunk({}, "stop"), b"data: {oops}\n\n"), id="no JSON after the reason"),
+            pytest.param((chunk({}, "stop"), 0.05, DONE, b"a" * 100_000), id="too long after done"),
+        ],
+    )
+    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
+
+    @ENDS
+    def test_a_chat_ends(self, end: tuple[object, ...]):
+        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    @ENDS
+    def test_a_call_is_asked_again(self, end: tuple[object, ...]):
+        answers = [events(chunk({"content": self.MALFORMED}), *end), events(chunk({"content": CALL}), *end)]
+        with serving(answers, timeout=0.3, max_answer=50_000) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+            assert len(served.asked) == 2
+        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
+
+    @ENDS
+    def test_a_response_is_completed(self, end: tuple[object, ...]):
+        body = {"input": "Hi", "tools": [{"type": "function", **WEATHER["function"]}], "stream": True}  # type: ignore[dict-item]
+        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+            *_, last = EventReader().feed(served.post("/v1/responses", body).content)
+        assert last.name == b"response.completed"
+
+    def test_an_ollama_chat_ends(self):
+        answer = ollama_stream(CALL)
+        broken_after = Answer([*answer.parts, BREAK], content_type=answer.content_type)
+        with serving([broken_after]) as served:
+            response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER]})
+        *_, last = response.text.splitlines()
+        assert (json.loads(last)["done"], json.loads(last)["done_reason"]) == (True, "stop")
+
+    def test_it_is_not_over_while_a_choice_is_missing(self):
+        parts = [chunk({"content": "Hi"}), chunk({}, "stop"), BREAK]
+        with serving([events(*parts)]) as served:
+            assert "error" in streamed(served, n=2)[-1]
+
+    def test_an_error_that_the_upstream_reports_is_one_also_after_the_reason(self):
+        error = event({"error": {"message": "out of memory"}})
+        with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), error)]) as served:
+            assert streamed(served)[-1] == {"error": {"message": "out of memory"}}
+
+
+class TestOddStreams:
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            pytest.param([b"data: [DONE]\n\n"], id="nothing but done"),
+            pytest.param([event({"choices": None}), b"data: [DONE]\n\n"], id="no choices"),
+            pytest.param([event({"error": ""}), b"data: [DONE]\n\n"], id="an error without a word"),
+            pytest.param([event({"object": "error", "message": "full"}), b"data: [DONE]\n\n"], id="vLLM's error"),
+        ],
+    )
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+    def test_one_without_an_answer_is_no_success(self, parts: list[bytes], path: str):
+        body = {"messages": QUESTION, "input": "Hi", "stream": True, "tools": [{**WEATHER, **WEATHER["function"]}]}  # type: ignore[dict-item]
+        with serving([events(*parts)]) as served:
+            *_, last = EventReader().feed(served.post(path, body).content)
+        told = json.loads(last.data)
+        assert told.get("object") == "error" or "error" in told or told["type"] == "error"
+
+    def test_the_head_is_that_of_the_first_choice(self):
+        first = event({"id": "", "model": "", "choices": [], "prompt_filter_results": []})
+        parts = [first, b"data:\n\n", chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+        with serving([events(*parts)]) as served:
+            chunks = read_events(served.chat(stream=True))
+        assert {(one["id"], one["model"]) for one in chunks} == {("chatcmpl-1", "llama3.1")}
+
+    @pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "", "text/event-stream"])
+    @pytest.mark.parametrize("before", [b"", b"\n "])
+    def test_a_whole_answer_is_read_whatever_it_is_called(self, content_type: str, before: bytes):
+        data = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
+        answer = Answer([*([before] if before else []), data[:50], data[50:]], content_type=content_type)
+        with serving([answer]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
+
+    def test_an_error_in_place_of_a_stream_is_one(self):
+        error = {"error": {"message": "out of memory"}}
+        with serving([Answer([json.dumps(error).encode()], content_type="text/plain")]) as served:
+            assert streamed(served) == [error]
+
+    @pytest.mark.parametrize("content_type", ["application/json", "text/html; charset=utf-8"])
+    def test_a_stream_is_read_whatever_it_is_called(self, content_type: str):
+        with serving([Answer(stream(f"Hi {CALL}").parts, content_type=content_type)]) as served:
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
+
+
+def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
+    """What a client is answered if an upstream answers with such a head, and the gateway's metrics."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def ask() -> tuple[httpx.Response, str]:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        with running(Gateway(read_settings({"upstream": url}))) as address:
+            async with server, httpx.AsyncClient(trust_env=False) as client:
+                response = await client.post(address + path, json={"messages": QUESTION, "tools": [WEATHER]})
+                return response, (await client.get(f"{address}/metrics")).text
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+@pytest.mark.parametrize("status", [600, 999])
+def test_a_status_that_is_none_is_answered_with_502(path: str, status: int):
+    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 0" % status, path)
+    assert (response.status_code, f"the status {status}" in response.text) == (502, True)
+    assert "faults_total 0" in metrics
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_answers_without_a_body_may_say_a_length(status: int):
+    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 50" % status, "/v1/files")
+    assert (response.status_code, response.content) == (status, b"")
+    assert "faults_total 0" in metrics
+
+
+def test_a_request_that_is_nested_too_deep_is_answered_with_400():
+    statuses = set()
+    with serving(says("Hi")) as served:
+        for depth in (100, 900, 950, 970, 980, 990, 1500, 100_000):
+            nested = b"[" * depth + b"]" * depth
+            body = b'{"messages": [], "tools": [%s], "metadata": %s}' % (json.dumps(WEATHER).encode(), nested)
+            statuses.add(served.http.post(f"{served.base_url}/chat/completions", content=body).status_code)
+        assert served.metric("faults_total") == 0
+    assert statuses == {200, 400}
+
+
+class TestSecondAnswersThatFail:
+    """The first one stands if there is no word of the second."""
+
+    MALFORMED = 'Let me check. {"name": "get_weather", "parameters": {"city": }}'
+
+    @pytest.mark.parametrize(
+        "second",
+        [
+            pytest.param(events(event({"error": {"message": "out of memory"}})), id="an error event"),
+            pytest.param(events(chunk({"role": "assistant", "content": ""}), BREAK), id="cut"),
+            pytest.param(events(BREAK), id="cut at once"),
+            pytest.param(events(), id="empty"),
+            pytest.param(events(chunk({"role": "assistant"}), WAIT), id="silent"),
+            pytest.param(Answer([b"<html>"], content_type="text/html"), id="a web page"),
+            pytest.param(Answer([b"<html>"], content_type="text/plain"), id="a web page by another name"),
+            pytest.param(Answer([b"busy"], status=503), id="refused"),
+        ],
+    )
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_the_first_stands(self, second: Answer, is_stream: bool):
+        with serving(in_turn(says(self.MALFORMED), lambda _: second), timeout=0.3) as served:
+            response = served.chat(stream=is_stream)
+        if is_stream:
+            (choice,) = gathered(read_events(response)).values()
+            content, finish_reason = choice.content, choice.finish_reason
+        else:
+            content = response.json()["choices"][0]["message"]["content"]
+            finish_reason = response.json()["choices"][0]["finish_reason"]
+        assert (content, finish_reason) == (self.MALFORMED, "stop")
+
+    def test_words_of_the_second_stay_and_the_stream_breaks_off(self):
+        with serving([stream(self.MALFORMED), events(chunk({"content": "Sorry"}), BREAK)]) as served:
+            choice, _ = broken(served)
+        assert "Sorry" in choice.content
+
+
 class TestClients:
     BODY = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
 
     def connect(self, served: Served, body: bytes = BODY, path: str = "/v1/chat/completions") -> socket.socket:
         address = served.address.removeprefix("http://").split(":")
         client = socket.create_connection((address[0], int(address[1])))
-        head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n\r\n"
         client.sendall(head.encode() + body)
         return client
 
@@ -352,7 +540,7 @@ class TestClients:
         with serving(says("Hi")) as served:
             address = served.address.removeprefix("http://").split(":")
             client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
             wait_until(lambda: served.gateway.metrics.open_requests == 1)
             client.close()
             wait_until(lambda: served.gateway.metrics.open_requests == 0)
@@ -390,7 +578,7 @@ class TestClients:
         with serving(says("Hi"), timeout=0.2) as served:
             address = served.address.removeprefix("http://").split(":")
             client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{")
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
             assert client.recv(12) == b"HTTP/1.1 408"
             client.close()
 
@@ -503,3 +691,53 @@ def test_hostile_outputs_come_through_in_every_way():
         whole = served.chat().json()["choices"][0]["message"]["content"]
         (choice,) = gathered(read_events(served.chat(stream=True))).values()
     assert whole == choice.content == text
+
+
+class TestWordsThatAreNone:
+    MESSAGES = pytest.mark.parametrize(
+        ("message", "where"),
+        [
+            ({"role": ["user"], "content": "Hi"}, ".role"),
+            ({"role": "user", "content": [{"type": ["text"], "text": "Hi"}]}, ".content[0].type"),
+            ({"role": "tool", "name": ["get_weather"], "content": "Sun"}, ".name"),
+            ({"role": "tool", "tool_call_id": {"a": 1}, "content": "Sun"}, ".tool_call_id"),
+            ({"role": "assistant", "tool_calls": [{"id": [1], "function": {"name": "f"}}]}, ".tool_calls[0].id"),
+            ({"role": "assistant", "tool_calls": [{"function": {"name": []}}]}, ".tool_calls[0].function.name"),
+        ],
+    )
+
+    @MESSAGES
+    def test_they_are_answered_with_400_and_their_place(self, message: dict[str, Any], where: str):
+        with serving(says("Hi")) as served:
+            response = served.chat(messages=[*QUESTION, message])
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["param"]) == (400, f"messages[1]{where}")
+
+    @pytest.mark.parametrize(("name", "value"), [("role", ["tool"]), ("tool_name", ["a"]), ("tool_name", {"a": 1})])
+    def test_so_are_those_in_ollamas_chats(self, name: str, value: object):
+        call = {"function": {"name": "get_weather", "arguments": {}}}
+        result = {"role": "tool", "content": "Sun", name: value}
+        messages = [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+        with serving(says("Hi")) as served:
+            response = served.post("/api/chat", {"messages": messages, "tools": [WEATHER]})
+        assert (response.status_code, "messages[1]." in response.json()["error"]) == (400, True)
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"input": [{"role": ["user"], "content": "Hi"}]},
+            {"input": [{"role": "user", "content": [{"type": ["input_text"], "text": "Hi"}]}]},
+            {"input": [{"type": ["message"], "role": "user", "content": "Hi"}]},
+        ],
+    )
+    def test_so_are_those_of_the_responses_api(self, fields: dict[str, object]):
+        with serving(says("Hi")) as served:
+            response = served.post("/v1/responses", {"model": "m", **fields})
+        assert (response.status_code, response.json()["error"]["param"][:8]) == (400, "input[0]")
+
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/chat"])
+    def test_without_tools_they_go_through(self, path: str):
+        body = {"messages": [{"role": ["user"], "content": [{"type": []}]}], "stream": False}
+        with serving(says("Hi")) as served:
+            assert served.post(path, body).status_code == 200
+            assert served.asked[0].body == body

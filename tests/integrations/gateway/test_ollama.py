@@ -175,3 +175,27 @@ def test_a_reply_that_cannot_be_read_passes_as_it_was():
         *lines, last = ask(served)
     assert "".join(line["message"]["content"] for line in lines) == "Hi"
     assert last["done"] is True
+
+
+@pytest.mark.parametrize(
+    "city", ["Par\u2028is", "Par\u2029is", "Par\u0085is", "Z\u00fcrich \U0001f600", "100.000000000000000000001"]
+)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_calls_are_lines_of_ascii(city: str, is_stream: bool):
+    call = f'{{"name": "get_weather", "parameters": {{"city": "{city}"}}}}'
+    with serving(says(call)) as served:
+        response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER], "stream": is_stream})
+    assert response.content.isascii()
+    calls = [call for line in response.text.splitlines() for call in json.loads(line)["message"].get("tool_calls", ())]
+    assert [call["function"]["arguments"] for call in calls] == [{"city": city}]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_arguments_of_the_servers_that_are_no_json_leave_the_answer_json(
+    is_stream: bool,
+):
+    message = {"role": "assistant", "content": 5, "tool_calls": [{"function": {"name": "f", "arguments": "{oops"}}]}
+    body = {"model": "m", "message": message, "done": True}
+    with serving([Answer([json.dumps(body).encode() + b"\n"], content_type="application/x-ndjson")]) as served:
+        response = served.post("/api/chat", {"messages": QUESTION, "tools": [WEATHER], "stream": is_stream})
+    assert all(json.loads(line) for line in response.text.splitlines())

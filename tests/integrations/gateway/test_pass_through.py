@@ -80,7 +80,7 @@ def test_other_paths_are_not_asked_for(path: str):
     with serving(says("Hi")) as served:
         host, port = served.address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as client:
-            client.sendall(f"GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n".encode())
+            client.sendall(f"GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode())
             assert client.recv(12) == b"HTTP/1.1 404"
         assert served.asked == []
 
@@ -126,6 +126,7 @@ class TestSeveralUpstreams:
                     assert served.post(path, {"model": "qwen3"}).json() == {"of": "other"}
                     assert served.post(path, {"model": "llama3.1"}).json() == {"of": "default"}
                 assert served.http.post(f"{served.base_url}/audio", content=b"RIFF").json() == {"of": "default"}
+                assert served.http.post(f"{served.base_url}/audio", content=b"{oops").json() == {"of": "default"}
 
     def test_their_models_are_one_list(self):
         def models_of(name: str) -> Answer:
@@ -147,3 +148,13 @@ def test_a_chunk_without_tools_may_have_calls_of_the_servers_own():
     with serving([answer]) as served:
         assert served.chat(tools=None, stream=True).content == answer.parts[0]
     assert WEATHER
+
+
+def test_a_cookie_of_the_upstreams_goes_to_no_other_client():
+    answer = Answer([b"{}"], headers=[("set-cookie", "session=secret; Path=/")])
+    with serving(lambda _: answer) as served:
+        first = httpx.get(f"{served.base_url}/models", trust_env=False)
+        httpx.get(f"{served.base_url}/models", trust_env=False)
+        httpx.get(f"{served.base_url}/models", headers={"cookie": "mine=1"}, trust_env=False)
+        assert [asked.headers.get("cookie") for asked in served.asked] == [None, None, "mine=1"]
+    assert first.headers["set-cookie"] == "session=secret; Path=/"

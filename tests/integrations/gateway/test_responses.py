@@ -14,6 +14,7 @@ from integrations.gateway.harness import (
     Served,
     chunk,
     completion,
+    event,
     events,
     in_turn,
     says,
@@ -21,6 +22,7 @@ from integrations.gateway.harness import (
     whole,
 )
 from llama3_gateway.framing import EventReader
+from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.responses_input import KeptItems
 
 TEXT = f"Let me check. {CALL} One moment."
@@ -334,3 +336,65 @@ def test_comments_keep_a_stream_open():
 def test_an_upstream_that_does_not_stream_is_streamed():
     with serving([whole(TEXT)]) as served:
         assert without_ids(streamed(served)[-1]["response"]["output"]) == [MESSAGE, FUNCTION_CALL]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *(("GET", "/v1/responses/resp_1"), ("DELETE", "/v1/responses/resp_1"), ("POST", "/v1/responses/resp_1/cancel")),
+        *(("GET", "/v1/responses/resp_1/input_items"), ("POST", "/v1/conversations"), ("GET", "/v1/conversations/c")),
+        ("POST", "/v1/conversations/c/items"),
+    ],
+)
+def test_paths_that_need_state_are_answered_with_400(method: str, path: str):
+    with serving(says("Hi")) as served:
+        response = served.http.request(method, served.address + path)
+        assert served.asked == []
+    assert response.status_code == 400
+    assert "needs a server that keeps what it has answered" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": "7", "completion_tokens": 3},
+        {"prompt_tokens": 7, "completion_tokens": [3], "prompt_tokens_details": [1]},
+        {"prompt_tokens": 7, "completion_tokens_details": "x", "total_tokens": "10"},
+    ],
+)
+def test_an_odd_usage_takes_no_answer_away(usage: dict[str, Any], is_stream: bool):
+    done = [event({"choices": [], "usage": usage}), b"data: [DONE]\n\n"]
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    answer = (
+        events(chunk({"content": "Hi"}), chunk({}, "stop"), *done) if is_stream else completion([choice], usage=usage)
+    )
+    with serving([answer]) as served:
+        response = streamed(served)[-1]["response"] if is_stream else ask(served)
+    assert response["output"][0]["content"][0]["text"] == "Hi"
+    assert all(isinstance(response["usage"][f"{name}_tokens"], int) for name in ("input", "output", "total"))
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_refusal_of_the_servers_is_a_part_of_its_own(is_stream: bool):
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help"}
+    parts = [chunk({"refusal": "I cannot "}), chunk({"refusal": "help"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    with serving([events(*parts) if is_stream else completion([choice])]) as served:
+        bodies = streamed(served) if is_stream else []
+        (item,) = (bodies[-1]["response"] if is_stream else ask(served))["output"]
+    assert item["content"] == [{"type": "refusal", "refusal": "I cannot help"}]
+    if is_stream:
+        told = [body for body in bodies if body["type"].startswith("response.refusal")]
+        assert [body.get("delta") or body["refusal"] for body in told] == ["I cannot ", "help", "I cannot help"]
+
+
+def test_an_answer_that_cannot_be_written_passes_as_it_was(monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> bytes:
+        raise RuntimeError
+
+    with serving([whole("Hi")]) as served, monkeypatch.context() as context:
+        context.setattr(ResponseShape, "whole", fail)
+        response = ask(served)
+        assert served.metric("faults_total") == 1
+    assert response["choices"][0]["message"]["content"] == "Hi"

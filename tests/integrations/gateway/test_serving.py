@@ -21,7 +21,20 @@ import pytest
 from click.testing import CliRunner
 
 import llama3_gateway
-from integrations.gateway.harness import CALL, QUESTION, WAIT, WEATHER, Answer, chunk, events, says, serving, wait_until
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    QUESTION,
+    WAIT,
+    WEATHER,
+    Answer,
+    chunk,
+    events,
+    running,
+    says,
+    serving,
+    wait_until,
+)
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
@@ -43,6 +56,13 @@ class TestKeys:
             assert served.asked == []
         assert response.status_code == 401
         assert "Authorization: Bearer KEY" in response.text
+
+    @pytest.mark.parametrize(
+        "given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"]
+    )
+    def test_the_scheme_may_be_written_in_any_case_and_the_key_in_any_script(self, given: str):
+        with serving(says("Hi"), api_key="schl\u00fcssel") as served:
+            assert served.chat_with({"authorization": given}).status_code == 200
 
     def test_the_gateways_own_key_goes_no_further(self):
         with serving(says("Hi"), api_key="sesame") as served:
@@ -103,6 +123,43 @@ class TestWebPages:
     def test_other_options_requests_need_the_key(self):
         with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
             assert served.http.options(f"{served.base_url}/models", headers={"origin": self.PAGE}).status_code == 401
+
+    @pytest.mark.parametrize(
+        "host", ["evil.example", "evil.example:8089", "10.0.0.1", "localhost.evil.example", "[::1"]
+    )
+    def test_a_name_that_is_not_this_machines_is_refused(self, host: str):
+        with serving(says("Hi")) as served:
+            response = served.http.get(f"{served.base_url}/models", headers={"host": host})
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "host")
+
+    @pytest.mark.parametrize(
+        ("host", "settings"),
+        [
+            *(("localhost:8089", {}), ("127.0.0.2", {}), ("[::1]:8089", {}), ("gateway.localhost", {})),
+            *(("box.example", {"host": "0.0.0.0"}), ("box.example", {"cors": ["https://box.example"]})),  # noqa: S104 - nothing listens there
+            ("box.example", {"cors": ["*"]}),
+        ],
+    )
+    def test_its_own_names_are_not(self, host: str, settings: dict[str, object]):
+        with serving(lambda _: Answer([b"{}"]), **settings) as served:
+            assert served.http.get(f"{served.base_url}/models", headers={"host": host}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("site", "cors", "status"),
+        [
+            *(("cross-site", [], 403), ("same-site", [], 403), ("cross-site", [PAGE], 403)),
+            *(("cross-site", ["*"], 200), ("same-origin", [], 200), ("none", [], 200)),
+        ],
+    )
+    def test_requests_that_other_pages_cause_without_an_origin_are_refused(
+        self, site: str, cors: list[str], status: int
+    ):
+        with serving(lambda _: Answer([b"{}"]), cors=cors) as served:
+            headers = {"sec-fetch-site": site}
+            assert served.http.get(f"{served.base_url}/models", headers=headers).status_code == status
+            assert len(served.asked) == (status == 200)
+            assert served.http.get(f"{served.address}/healthz", headers=headers).status_code == 200
 
     def test_an_error_may_be_read_too(self):
         with serving(says("Hi"), cors=["*"]) as served:
@@ -207,6 +264,34 @@ class TestTheLog:
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
     assert said in greeting(read_settings({"upstream": "http://localhost:1", **settings}), 8089)
+
+
+class TestSecrets:
+    def test_the_password_of_an_upstream_is_shown_to_nobody(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            for port, status in ((1, 502), (silent.getsockname()[1], 504)):
+                settings = read_settings({"upstream": f"http://user:hunter2@127.0.0.1:{port}/v1", "timeout": 0.2})
+                with running(Gateway(settings)) as address:
+                    body = {"messages": QUESTION, "tools": [WEATHER]}
+                    response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+                said = response.text + greeting(settings, 1)
+                assert (response.status_code, "hunter2" in said, "user" in said) == (status, False, False)
+                assert f"http://127.0.0.1:{port}/v1" in said
+
+    def test_it_is_not_in_the_events_of_a_stream(self):
+        with serving(lambda _: events(chunk({"content": "Hi"}), BREAK)) as served:
+            upstream = served.upstream_url.replace("//", "//user:hunter2@")
+            with running(Gateway(read_settings({"upstream": upstream}))) as address:
+                body = {"messages": QUESTION, "tools": [WEATHER], "stream": True}
+                response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+            assert served.asked[0].headers["authorization"].startswith("Basic ")
+        assert ("broke off" in response.text, "hunter2" in response.text) == (True, False)
+
+    def test_a_header_that_cannot_be_sent_is_not_quoted(self):
+        with serving(says("Hi")) as served:
+            object.__setattr__(served.gateway.settings.default.upstream, "api_key", "sk-SECRET\n")
+            response = served.chat()
+        assert (response.status_code, "SECRET" in response.text) == (502, False)
 
 
 class TestOtherScopes:
@@ -319,3 +404,18 @@ def _answers(address: str) -> bool:
         return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
     except httpx.ConnectError:
         return False
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/chat/completions/", "/v1//chat/completions", "//v1/chat/completions", "/v1/./chat/completions"),
+        *("/v1/responses/", "/v1//responses", "/api/chat/", "/api//chat", "//api/chat"),
+    ],
+)
+def test_slashes_that_are_too_many_make_no_other_path(path: str):
+    body = {"messages": QUESTION, "input": "Hi", "tools": [{**WEATHER, **WEATHER["function"]}], "stream": False}  # type: ignore[dict-item]
+    with serving(says(CALL)) as served:
+        response = served.post(path, body)
+        assert "tools" not in served.asked[0].body
+    assert ("get_weather" in response.text, CALL in response.text) == (True, False)

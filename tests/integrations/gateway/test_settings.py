@@ -56,6 +56,26 @@ def test_a_file_has_settings_and_those_of_single_models(file: Path):
     assert [upstream.url for upstream in settings.upstreams] == [URL, "http://localhost:8080/v1"]
 
 
+@pytest.mark.parametrize(
+    ("common", "entry", "place"),
+    [
+        ({"native": True}, {"native": False}, "user"),
+        ({"native": True, "tools_in": "system"}, {"native": False}, "system"),
+        ({"native": True}, {"native": False, "tools_in": "system"}, "system"),
+        ({"tools_in": "request"}, {"native": False}, "user"),
+        ({"native": False, "tools_in": "system"}, {"native": False}, "system"),
+        ({"native": True}, {}, "request"),
+    ],
+)
+def test_a_model_may_take_native_back(common: dict[str, Any], entry: dict[str, Any], place: str):
+    settings = read_settings({"upstream": URL, **common, "models": [{"match": "a", **entry}]})
+    assert settings.of_model("a").chat.tools_in == place
+
+
+def test_white_space_around_a_key_is_none_of_it():
+    assert read_settings({"upstream": URL, "upstream_api_key": "sesame\n"}).default.upstream.api_key == "sesame"
+
+
 def test_a_key_of_a_models_own_goes_to_the_same_upstream():
     settings = read_settings({"upstream": URL, "models": [{"match": "a", "upstream_api_key": "b"}]})
     assert settings.of_model("a").upstream == Upstream(URL, "b")
@@ -69,11 +89,18 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": 5}, "upstream of the configuration is a text, not 5"),
         ({"upstream": "localhost:11434"}, "upstream is a URL such as http://localhost:11434/v1, not 'localhost:11434'"),
         ({"upstream": f"{URL}?a=1"}, "upstream is a URL"),
+        ({"upstream": "http://[::1/v1"}, "upstream is a URL"),
+        ({"upstream": "http://localhost:99999/v1"}, "upstream is a URL"),
+        ({"upstream": URL, "upstream_api_key": "sk\nx"}, "upstream_api_key has a line break"),
         ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
         ({"upstream": URL, "lenient": 1}, "the configuration: lenient is True or False"),
         ({"upstream": URL, "retries": -1}, "max_retries is 0 or more"),
         ({"upstream": URL, "native": "yes"}, "native of the configuration is true or false"),
         ({"upstream": URL, "constrain": "regex"}, 'constrain of the configuration is "json_schema" or "grammar"'),
+        ({"upstream": URL, "constrain": ["grammar"]}, 'constrain of the configuration is "json_schema" or "grammar"'),
+        ({"upstream": URL, "constrain": "grammar", "formats": ["pythonic"]}, 'formats needs "json"'),
+        ({"upstream": URL, "cors": True}, "cors is a list of origins"),
+        ({"upstream": URL, "models": 5}, "models is a list of tables"),
         ({"upstream": URL, "cors": "*"}, "cors is a list of origins"),
         ({"upstream": URL, "port": 70000}, "port is a number from 0 to 65535"),
         ({"upstream": URL, "host": 5}, "host is a text"),
@@ -170,12 +197,20 @@ class TestTheCommand:
         [
             ([], "upstream is missing"),
             (["--upstream", "ftp://a"], "upstream is a URL"),
+            (["--upstream", URL, "--upstream", "http://localhost:1/v1"], "--upstream is given twice"),
             (["--config", "none.toml"], "none.toml: No such file"),
         ],
     )
     def test_what_is_wrong_is_said(self, run: Run, arguments: list[str], message: str):
         result = run(*arguments)
         assert (result.exit_code, message in result.stderr) == (2, True)
+
+    def test_origins_may_stand_in_one_text_and_end_with_a_slash(self, run: Run):
+        expected = ("http://localhost:3000", "https://a.example")
+        given = "http://localhost:3000/,https://a.example"
+        assert run("--upstream", URL, "--cors", given).cors == expected
+        assert run("--upstream", URL, LLAMA3_TOOLS_CORS=given).cors == expected
+        assert run("--upstream", URL, *(part for one in expected for part in ("--cors", one))).cors == expected
 
     def test_every_setting_is_an_option(self):
         options = {parameter.name for parameter in serve.params}
