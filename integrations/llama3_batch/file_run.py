@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from llama3_batch.columns import Columns
 from llama3_batch.jsonl_source import JsonLines
+from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError, output_path
 from llama3_batch.parquet_source import ParquetRows
 from llama3_batch.part_work import FileJob
@@ -122,6 +124,8 @@ class _File:
     left: set[Part] = field(default_factory=set)
     summary: Summary | None = None
     failed: bool = False
+    taken: ExitStack = field(default_factory=ExitStack)
+    """Holds the output until it is whole."""
 
 
 def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[list[DoneFile], bool]:
@@ -137,17 +141,23 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
 
     Raises:
         OSError: something cannot be written.
-        OutputError: an output is in the way.
+        OutputError: an output is in the way, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
+    with ExitStack() as taken:
+        return _run_files(paths, run, watcher, taken)
+
+
+def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: ExitStack) -> tuple[list[DoneFile], bool]:
     reader = run.reader()
     outputs, are_there = _outputs(paths, run, watcher.say)
     files: dict[Path, _File] = {}
+    allow_open_files(len(outputs))
     for path, output in outputs.items():
         source = run.source(path)
         job = FileJob(source, reader, run.to, output.folder, run.columns.id is not None)
         file = files[path] = _File(job, output, [], summary=None if run.overwrite else output.kept())
-        if file.summary is not None:
+        if file.summary is not None and not output.folder.exists():
             watcher.say(f"{path}: {output.path} is there already")
             continue
         try:
@@ -156,7 +166,13 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
             watcher.say(str(error))
             file.failed = True
             continue
-        output.begin(overwrite=run.overwrite)
+        taken.enter_context(file.taken).enter_context(output.taken())
+        file.summary = output.begin(overwrite=run.overwrite)
+        if file.summary is not None:
+            watcher.say(f"{path}: {output.path} is there already")
+            file.parts = []
+            file.taken.close()
+            continue
         file.left = {part for part in file.parts if not job.results(part).exists()}
     doing = _Doing(files, watcher)
     watcher.planned(
@@ -223,6 +239,7 @@ class _Doing:
     def finish(self, file: _File) -> None:
         if file.summary is None and not file.failed and not file.left:
             file.summary = file.output.finish(file.job, file.parts)
+            file.taken.close()
 
     def _file(self, task: Task) -> _File:
         return self._files[task.job.source.path]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llama3_batch.locking import locked
 from llama3_batch.part_work import FileJob
 from llama3_batch.parts import FileFormat, InputError, Part
 from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
@@ -47,6 +49,21 @@ class Output:
     def _run_path(self) -> Path:
         return self.folder / "run.json"
 
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take the output, so that no other run can write it.
+
+        Raises:
+            OSError: the folder cannot be written to.
+            OutputError: another run has it.
+        """
+        with locked(self.path.with_name(f"{self.folder.name}.lock")) as is_free:
+            if not is_free:
+                raise OutputError(
+                    f"{self.path}: another run is writing it: wait for its end, or take another folder with --out"
+                )
+            yield
+
     def kept(self) -> Summary | None:
         """Return the summary if all is done already; `None`: something is left to do.
 
@@ -56,9 +73,7 @@ class Output:
         if self.path.exists() and self.summary_path.exists():
             written = self._read(self.summary_path)
             self._check_same(self.path, written)
-            summary = self._loaded(self.summary_path, written)
-            shutil.rmtree(self.folder, ignore_errors=True)  # of a run that ended in its last moment
-            return summary
+            return self._loaded(self.summary_path, written)
         if self._run_path.exists():
             self._check_same(self.folder, self._read(self._run_path))
         elif self.path.exists():
@@ -68,21 +83,33 @@ class Output:
             )
         return None
 
-    def begin(self, *, overwrite: bool) -> None:
-        """Make ready for the parts.
+    def begin(self, *, overwrite: bool) -> Summary | None:
+        """Make ready for the parts, once the output is taken.
 
         Args:
             overwrite: whether what is there is removed.
 
+        Returns:
+            The summary if another run has done all by now; `None`: something is left to do.
+
         Raises:
             OSError: the folder cannot be written to.
+            OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.remove_parts()
             self.summary_path.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
+        elif (summary := self.kept()) is not None:
+            self.remove_parts()  # of a run that ended in its last moment
+            return summary
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
+        return None
+
+    def remove_parts(self) -> None:
+        """Remove the folder of parts, once the output is taken."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def finish(self, job: FileJob, parts: list[Part]) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.
@@ -97,7 +124,7 @@ class Output:
             merge(summary, self._loaded(path, self._read(path)))
         join_parts([job.results(part) for part in parts], self.path, job.to, has_ids=job.has_ids)
         write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.remove_parts()
         return summary
 
     def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:

@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(lines: Pat
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
 def test_a_folder_that_nobody_may_write_to_is_an_error_too(lines: Path) -> None:
-    assert "Error: /proc/a.jsonl.parts: " in refused("--jsonl", lines, "--out", "/proc")
+    assert "Error: /proc/a.jsonl.parts.lock: " in refused("--jsonl", lines, "--out", "/proc")
 
 
 def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:

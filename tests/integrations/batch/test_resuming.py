@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from batches import TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, words
 from llama3_batch import jsonl_source, parquet_source
 from llama3_batch.columns import Columns
-from llama3_batch.file_run import FileRun
+from llama3_batch.file_run import FileRun, run_files
 from llama3_batch.outputs import Output, output_path
 from llama3_batch.part_work import FileJob, do_part
 from llama3_tools import __version__
@@ -166,6 +169,60 @@ def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
     refused = extract_files("--jsonl", path)
     assert (refused.exit_code, "no a.summary.json that says how it was made" in words(refused.stderr)) == (2, True)
     assert (folder / "a.jsonl").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("options", [[], ["--incomplete"], ["--overwrite"]], ids=["equal", "other", "overwriting"])
+def test_a_run_is_refused_while_another_writes_the_same_output(path: Path, options: list[str]) -> None:
+    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl")
+    output = Output(output_path(path, None, "jsonl"), run.settings(path))
+    with output.taken():
+        refused = extract_files("--jsonl", path, *options)
+        assert (refused.exit_code, "another run is writing it: wait for its end" in words(refused.stderr)) == (2, True)
+        assert not output.folder.exists()
+    assert extract_files("--jsonl", path, *options).exit_code == 0
+    assert sorted(one.name for one in output.path.parent.iterdir()) == sorted(
+        [output.path.name, output.summary_path.name]
+    )
+
+
+class Starting:
+    """Starts another run once the first one has planned its own."""
+
+    def __init__(self, start: Callable[[], Result]) -> None:
+        self.start = start
+        self.other: Result | None = None
+
+    def planned(self, rows: int, done: int) -> None:
+        assert (rows, done) == (MANY, 0)
+        self.other = self.start()
+
+    def rows(self, count: int) -> None:
+        assert count >= 0
+
+    def say(self, message: str) -> None:
+        raise AssertionError(message)
+
+
+@pytest.mark.parametrize("option", ["--incomplete", "--overwrite"])
+def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, option: str) -> None:
+    watcher = Starting(lambda: extract_files("--jsonl", path, option))
+    (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns("text"), to="jsonl"), watcher)
+    assert (are_all_done, done.summary.rows) == (True, MANY)
+    assert watcher.other is not None
+    assert watcher.other.exit_code == 2
+    alone = extract_files("--jsonl", path, "--out", path.parent / "other")
+    assert alone.exit_code == 0
+    assert done.output.read_bytes() == (path.parent / "other" / "a.jsonl").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
+def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
+    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(120)]
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 1000))"
+    ended = subprocess.run(
+        command("extract", "--jsonl", *paths, before=few), check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stdout.count("1 outputs"), ended.stderr) == (0, 120, "")
 
 
 ENDINGS = [(1, signal.SIGKILL), (1, signal.SIGTERM), (2, signal.SIGKILL), (2, signal.SIGINT)]
