@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from llama3_batch.columns import Columns, MissingColumnError
 from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part
-from llama3_batch.rows import Row, RowError, RowProblem, checked_text
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
 from llama3_tools.cli.json_input import read_json
 
 __all__ = ["JsonLines"]
@@ -87,7 +87,8 @@ class JsonLines:
         tools = None if columns.tools is None else found.get(columns.tools)
         if tools is not None and not isinstance(tools, str):
             tools = json.dumps(tools)
-        reason = None if columns.finish_reason is None else found.get(columns.finish_reason)
+        why = columns.finish_reason
+        reason = None if why is None else checked_reason(found.get(why), why)
         return Row(key if id_ is None else str(id_), text, tools, reason)
 
 

@@ -144,6 +144,18 @@ def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     assert [row["id"] for row in found] == ["x", "y", f"logs.{kind}:2"]
 
 
+def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "why": why} for why in (1, ["length"], "stop", None)])
+    found = [row["extraction"] for row in results("--jsonl", path, "--finish-reason-column", "why")]
+    assert [row["error"] for row in found] == [
+        "bad_finish_reason: not_text: 'why' is an int",
+        "bad_finish_reason: not_text: 'why' is a list",
+        None,
+        None,
+    ]
+    assert [len(row["tool_calls"]) for row in found] == [0, 0, 1, 1]
+
+
 def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
     found = results("--jsonl", path, "--tools-column", "tools")
