@@ -38,7 +38,7 @@ class Output:
     @property
     def summary_path(self) -> Path:
         """The summary."""
-        return self.path.with_name(f"{self.path.stem}.summary.json")
+        return self.path.with_name(f"{self.path.name}.summary.json")
 
     @property
     def folder(self) -> Path:

@@ -53,7 +53,15 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     done = extract_files(f"--{kind}", path)
     output = tmp_path / "extracted" / f"logs.{kind}"
     assert done.stdout == f"{path}: 6 outputs, 3 of which call; 0 could not be read; results in {output}\n"
-    assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", "logs.summary.json"]
+    assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
+
+
+def test_results_of_both_kinds_stand_beside_each_other(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind, {"text": OUTPUTS})
+    for _ in range(2):
+        for to in ("jsonl", "parquet"):
+            assert len(results(f"--{kind}", path, "--to", to)) == 6
+    assert len(list((tmp_path / "extracted").glob("logs.*.summary.json"))) == 2
 
 
 def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
@@ -183,7 +191,7 @@ def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -
     found = rows(tmp_path / "extracted" / "a.jsonl")
     assert [row["extraction"]["error"] for row in found] == [None, *(error for _, error in LINES), None]
     assert (done.exit_code, "10 could not be read" in done.stdout) == (0, True)
-    summary = json.loads((tmp_path / "extracted" / "a.summary.json").read_text("utf-8"))
+    summary = json.loads((tmp_path / "extracted" / "a.jsonl.summary.json").read_text("utf-8"))
     assert {name: one["count"] for name, one in summary["errors"].items()} == {
         "not_text": 2,
         "no_text": 2,

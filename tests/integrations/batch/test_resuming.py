@@ -47,7 +47,9 @@ def ended(path: Path) -> Path:
 
 
 def whole(path: Path) -> tuple[bytes, bytes]:
-    return path.joinpath("extracted", "a.jsonl").read_bytes(), path.joinpath("extracted", "a.summary.json").read_bytes()
+    return path.joinpath("extracted", "a.jsonl").read_bytes(), path.joinpath(
+        "extracted", "a.jsonl.summary.json"
+    ).read_bytes()
 
 
 def test_the_parts_that_are_done_are_not_done_again(path: Path, ended: Path) -> None:
@@ -134,7 +136,7 @@ def test_a_file_that_has_changed_since_is_refused(path: Path, ended: Path) -> No
 def test_the_output_of_an_earlier_version_is_refused(path: Path, ended: Path, *, is_whole: bool) -> None:
     if is_whole:
         extract_files("--jsonl", path)
-    kept = ended.parent / "a.summary.json" if is_whole else ended / "run.json"
+    kept = ended.parent / "a.jsonl.summary.json" if is_whole else ended / "run.json"
     kept.write_text(kept.read_text("utf-8").replace(f'"{__version__}"', '"0.0.1"'), "utf-8")
     refused = words(extract_files("--jsonl", path).stderr)
     assert f'which differs in version ("0.0.1", now "{__version__}")' in refused
@@ -156,7 +158,7 @@ def test_a_run_that_nobody_can_read_is_refused(path: Path, ended: Path, content:
 
 def test_a_summary_that_nobody_can_read_is_refused(path: Path, ended: Path) -> None:
     extract_files("--jsonl", path)
-    kept = ended.parent / "a.summary.json"
+    kept = ended.parent / "a.jsonl.summary.json"
     written = json.loads(kept.read_text("utf-8"))
     kept.write_text(json.dumps({"run": written["run"]}), "utf-8")
     assert "is no summary of results: write it anew with --overwrite" in words(extract_files("--jsonl", path).stderr)
@@ -167,7 +169,10 @@ def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
     folder.mkdir()
     (folder / "a.jsonl").write_text("mine", "utf-8")
     refused = extract_files("--jsonl", path)
-    assert (refused.exit_code, "no a.summary.json that says how it was made" in words(refused.stderr)) == (2, True)
+    assert (refused.exit_code, "no a.jsonl.summary.json that says how it was made" in words(refused.stderr)) == (
+        2,
+        True,
+    )
     assert (folder / "a.jsonl").read_text("utf-8") == "mine"
 
 
