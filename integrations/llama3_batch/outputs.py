@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,19 +97,25 @@ class Output:
             OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
-            self.remove_parts()
+            self._remove_parts()
             self.summary_path.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
         elif (summary := self.kept()) is not None:
-            self.remove_parts()  # of a run that ended in its last moment
+            with suppress(OSError):
+                self._remove_parts()  # of a run that ended in its last moment
             return summary
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
         return None
 
-    def remove_parts(self) -> None:
-        """Remove the folder of parts, once the output is taken."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def _remove_parts(self) -> None:
+        try:
+            shutil.rmtree(self.folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            why = f"it cannot be removed: {error.strerror or error}"
+            raise OSError(error.errno, why, str(self.folder)) from error
 
     def finish(self, job: FileJob, parts: list[Part]) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.
@@ -124,7 +130,8 @@ class Output:
             merge(summary, self._loaded(path, self._read(path)))
         join_parts([job.results(part) for part in parts], self.path, job.to, has_ids=job.has_ids)
         write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
-        self.remove_parts()
+        with suppress(OSError):  # the results are whole all the same
+            self._remove_parts()
         return summary
 
     def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:

@@ -230,6 +230,14 @@ def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout.count("1 outputs"), ended.stderr) == (0, 120, "")
 
 
+def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, ended: Path) -> None:
+    elsewhere = ended.rename(path.parent / "elsewhere")
+    ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
+    refused = extract_files("--jsonl", path, "--overwrite")
+    assert (refused.exit_code, f"{ended}: it cannot be removed: " in words(refused.stderr)) == (2, True)
+    assert not (ended.parent / "a.jsonl").exists()
+
+
 ENDINGS = [(1, signal.SIGKILL), (1, signal.SIGTERM), (2, signal.SIGKILL), (2, signal.SIGINT)]
 SMALL = "import llama3_batch.parquet_source as it; it.PART_ROWS = 500"
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
