@@ -195,7 +195,9 @@ def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) ->
     outputs: dict[Path, Output] = {}
     taken: dict[Path, Path] = {}
     all_there = True
-    for path in dict.fromkeys(paths):
+    paths = list(dict.fromkeys(paths))
+    inputs = {path.resolve(): path for path in paths}
+    for path in paths:
         try:
             output = Output(output_path(path, run.out, run.to), run.settings(path))
         except InputError as error:
@@ -205,7 +207,17 @@ def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) ->
         other = taken.setdefault(output.path.resolve(), path)
         if other is not path:
             raise OutputError(f"the results of {other} and of {path} would both be {output.path}: run them one by one")
+        for written in (output.path, output.summary_path):
+            if (other := inputs.get(written.resolve())) is not None:
+                raise OutputError(
+                    f"{other} would be written over with what is found in {path}: leave it out, or take another folder "
+                    "with --out"
+                )
         outputs[path] = output
+    folders = {output.folder.resolve() for output in outputs.values()}
+    for resolved, path in inputs.items():
+        if not folders.isdisjoint(resolved.parents):
+            raise OutputError(f"{path} is in a folder for parts of results: move it, or take another folder with --out")
     return outputs, all_there
 
 

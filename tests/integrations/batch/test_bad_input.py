@@ -282,3 +282,16 @@ def test_without_pyarrow_the_extra_is_named_and_single_outputs_are_read(lines: P
 def test_single_outputs_are_read_as_before(lines: Path) -> None:
     result: Any = json.loads(extract_files(lines).stdout)
     assert result["file"] == str(lines)
+
+
+@pytest.mark.parametrize("options", [[], ["--overwrite"]], ids=["", "--overwrite"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.summary.json", "a.jsonl.parts/b.jsonl"])
+def test_no_input_is_written_over_by_the_results_of_another(lines: Path, name: str, options: list[str]) -> None:
+    other = lines.parent / "extracted" / name
+    other.parent.mkdir(parents=True)
+    write_jsonl(other, [{"text": "mine"}])
+    before = other.read_bytes()
+    message = refused("--jsonl", lines, other, *options)
+    assert str(other) in message
+    assert "take another folder with --out" in message
+    assert other.read_bytes() == before
