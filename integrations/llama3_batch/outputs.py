@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +18,9 @@ from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
 from llama3_batch.writing import join_parts, write_bytes
 
 __all__ = ["Output", "OutputError", "output_path"]
+
+_AWAY = "move it away, take another folder with --out, or write it anew with --overwrite"
+_TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp")
 
 
 class OutputError(Exception):
@@ -78,10 +82,16 @@ class Output:
             self._check_same(self.folder, self._read(self._run_path))
         elif self.path.exists():
             raise OutputError(
-                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: move it away, take "
-                "another folder with --out, or write it anew with --overwrite"
+                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: {_AWAY}"
             )
+        elif self._has_foreign_parts():
+            raise OutputError(f"{self.folder} has files of which no {self._run_path.name} says what they are: {_AWAY}")
+        if self.summary_path.exists() and not self.path.exists():
+            raise OutputError(f"{self.summary_path} is there, but not the results that it is named after: {_AWAY}")
         return None
+
+    def _has_foreign_parts(self) -> bool:
+        return self.folder.exists() and any(not _TEMPORARY.fullmatch(one.name) for one in self.folder.iterdir())
 
     def begin(self, *, overwrite: bool) -> Summary | None:
         """Make ready for the parts, once the output is taken.
@@ -143,10 +153,7 @@ class Output:
             shown = ", ".join(
                 name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
             )
-            raise OutputError(
-                f"{what} is of another run, which differs in {shown}. Move it away, take another folder with --out, or "
-                "write it anew with --overwrite"
-            )
+            raise OutputError(f"{what} is of another run, which differs in {shown}: {_AWAY}")
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:

@@ -230,6 +230,36 @@ def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout.count("1 outputs"), ended.stderr) == (0, 120, "")
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.parts/000000.jsonl", "a.jsonl.parts/notes.txt", "a.jsonl.summary.json"])
+def test_what_is_under_a_name_of_a_run_and_of_no_run_stays(path: Path, name: str) -> None:
+    mine = path.parent / "extracted" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    refused = extract_files("--jsonl", path)
+    assert (refused.exit_code, "or write it anew with --overwrite" in words(refused.stderr)) == (2, True)
+    assert mine.read_text("utf-8") == "mine"
+    assert extract_files("--jsonl", path, "--overwrite").exit_code == 0
+
+
+def test_a_run_that_was_killed_before_it_said_what_it_is_starts_anew(path: Path) -> None:
+    folder = path.parent / "extracted" / "a.jsonl.parts"
+    folder.mkdir(parents=True)
+    (folder / ".run.json.77.tmp").write_text("{", "utf-8")
+    assert extract_files("--jsonl", path).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.json"])
+def test_a_report_is_not_written_over_what_is_none(path: Path, name: str) -> None:
+    mine = path.parent / "extracted" / name
+    mine.parent.mkdir()
+    mine.write_text("{}", "utf-8")
+    refused = extract_files("--jsonl", path, "--report")
+    assert (refused.exit_code, "is no report of a run, and stays" in words(refused.stderr)) == (2, True)
+    assert mine.read_text("utf-8") == "{}"
+    for options in (["--overwrite"], []):
+        assert extract_files("--jsonl", path, "--report", *options).exit_code == 0
+
+
 def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, ended: Path) -> None:
     elsewhere = ended.rename(path.parent / "elsewhere")
     ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
