@@ -16,7 +16,7 @@ from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError, output_path
 from llama3_batch.parquet_source import ParquetRows
 from llama3_batch.part_work import FileJob
-from llama3_batch.parts import FileFormat, InputError, Part, Source
+from llama3_batch.parts import FileFormat, InputError, Part, Source, changed
 from llama3_batch.row_reader import RowReader
 from llama3_batch.schema import SCHEMA_VERSION
 from llama3_batch.summary import Summary
@@ -68,15 +68,11 @@ class FileRun:
         Raises:
             InputError: the file cannot be read.
         """
-        try:
-            stat = path.stat()
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from None
         tools = None if self.tools is None else json.dumps(self.tools, sort_keys=True, default=str)
         return {
             "version": __version__,
             "schema": SCHEMA_VERSION,
-            "input": [path.name, stat.st_size, stat.st_mtime_ns],
+            "input": _state(path),
             "columns": {one.name: getattr(self.columns, one.name) for one in fields(self.columns)},
             "tools": tools and hashlib.sha256(tools.encode("utf-8", "backslashreplace")).hexdigest(),
             **json.loads(json.dumps(_values(self.options))),
@@ -84,6 +80,15 @@ class FileRun:
             "complete": self.complete,
             "to": self.to,
         }
+
+
+def _state(path: Path) -> list[Any]:
+    """Return what tells a file from another, and from itself once it has changed."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return [path.name, stat.st_size, stat.st_mtime_ns]
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:
@@ -208,9 +213,9 @@ def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) ->
         if other is not path:
             raise OutputError(f"the results of {other} and of {path} would both be {output.path}: run them one by one")
         for written in (output.path, output.summary_path):
-            if (other := inputs.get(written.resolve())) is not None:
+            if (lost := inputs.get(written.resolve())) is not None:
                 raise OutputError(
-                    f"{other} would be written over with what is found in {path}: leave it out, or take another folder "
+                    f"{lost} would be written over with what is found in {path}: leave it out, or take another folder "
                     "with --out"
                 )
         outputs[path] = output
@@ -244,12 +249,19 @@ class _Doing:
         self._watcher.say(f"{error}. The parts before it that are done stay")
 
     def died(self, task: Task) -> None:
-        part = task.part
-        where = f"rows {part.first_row} to {part.first_row + part.rows - 1} of {task.job.source.path}"
+        where = f"{task.part.numbers} of {task.job.source.path}"
         self._watcher.say(f"a process died: another one does {where} again")
 
     def finish(self, file: _File) -> None:
         if file.summary is None and not file.failed and not file.left:
+            path = file.job.source.path
+            try:
+                if _state(path) != file.output.settings["input"]:
+                    raise changed(path)
+            except InputError as error:
+                file.failed = True
+                self._watcher.say(str(error))
+                return
             file.summary = file.output.finish(file.job, file.parts)
             file.taken.close()
 
