@@ -88,7 +88,7 @@ def _state(path: Path) -> list[Any]:
         stat = path.stat()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    return [path.name, stat.st_size, stat.st_mtime_ns]
+    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:

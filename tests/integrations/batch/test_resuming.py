@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -130,6 +131,17 @@ def test_a_file_that_has_changed_since_is_refused(path: Path, ended: Path) -> No
     refused = extract_files("--jsonl", path)
     assert (refused.exit_code, "which differs in input" in refused.stderr) == (2, True)
     assert ended.exists()
+
+
+def test_another_file_of_equal_name_size_and_time_is_not_taken_for_done(path: Path) -> None:
+    out = path.parent / "out"
+    assert extract_files("--jsonl", path, "--out", out).exit_code == 0
+    other = path.parent / "more" / path.name
+    other.parent.mkdir()
+    other.write_bytes(path.read_bytes().replace(b"Hello", b"HELLO"))
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    refused = extract_files("--jsonl", other, "--out", out)
+    assert (refused.exit_code, "which differs in input" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "half done"])
