@@ -192,6 +192,13 @@ def test_a_time_is_no_key(kind: pa.DataType) -> None:
         extract_batch(table, id_column="key")
 
 
+def test_more_than_an_array_can_hold_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"text": [CALL]})
+    monkeypatch.setattr(pa, "array", lambda _, kind: pa.chunked_array([], kind))  # as it does with more than 2 GB
+    with pytest.raises(ValueError, match="the results of 1 rows hold more than 2 GB of text"):
+        extract_batch(table)
+
+
 def test_coercion_makes_arguments_fit_and_says_what_does_not() -> None:
     (call,) = one(CALL, tools=[TOOL], coerce_arguments=True)["tool_calls"]
     assert json.loads(call["arguments_json"]) == {"city": "Paris", "days": 3}
