@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from llama3_batch.rows import Row, RowError, RowProblem, checked_text
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
 from llama3_tools.errors import did_you_mean
 
 __all__ = ["Columns", "MissingColumnError", "rows_of"]
@@ -59,9 +59,16 @@ class Columns:
         cures = {self.text: "name the column of the outputs"}
         if self.tools is not None:
             cures[self.tools] = "write each list of tools as a JSON string"
+        if self.finish_reason is not None:
+            cures[self.finish_reason] = "name the column of words such as 'stop' and 'length'"
         for name, cure in cures.items():
             if not _holds_text(schema.field(name).type):
                 raise MissingColumnError(f"the column {name!r} holds {schema.field(name).type}, not text: {cure}")
+        if self.id is not None and pa.types.is_temporal(_value_type(schema.field(self.id).type)):
+            raise MissingColumnError(
+                f"the column {self.id!r} holds {schema.field(self.id).type}, which is no key: name a column of text or "
+                "integers, or cast it"
+            )
 
 
 def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None = None) -> Iterator[Row]:
@@ -74,7 +81,9 @@ def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None 
     """
     texts = [checked_text(value, columns.text) for value in _values(batch, columns.text)]
     tools: Iterable[Any] = repeat(None) if columns.tools is None else map(_tools, _values(batch, columns.tools))
-    reasons: Iterable[Any] = repeat(None) if columns.finish_reason is None else _values(batch, columns.finish_reason)
+    reasons: Iterable[Any] = repeat(None)
+    if columns.finish_reason is not None:
+        reasons = (checked_reason(value, columns.finish_reason) for value in _values(batch, columns.finish_reason))
     ids: Iterable[Any] = repeat(None) if columns.id is None else _values(batch, columns.id)
     others: Iterable[str] = map(str, texts) if keys is None else keys
     for text, tool, reason, id_, other in zip(texts, tools, reasons, ids, others, strict=False):
@@ -82,10 +91,13 @@ def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None 
 
 
 def _holds_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return _holds_text(kind.value_type)
+    kind = _value_type(kind)
     tests = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
     return any(getattr(pa.types, f"is_{test}")(kind) for test in tests if hasattr(pa.types, f"is_{test}"))
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
@@ -94,6 +106,8 @@ def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
         return [value.as_buffer().to_pybytes() if value.is_valid else None for value in column]
 
 

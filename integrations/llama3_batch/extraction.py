@@ -74,7 +74,8 @@ def extract_batch(  # noqa: PLR0913 (an option each)
             option has the wrong type.
         ToolDefinitionError: a declaration in `tools` that cannot be read.
         ValueError: a column is not there, holds what cannot be text, or is there already; an option has a value that it
-            cannot have; `coerce_arguments` or `repair` has no tools to go by; or tools are given twice.
+            cannot have; `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
+            results of one batch hold more than 2 GB of text.
     """
     if not isinstance(batch, (pa.Table, pa.RecordBatch)):
         raise TypeError(f"extract_batch() takes a pyarrow.Table or a RecordBatch, not {a_type(batch)}")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from llama3_batch.columns import Columns
 from llama3_batch.jsonl_source import JsonLines
+from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError, output_path
 from llama3_batch.parquet_source import ParquetRows
 from llama3_batch.part_work import FileJob
-from llama3_batch.parts import FileFormat, InputError, Part, Source
+from llama3_batch.parts import FileFormat, InputError, Part, Source, changed
 from llama3_batch.row_reader import RowReader
 from llama3_batch.schema import SCHEMA_VERSION
 from llama3_batch.summary import Summary
@@ -66,15 +68,11 @@ class FileRun:
         Raises:
             InputError: the file cannot be read.
         """
-        try:
-            stat = path.stat()
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from None
         tools = None if self.tools is None else json.dumps(self.tools, sort_keys=True, default=str)
         return {
             "version": __version__,
             "schema": SCHEMA_VERSION,
-            "input": [path.name, stat.st_size, stat.st_mtime_ns],
+            "input": _state(path),
             "columns": {one.name: getattr(self.columns, one.name) for one in fields(self.columns)},
             "tools": tools and hashlib.sha256(tools.encode("utf-8", "backslashreplace")).hexdigest(),
             **json.loads(json.dumps(_values(self.options))),
@@ -82,6 +80,15 @@ class FileRun:
             "complete": self.complete,
             "to": self.to,
         }
+
+
+def _state(path: Path) -> list[Any]:
+    """Return what tells a file from another, and from itself once it has changed."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:
@@ -122,6 +129,8 @@ class _File:
     left: set[Part] = field(default_factory=set)
     summary: Summary | None = None
     failed: bool = False
+    taken: ExitStack = field(default_factory=ExitStack)
+    """Holds the output until it is whole."""
 
 
 def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[list[DoneFile], bool]:
@@ -137,17 +146,23 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
 
     Raises:
         OSError: something cannot be written.
-        OutputError: an output is in the way.
+        OutputError: an output is in the way, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
+    with ExitStack() as taken:
+        return _run_files(paths, run, watcher, taken)
+
+
+def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: ExitStack) -> tuple[list[DoneFile], bool]:
     reader = run.reader()
     outputs, are_there = _outputs(paths, run, watcher.say)
     files: dict[Path, _File] = {}
+    allow_open_files(len(outputs))
     for path, output in outputs.items():
         source = run.source(path)
         job = FileJob(source, reader, run.to, output.folder, run.columns.id is not None)
         file = files[path] = _File(job, output, [], summary=None if run.overwrite else output.kept())
-        if file.summary is not None:
+        if file.summary is not None and not output.folder.exists():
             watcher.say(f"{path}: {output.path} is there already")
             continue
         try:
@@ -156,7 +171,13 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
             watcher.say(str(error))
             file.failed = True
             continue
-        output.begin(overwrite=run.overwrite)
+        taken.enter_context(file.taken).enter_context(output.taken())
+        file.summary = output.begin(overwrite=run.overwrite)
+        if file.summary is not None:
+            watcher.say(f"{path}: {output.path} is there already")
+            file.parts = []
+            file.taken.close()
+            continue
         file.left = {part for part in file.parts if not job.results(part).exists()}
     doing = _Doing(files, watcher)
     watcher.planned(
@@ -179,7 +200,9 @@ def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) ->
     outputs: dict[Path, Output] = {}
     taken: dict[Path, Path] = {}
     all_there = True
-    for path in dict.fromkeys(paths):
+    paths = list(dict.fromkeys(paths))
+    inputs = {path.resolve(): path for path in paths}
+    for path in paths:
         try:
             output = Output(output_path(path, run.out, run.to), run.settings(path))
         except InputError as error:
@@ -189,7 +212,17 @@ def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) ->
         other = taken.setdefault(output.path.resolve(), path)
         if other is not path:
             raise OutputError(f"the results of {other} and of {path} would both be {output.path}: run them one by one")
+        for written in (output.path, output.summary_path):
+            if (lost := inputs.get(written.resolve())) is not None:
+                raise OutputError(
+                    f"{lost} would be written over with what is found in {path}: leave it out, or take another folder "
+                    "with --out"
+                )
         outputs[path] = output
+    folders = {output.folder.resolve() for output in outputs.values()}
+    for resolved, path in inputs.items():
+        if not folders.isdisjoint(resolved.parents):
+            raise OutputError(f"{path} is in a folder for parts of results: move it, or take another folder with --out")
     return outputs, all_there
 
 
@@ -216,13 +249,21 @@ class _Doing:
         self._watcher.say(f"{error}. The parts before it that are done stay")
 
     def died(self, task: Task) -> None:
-        part = task.part
-        where = f"rows {part.first_row} to {part.first_row + part.rows - 1} of {task.job.source.path}"
+        where = f"{task.part.numbers} of {task.job.source.path}"
         self._watcher.say(f"a process died: another one does {where} again")
 
     def finish(self, file: _File) -> None:
         if file.summary is None and not file.failed and not file.left:
+            path = file.job.source.path
+            try:
+                if _state(path) != file.output.settings["input"]:
+                    raise changed(path)
+            except InputError as error:
+                file.failed = True
+                self._watcher.say(str(error))
+                return
             file.summary = file.output.finish(file.job, file.parts)
+            file.taken.close()
 
     def _file(self, task: Task) -> _File:
         return self._files[task.job.source.path]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llama3_batch.columns import Columns, MissingColumnError
-from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part
-from llama3_batch.rows import Row, RowError, RowProblem, checked_text
+from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part, changed
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
 from llama3_tools.cli.json_input import read_json
 
 __all__ = ["JsonLines"]
@@ -42,11 +42,12 @@ class JsonLines:
     def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
         """Yield the rows of a part, some at a time."""
         batch: list[tuple[int, Row]] = []
-        size = 0
+        size = lines = 0
         try:
             with self.path.open("rb") as file:
                 file.seek(part.start)
                 for number, line in enumerate(_lines(file, part.end), part.first_row):
+                    lines += 1
                     if isinstance(line, bytes) and not line.strip():
                         continue
                     batch.append((number, self._row(number, line)))
@@ -54,6 +55,8 @@ class JsonLines:
                     if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
                         yield batch
                         batch, size = [], 0
+                if (lines, file.tell()) != (part.rows, part.end):
+                    raise changed(self.path, f", {part.numbers}")
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
         if batch:
@@ -87,7 +90,8 @@ class JsonLines:
         tools = None if columns.tools is None else found.get(columns.tools)
         if tools is not None and not isinstance(tools, str):
             tools = json.dumps(tools)
-        reason = None if columns.finish_reason is None else found.get(columns.finish_reason)
+        why = columns.finish_reason
+        reason = None if why is None else checked_reason(found.get(why), why)
         return Row(key if id_ is None else str(id_), text, tools, reason)
 
 

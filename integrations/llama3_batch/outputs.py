@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llama3_batch.locking import locked
 from llama3_batch.part_work import FileJob
 from llama3_batch.parts import FileFormat, InputError, Part
 from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
 from llama3_batch.writing import join_parts, write_bytes
 
 __all__ = ["Output", "OutputError", "output_path"]
+
+_AWAY = "move it away, take another folder with --out, or write it anew with --overwrite"
+_TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp")
 
 
 class OutputError(Exception):
@@ -36,7 +42,7 @@ class Output:
     @property
     def summary_path(self) -> Path:
         """The summary."""
-        return self.path.with_name(f"{self.path.stem}.summary.json")
+        return self.path.with_name(f"{self.path.name}.summary.json")
 
     @property
     def folder(self) -> Path:
@@ -47,6 +53,21 @@ class Output:
     def _run_path(self) -> Path:
         return self.folder / "run.json"
 
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take the output, so that no other run can write it.
+
+        Raises:
+            OSError: the folder cannot be written to.
+            OutputError: another run has it.
+        """
+        with locked(self.path.with_name(f"{self.folder.name}.lock")) as is_free:
+            if not is_free:
+                raise OutputError(
+                    f"{self.path}: another run is writing it: wait for its end, or take another folder with --out"
+                )
+            yield
+
     def kept(self) -> Summary | None:
         """Return the summary if all is done already; `None`: something is left to do.
 
@@ -56,33 +77,55 @@ class Output:
         if self.path.exists() and self.summary_path.exists():
             written = self._read(self.summary_path)
             self._check_same(self.path, written)
-            summary = self._loaded(self.summary_path, written)
-            shutil.rmtree(self.folder, ignore_errors=True)  # of a run that ended in its last moment
-            return summary
+            return self._loaded(self.summary_path, written)
         if self._run_path.exists():
             self._check_same(self.folder, self._read(self._run_path))
         elif self.path.exists():
             raise OutputError(
-                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: move it away, take "
-                "another folder with --out, or write it anew with --overwrite"
+                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: {_AWAY}"
             )
+        elif self._has_foreign_parts():
+            raise OutputError(f"{self.folder} has files of which no {self._run_path.name} says what they are: {_AWAY}")
+        if self.summary_path.exists() and not self.path.exists():
+            raise OutputError(f"{self.summary_path} is there, but not the results that it is named after: {_AWAY}")
         return None
 
-    def begin(self, *, overwrite: bool) -> None:
-        """Make ready for the parts.
+    def _has_foreign_parts(self) -> bool:
+        return self.folder.exists() and any(not _TEMPORARY.fullmatch(one.name) for one in self.folder.iterdir())
+
+    def begin(self, *, overwrite: bool) -> Summary | None:
+        """Make ready for the parts, once the output is taken.
 
         Args:
             overwrite: whether what is there is removed.
 
+        Returns:
+            The summary if another run has done all by now; `None`: something is left to do.
+
         Raises:
             OSError: the folder cannot be written to.
+            OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._remove_parts()
             self.summary_path.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
+        elif (summary := self.kept()) is not None:
+            with suppress(OSError):
+                self._remove_parts()  # of a run that ended in its last moment
+            return summary
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
+        return None
+
+    def _remove_parts(self) -> None:
+        try:
+            shutil.rmtree(self.folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            why = f"it cannot be removed: {error.strerror or error}"
+            raise OSError(error.errno, why, str(self.folder)) from error
 
     def finish(self, job: FileJob, parts: list[Part]) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.
@@ -97,7 +140,8 @@ class Output:
             merge(summary, self._loaded(path, self._read(path)))
         join_parts([job.results(part) for part in parts], self.path, job.to, has_ids=job.has_ids)
         write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # the results are whole all the same
+            self._remove_parts()
         return summary
 
     def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:
@@ -109,10 +153,7 @@ class Output:
             shown = ", ".join(
                 name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
             )
-            raise OutputError(
-                f"{what} is of another run, which differs in {shown}. Move it away, take another folder with --out, or "
-                "write it anew with --overwrite"
-            )
+            raise OutputError(f"{what} is of another run, which differs in {shown}: {_AWAY}")
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:

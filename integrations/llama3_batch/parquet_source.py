@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from llama3_batch.columns import Columns, MissingColumnError, rows_of
-from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part
+from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part, changed
 from llama3_batch.rows import Row
 
 __all__ = ["ParquetRows"]
@@ -38,7 +38,7 @@ class ParquetRows:
     def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
         """Yield the rows of a part, some at a time."""
         end = part.first_row + part.rows
-        with self._opened(f", rows {part.first_row} to {end - 1}") as file:
+        with self._opened(f", {part.numbers}") as file:
             groups, at = self._groups(file, part.first_row, end)
             size = max(min(BATCH_ROWS, BATCH_BYTES // self._row_bytes(file)), 1)
             read = file.iter_batches(size, row_groups=groups, columns=self.columns.names, use_threads=False)
@@ -51,6 +51,8 @@ class ParquetRows:
                 at += len(batch)
                 if at >= end:
                     break
+            if at < end:
+                raise changed(self.path, f", {part.numbers}")
 
     @contextmanager
     def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:

@@ -18,6 +18,7 @@ __all__ = [
     "InputError",
     "Part",
     "Source",
+    "changed",
 ]
 
 PART_ROWS = 25_000
@@ -52,6 +53,20 @@ class Part:
     end: int = 0
     """Where it ends, in bytes."""
 
+    @property
+    def numbers(self) -> str:
+        """The numbers of its rows, in words."""
+        return f"rows {self.first_row} to {self.first_row + self.rows - 1}"
+
+
+def changed(path: Path, which: str = "") -> InputError:
+    """Return the error of a file that is not what it was when its parts were made.
+
+    >>> str(changed(Path("a.jsonl"), ", rows 0 to 6"))
+    'a.jsonl, rows 0 to 6: the file has changed since the run began: read it anew with --overwrite'
+    """
+    return InputError(f"{path}{which}: the file has changed since the run began: read it anew with --overwrite")
+
 
 class Source(Protocol):
     """A kind of file."""
@@ -71,5 +86,5 @@ class Source(Protocol):
         """Yield the rows of a part with their numbers in the file, some at a time.
 
         Raises:
-            InputError: they cannot be read.
+            InputError: they cannot be read, or are not as many as they were.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,10 @@ from typing import Any
 
 from llama3_batch.summary import Example, Finding, Summary, written_summary
 
-__all__ = ["Line", "Section", "headline", "report_json", "sections"]
+__all__ = ["TITLE", "Line", "Section", "headline", "is_report", "report_json", "sections"]
+
+TITLE = "Tool calls in"
+"""What the title of a report's page begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,21 @@ def sections(summary: Summary) -> list[Section]:
 def report_json(summary: Summary, files: Mapping[str, str]) -> dict[str, Any]:
     """Return a report in values of JSON: the summary of all files, and where the results of each are."""
     return {"files": dict(files), **written_summary(summary)}
+
+
+def is_report(written: bytes) -> bool:
+    """Return whether a file is a report, as JSON or as a page.
+
+    >>> is_report(json.dumps(report_json(Summary(), {})).encode()), is_report(b'{"mine": 1}')
+    (True, False)
+    """
+    if f"<title>{TITLE}".encode() in written:
+        return True
+    try:
+        found = json.loads(written)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and {"files", *written_summary(Summary())} <= found.keys()
 
 
 def _counted(counts: Counter[str]) -> tuple[Line, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from llama3_batch.report import Line, Section, headline, sections
+from llama3_batch.report import TITLE, Line, Section, headline, sections
 from llama3_batch.summary import Example, Summary
 from llama3_tools.text import escape_invisible
 
@@ -41,8 +41,8 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>Tool calls in {summary.rows:,} outputs</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-            f"<h1>Tool calls in {summary.rows:,} outputs</h1>",
+            f"<title>{TITLE} {summary.rows:,} outputs</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+            f"<h1>{TITLE} {summary.rows:,} outputs</h1>",
             _table(headline(summary)),
             *map(_section, sections(summary)),
             f"<h2>Files</h2>\n<ul>\n{rows}\n</ul>\n</body>\n</html>\n",

@@ -95,11 +95,21 @@ def _rejection(rejection: Rejection) -> Result:
 
 
 def arrow_results(results: list[Result]) -> pa.Array:
-    """Return the values of rows as an Arrow array of the type `EXTRACTION`."""
+    """Return the values of rows as an Arrow array of the type `EXTRACTION`.
+
+    Raises:
+        ValueError: they are more than one array can hold.
+    """
     try:
-        return pa.array(results, EXTRACTION)
+        array = pa.array(results, EXTRACTION)
     except UnicodeEncodeError:
-        return pa.array([writable(result) for result in results], EXTRACTION)
+        array = pa.array([writable(result) for result in results], EXTRACTION)
+    if isinstance(array, pa.ChunkedArray):
+        raise ValueError(  # noqa: TRY004 (of the right type, and too much)
+            f"the results of {len(results)} rows hold more than 2 GB of text, the most that an Arrow array can: "
+            "extract fewer rows at once, as those of Table.to_batches(max_chunksize=…)"
+        )
+    return array
 
 
 def writable(value: Any) -> Any:  # noqa: ANN401 (any value of JSON)

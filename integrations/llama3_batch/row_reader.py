@@ -65,6 +65,8 @@ class RowReader:
         try:
             if isinstance(row.text, RowError):
                 raise row.text
+            if isinstance(row.finish_reason, RowError):
+                raise row.finish_reason
             extractor = self._shared or self._extractor(row.tools)
         except RowError as error:
             return error, error_result(error)

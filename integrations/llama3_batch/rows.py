@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Row", "RowError", "RowProblem", "checked_text"]
+__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text"]
 
 
 class RowProblem(str, Enum):
@@ -25,6 +25,8 @@ class RowProblem(str, Enum):
     """The line is longer than any output."""
     BAD_TOOLS = "bad_tools"
     """Its tools cannot be read."""
+    BAD_FINISH_REASON = "bad_finish_reason"
+    """Its finish reason is no text, so that nobody knows whether the output is whole."""
 
     def __str__(self) -> str:
         """Return the bare word, as it is written in results and reports."""
@@ -53,8 +55,8 @@ class Row(NamedTuple):
     """The output, or why there is none."""
     tools: str | RowError | None = None
     """Its tools as JSON; `None`: it has none of its own."""
-    finish_reason: object = None
-    """The server's word for why the output ended."""
+    finish_reason: str | RowError | None = None
+    """The server's word for why the output ended; `None`: it has none."""
 
 
 def checked_text(value: object, column: str) -> str | RowError:
@@ -82,3 +84,17 @@ def checked_text(value: object, column: str) -> str | RowError:
             where = f"{column!r} has half a surrogate pair at offset {error.start}"
             return RowError(RowProblem.LONE_SURROGATE, where)
     return value
+
+
+def checked_reason(value: object, column: str) -> str | RowError | None:
+    """Return a finish reason as text, or why it is none.
+
+    >>> checked_reason(b"length", "why"), checked_reason(None, "why")
+    ('length', None)
+    >>> checked_reason(1, "why")
+    RowError("bad_finish_reason: not_text: 'why' is an int")
+    """
+    if value is None:
+        return None
+    text = checked_text(value, column)
+    return RowError(RowProblem.BAD_FINISH_REASON, str(text)) if isinstance(text, RowError) else text

@@ -177,9 +177,8 @@ class _Pool:
         task = worker.task
         deaths = self._deaths[task] = self._deaths.get(task, 0) + 1
         if deaths >= _MOST_DEATHS:
-            last = task.part.first_row + task.part.rows - 1
             raise WorkerDiedError(
-                f"{task.job.source.path}, rows {task.part.first_row} to {last}: {deaths} processes died at them, the "
+                f"{task.job.source.path}, {task.part.numbers}: {deaths} processes died at them, the "
                 f"last with the exit code {worker.process.exitcode}. If memory is short, take fewer --workers"
             )
         self._listener.died(task)

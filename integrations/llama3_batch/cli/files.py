@@ -16,7 +16,7 @@ from llama3_batch.file_run import DoneFile, FileRun, run_files
 from llama3_batch.outputs import OutputError
 from llama3_batch.parts import FileFormat
 from llama3_batch.progress import Progress
-from llama3_batch.report import report_json
+from llama3_batch.report import is_report, report_json
 from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary, merge
 from llama3_batch.workers import WorkerDiedError
@@ -88,7 +88,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
         for file in done:
             _print_done(file)
         if report and done:
-            _report(done, out)
+            _report(done, out, overwrite=overwrite)
     except KeyboardInterrupt:
         raise CannotRunError(f"interrupted. {_STAYS}") from None
     except OutputError as error:
@@ -119,8 +119,12 @@ def _print_done(file: DoneFile) -> None:
     click.echo(escape_invisible(f"{file.path}: {counts}; results in {file.output}"))
 
 
-def _report(done: Sequence[DoneFile], out: Path | None) -> None:
-    """Print what was found in all files, and write it beside the results."""
+def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> None:
+    """Print what was found in all files, and write it beside the results.
+
+    Raises:
+        OutputError: a file that is no report is in the way.
+    """
     summary = Summary()
     for file in done:
         merge(summary, file.summary)
@@ -132,6 +136,13 @@ def _report(done: Sequence[DoneFile], out: Path | None) -> None:
         "report.html": report_html(summary, where),
         "report.json": json.dumps(report_json(summary, where), ensure_ascii=False, indent=1) + "\n",
     }
+    inputs = {file.path.resolve() for file in done}
+    for name in pages:
+        path = folder / name
+        if path.resolve() in inputs or not (overwrite or not path.exists() or is_report(path.read_bytes())):
+            raise OutputError(
+                f"{path} is no report of a run, and stays: move it away, or take another folder with --out"
+            )
     click.echo()
     for name, page in pages.items():
         write_bytes(folder / name, page.encode("utf-8", "backslashreplace"))

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from batches import CALL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, done, words
 from llama3_batch import jsonl_source, parquet_source
 from llama3_batch.columns import Columns
+from llama3_batch.file_run import FileRun, run_files
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import InputError
+from llama3_batch.parts import FileFormat, InputError
 
 
 @pytest.fixture
@@ -107,7 +109,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(lines: Pat
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
 def test_a_folder_that_nobody_may_write_to_is_an_error_too(lines: Path) -> None:
-    assert "Error: /proc/a.jsonl.parts: " in refused("--jsonl", lines, "--out", "/proc")
+    assert "Error: /proc/a.jsonl.parts.lock: " in refused("--jsonl", lines, "--out", "/proc")
 
 
 def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:
@@ -282,3 +284,89 @@ def test_without_pyarrow_the_extra_is_named_and_single_outputs_are_read(lines: P
 def test_single_outputs_are_read_as_before(lines: Path) -> None:
     result: Any = json.loads(extract_files(lines).stdout)
     assert result["file"] == str(lines)
+
+
+@pytest.mark.parametrize("options", [[], ["--overwrite"]], ids=["", "--overwrite"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.summary.json", "a.jsonl.parts/b.jsonl"])
+def test_no_input_is_written_over_by_the_results_of_another(lines: Path, name: str, options: list[str]) -> None:
+    other = lines.parent / "extracted" / name
+    other.parent.mkdir(parents=True)
+    write_jsonl(other, [{"text": "mine"}])
+    before = other.read_bytes()
+    message = refused("--jsonl", lines, other, *options)
+    assert str(other) in message
+    assert "take another folder with --out" in message
+    assert other.read_bytes() == before
+
+
+class Changing:
+    """Changes the file once the run has planned its parts."""
+
+    def __init__(self, change: Callable[[], object]) -> None:
+        self.change = change
+        self.said: list[str] = []
+
+    def planned(self, rows: int, done: int) -> None:
+        assert (rows, done) == (100, 0)
+        self.change()
+
+    def rows(self, count: int) -> None:
+        assert count >= 0
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 300)
+
+
+def rewrite(path: Path) -> None:
+    path.write_text('{"text": "new"}\n' * 100, "utf-8")
+
+
+def append(path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"text": "new"}\n')
+
+
+def swap(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"Hello", b"HELLO"))
+    os.utime(path, ns=(0, 0))
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def write_fewer(path: Path) -> None:
+    write_parquet(path, {"text": texts(7)})
+
+
+CHANGES = [
+    *(("jsonl", change) for change in (cut, rewrite, append, swap, remove)),
+    *(("parquet", change) for change in (cut, append, remove, write_fewer)),
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), CHANGES, ids=[f"{kind} {one.__name__}" for kind, one in CHANGES])
+def test_a_file_that_changes_during_a_run_has_no_results(
+    tmp_path: Path, kind: FileFormat, change: Callable[[Path], None]
+) -> None:
+    path = tmp_path / f"a.{kind}"
+    if kind == "jsonl":
+        write_jsonl(path, [{"text": text} for text in texts(100)])
+    else:
+        write_parquet(path, {"text": texts(100)})
+    watcher = Changing(lambda: change(path))
+    done, are_all_done = run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher)
+    assert (done, are_all_done) == ([], False)
+    assert str(path) in watcher.said[0]
+    expected = (
+        "No such file" if change is remove else "not Parquet" if (kind, change) in BROKEN else "has changed since"
+    )
+    assert expected in watcher.said[0]
+    assert not (tmp_path / "extracted" / path.name).exists()
+
+
+BROKEN = {("parquet", cut), ("parquet", append)}

@@ -95,10 +95,11 @@ ERRORS = [
     (pa.nulls(1), "no_text: 'text' is null"),
     (pa.array([b"ab\xff"]), "not_utf_8: 'text' is not UTF-8 at byte 2"),
     (utf8(b"a\xed\xa0\x80"), "not_utf_8: 'text' is not UTF-8 at byte 1"),
+    (pa.DictionaryArray.from_arrays([0], utf8(b"\xff")), "not_utf_8: 'text' is not UTF-8 at byte 0"),
 ]
 
 
-@pytest.mark.parametrize(("column", "error"), ERRORS, ids=["null", "all null", "bytes", "not UTF-8"])
+@pytest.mark.parametrize(("column", "error"), ERRORS, ids=["null", "all null", "bytes", "not UTF-8", "in a dictionary"])
 def test_a_row_that_cannot_be_read_has_an_error(column: pa.Array, error: str) -> None:
     (value,) = values(extract_batch(pa.table({"text": column})))
     assert value == {"content": None, "reasoning": None, "tool_calls": [], "rejections": [], "error": error}
@@ -149,6 +150,53 @@ def test_a_finish_reason_says_that_an_output_is_not_complete() -> None:
     table = pa.table({"text": ['<function=f>{"a": 1}'] * 3, "why": ["stop", "length", None]})
     found = values(extract_batch(table, finish_reason_column="why"))
     assert [len(value["tool_calls"]) for value in found] == [1, 0, 1]
+
+
+WORDS = pa.array(["length", "stop"])
+REASONS = [
+    WORDS,
+    WORDS.cast(pa.large_string()),
+    WORDS.cast(pa.binary()),
+    WORDS.dictionary_encode(),
+    WORDS.cast(pa.binary()).dictionary_encode(),
+]
+
+
+@pytest.mark.parametrize("reasons", REASONS, ids=[str(one.type) for one in REASONS])
+def test_finish_reasons_may_be_of_any_type_that_holds_text(reasons: pa.Array) -> None:
+    table = pa.table({"text": ['<function=f>{"a": 1}'] * 2, "why": reasons})
+    found = values(extract_batch(table, finish_reason_column="why"))
+    assert [len(value["tool_calls"]) for value in found] == [0, 1]
+
+
+@pytest.mark.parametrize("reason", [1, ["length"], {"type": "length"}], ids=["int", "list", "struct"])
+def test_a_column_of_finish_reasons_that_holds_no_text_is_refused(reason: object) -> None:
+    table = pa.table({"text": [CALL], "why": [reason]})
+    with pytest.raises(ValueError, match=r"the column 'why' holds .*, not text: name the column of words such as"):
+        extract_batch(table, finish_reason_column="why")
+
+
+def test_a_finish_reason_that_is_not_utf_8_is_an_error_of_the_row() -> None:
+    (value,) = values(extract_batch(pa.table({"text": [CALL], "why": utf8(b"\xff")}), finish_reason_column="why"))
+    assert value["error"] == "bad_finish_reason: not_utf_8: 'why' is not UTF-8 at byte 0"
+    assert value["tool_calls"] == []
+
+
+KEYS = [pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.date32(), pa.duration("s"), pa.time32("s")]
+
+
+@pytest.mark.parametrize("kind", KEYS, ids=map(str, KEYS))
+def test_a_time_is_no_key(kind: pa.DataType) -> None:
+    table = pa.table({"text": [CALL], "key": pa.array([2**30 if kind == pa.date32() else 1], kind)})
+    with pytest.raises(ValueError, match=r"the column 'key' holds .*, which is no key: name a column of text or"):
+        extract_batch(table, id_column="key")
+
+
+def test_more_than_an_array_can_hold_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"text": [CALL]})
+    monkeypatch.setattr(pa, "array", lambda _, kind: pa.chunked_array([], kind))  # as it does with more than 2 GB
+    with pytest.raises(ValueError, match="the results of 1 rows hold more than 2 GB of text"):
+        extract_batch(table)
 
 
 def test_coercion_makes_arguments_fit_and_says_what_does_not() -> None:

@@ -53,7 +53,15 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     done = extract_files(f"--{kind}", path)
     output = tmp_path / "extracted" / f"logs.{kind}"
     assert done.stdout == f"{path}: 6 outputs, 3 of which call; 0 could not be read; results in {output}\n"
-    assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", "logs.summary.json"]
+    assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
+
+
+def test_results_of_both_kinds_stand_beside_each_other(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind, {"text": OUTPUTS})
+    for _ in range(2):
+        for to in ("jsonl", "parquet"):
+            assert len(results(f"--{kind}", path, "--to", to)) == 6
+    assert len(list((tmp_path / "extracted").glob("logs.*.summary.json"))) == 2
 
 
 def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
@@ -144,6 +152,18 @@ def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     assert [row["id"] for row in found] == ["x", "y", f"logs.{kind}:2"]
 
 
+def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "why": why} for why in (1, ["length"], "stop", None)])
+    found = [row["extraction"] for row in results("--jsonl", path, "--finish-reason-column", "why")]
+    assert [row["error"] for row in found] == [
+        "bad_finish_reason: not_text: 'why' is an int",
+        "bad_finish_reason: not_text: 'why' is a list",
+        None,
+        None,
+    ]
+    assert [len(row["tool_calls"]) for row in found] == [0, 0, 1, 1]
+
+
 def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
     found = results("--jsonl", path, "--tools-column", "tools")
@@ -171,7 +191,7 @@ def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -
     found = rows(tmp_path / "extracted" / "a.jsonl")
     assert [row["extraction"]["error"] for row in found] == [None, *(error for _, error in LINES), None]
     assert (done.exit_code, "10 could not be read" in done.stdout) == (0, True)
-    summary = json.loads((tmp_path / "extracted" / "a.summary.json").read_text("utf-8"))
+    summary = json.loads((tmp_path / "extracted" / "a.jsonl.summary.json").read_text("utf-8"))
     assert {name: one["count"] for name, one in summary["errors"].items()} == {
         "not_text": 2,
         "no_text": 2,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from batches import TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, words
 from llama3_batch import jsonl_source, parquet_source
 from llama3_batch.columns import Columns
-from llama3_batch.file_run import FileRun
+from llama3_batch.file_run import FileRun, run_files
 from llama3_batch.outputs import Output, output_path
 from llama3_batch.part_work import FileJob, do_part
 from llama3_tools import __version__
@@ -44,7 +48,9 @@ def ended(path: Path) -> Path:
 
 
 def whole(path: Path) -> tuple[bytes, bytes]:
-    return path.joinpath("extracted", "a.jsonl").read_bytes(), path.joinpath("extracted", "a.summary.json").read_bytes()
+    return path.joinpath("extracted", "a.jsonl").read_bytes(), path.joinpath(
+        "extracted", "a.jsonl.summary.json"
+    ).read_bytes()
 
 
 def test_the_parts_that_are_done_are_not_done_again(path: Path, ended: Path) -> None:
@@ -127,11 +133,22 @@ def test_a_file_that_has_changed_since_is_refused(path: Path, ended: Path) -> No
     assert ended.exists()
 
 
+def test_another_file_of_equal_name_size_and_time_is_not_taken_for_done(path: Path) -> None:
+    out = path.parent / "out"
+    assert extract_files("--jsonl", path, "--out", out).exit_code == 0
+    other = path.parent / "more" / path.name
+    other.parent.mkdir()
+    other.write_bytes(path.read_bytes().replace(b"Hello", b"HELLO"))
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    refused = extract_files("--jsonl", other, "--out", out)
+    assert (refused.exit_code, "which differs in input" in refused.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "half done"])
 def test_the_output_of_an_earlier_version_is_refused(path: Path, ended: Path, *, is_whole: bool) -> None:
     if is_whole:
         extract_files("--jsonl", path)
-    kept = ended.parent / "a.summary.json" if is_whole else ended / "run.json"
+    kept = ended.parent / "a.jsonl.summary.json" if is_whole else ended / "run.json"
     kept.write_text(kept.read_text("utf-8").replace(f'"{__version__}"', '"0.0.1"'), "utf-8")
     refused = words(extract_files("--jsonl", path).stderr)
     assert f'which differs in version ("0.0.1", now "{__version__}")' in refused
@@ -153,7 +170,7 @@ def test_a_run_that_nobody_can_read_is_refused(path: Path, ended: Path, content:
 
 def test_a_summary_that_nobody_can_read_is_refused(path: Path, ended: Path) -> None:
     extract_files("--jsonl", path)
-    kept = ended.parent / "a.summary.json"
+    kept = ended.parent / "a.jsonl.summary.json"
     written = json.loads(kept.read_text("utf-8"))
     kept.write_text(json.dumps({"run": written["run"]}), "utf-8")
     assert "is no summary of results: write it anew with --overwrite" in words(extract_files("--jsonl", path).stderr)
@@ -164,8 +181,103 @@ def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
     folder.mkdir()
     (folder / "a.jsonl").write_text("mine", "utf-8")
     refused = extract_files("--jsonl", path)
-    assert (refused.exit_code, "no a.summary.json that says how it was made" in words(refused.stderr)) == (2, True)
+    assert (refused.exit_code, "no a.jsonl.summary.json that says how it was made" in words(refused.stderr)) == (
+        2,
+        True,
+    )
     assert (folder / "a.jsonl").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("options", [[], ["--incomplete"], ["--overwrite"]], ids=["equal", "other", "overwriting"])
+def test_a_run_is_refused_while_another_writes_the_same_output(path: Path, options: list[str]) -> None:
+    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl")
+    output = Output(output_path(path, None, "jsonl"), run.settings(path))
+    with output.taken():
+        refused = extract_files("--jsonl", path, *options)
+        assert (refused.exit_code, "another run is writing it: wait for its end" in words(refused.stderr)) == (2, True)
+        assert not output.folder.exists()
+    assert extract_files("--jsonl", path, *options).exit_code == 0
+    assert sorted(one.name for one in output.path.parent.iterdir()) == sorted(
+        [output.path.name, output.summary_path.name]
+    )
+
+
+class Starting:
+    """Starts another run once the first one has planned its own."""
+
+    def __init__(self, start: Callable[[], Result]) -> None:
+        self.start = start
+        self.other: Result | None = None
+
+    def planned(self, rows: int, done: int) -> None:
+        assert (rows, done) == (MANY, 0)
+        self.other = self.start()
+
+    def rows(self, count: int) -> None:
+        assert count >= 0
+
+    def say(self, message: str) -> None:
+        raise AssertionError(message)
+
+
+@pytest.mark.parametrize("option", ["--incomplete", "--overwrite"])
+def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, option: str) -> None:
+    watcher = Starting(lambda: extract_files("--jsonl", path, option))
+    (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns("text"), to="jsonl"), watcher)
+    assert (are_all_done, done.summary.rows) == (True, MANY)
+    assert watcher.other is not None
+    assert watcher.other.exit_code == 2
+    alone = extract_files("--jsonl", path, "--out", path.parent / "other")
+    assert alone.exit_code == 0
+    assert done.output.read_bytes() == (path.parent / "other" / "a.jsonl").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
+def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
+    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(120)]
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 1000))"
+    ended = subprocess.run(
+        command("extract", "--jsonl", *paths, before=few), check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stdout.count("1 outputs"), ended.stderr) == (0, 120, "")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.parts/000000.jsonl", "a.jsonl.parts/notes.txt", "a.jsonl.summary.json"])
+def test_what_is_under_a_name_of_a_run_and_of_no_run_stays(path: Path, name: str) -> None:
+    mine = path.parent / "extracted" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    refused = extract_files("--jsonl", path)
+    assert (refused.exit_code, "or write it anew with --overwrite" in words(refused.stderr)) == (2, True)
+    assert mine.read_text("utf-8") == "mine"
+    assert extract_files("--jsonl", path, "--overwrite").exit_code == 0
+
+
+def test_a_run_that_was_killed_before_it_said_what_it_is_starts_anew(path: Path) -> None:
+    folder = path.parent / "extracted" / "a.jsonl.parts"
+    folder.mkdir(parents=True)
+    (folder / ".run.json.77.tmp").write_text("{", "utf-8")
+    assert extract_files("--jsonl", path).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.json"])
+def test_a_report_is_not_written_over_what_is_none(path: Path, name: str) -> None:
+    mine = path.parent / "extracted" / name
+    mine.parent.mkdir()
+    mine.write_text("{}", "utf-8")
+    refused = extract_files("--jsonl", path, "--report")
+    assert (refused.exit_code, "is no report of a run, and stays" in words(refused.stderr)) == (2, True)
+    assert mine.read_text("utf-8") == "{}"
+    for options in (["--overwrite"], []):
+        assert extract_files("--jsonl", path, "--report", *options).exit_code == 0
+
+
+def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, ended: Path) -> None:
+    elsewhere = ended.rename(path.parent / "elsewhere")
+    ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
+    refused = extract_files("--jsonl", path, "--overwrite")
+    assert (refused.exit_code, f"{ended}: it cannot be removed: " in words(refused.stderr)) == (2, True)
+    assert not (ended.parent / "a.jsonl").exists()
 
 
 ENDINGS = [(1, signal.SIGKILL), (1, signal.SIGTERM), (2, signal.SIGKILL), (2, signal.SIGINT)]

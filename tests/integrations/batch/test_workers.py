@@ -67,7 +67,7 @@ def test_processes_write_what_one_alone_writes(path: Path) -> None:
         done = extract_files("--jsonl", path, "--workers", workers, "--out", path.parent / str(workers), "--report")
         assert done.exit_code == 0, done.output
     alone, shared = path.parent / "1", path.parent / "3"
-    for name in ("a.jsonl", "a.summary.json", "report.html"):
+    for name in ("a.jsonl", "a.jsonl.summary.json", "report.html"):
         assert (alone / name).read_bytes().replace(str(alone).encode(), b"") == (shared / name).read_bytes().replace(
             str(shared).encode(), b""
         )

@@ -1,0 +1,89 @@
+"""A lock on an output, so that no two runs write it at once. The system frees it if the process dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["allow_open_files", "locked"]
+
+_OTHER_FILES = 200
+"""How many files and connections a process has open besides, at most."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold a lock on a file, which is there only while it is held, and yield whether it was free.
+
+    Args:
+        path: the file. Its folder is made.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = _opened(path)
+    if descriptor is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if sys.platform == "win32":  # where no open file can be removed
+            os.close(descriptor)
+            with suppress(OSError):
+                path.unlink()
+        else:  # removed while it is held, so that no other process can hold what is removed
+            with suppress(OSError):
+                path.unlink()
+            os.close(descriptor)
+
+
+def _opened(path: Path) -> int | None:
+    """Return the descriptor of the locked file; `None`: another run holds it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            return None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)  # the run that held it has removed it since
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def allow_open_files(count: int) -> None:
+        """Let this process hold so many locks at once, as far as the system lets it."""
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+    import resource
+
+    def allow_open_files(count: int) -> None:
+        """Let this process hold so many locks at once, as far as the system lets it."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        needed = count + _OTHER_FILES
+        if soft != resource.RLIM_INFINITY and soft < needed:
+            with suppress(OSError, ValueError):
+                most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
