@@ -79,7 +79,8 @@ def run(screen: Console, errors: Console, options: Options) -> int:
         are_enough = all(one.is_met for one in thresholds)
     else:
         are_enough = all(one.judgement(coerced=is_coerced).passed for one in results.results)
-    return PASSED if are_enough and not results.missing else CASES_FAILED
+    has_all = not results.missing and all(one.error is None for one in results.results)
+    return PASSED if are_enough and has_all else CASES_FAILED
 
 
 def _judged(suite: Suite, recording: Recording) -> Results:

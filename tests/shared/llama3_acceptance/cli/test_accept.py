@@ -139,6 +139,14 @@ def test_a_run_that_lacks_responses_is_not_enough(suite: str, outputs: Path) -> 
     assert accept(suite, "--replay", outputs, "--min-pass", "10%").exit_code == 1
 
 
+def test_nor_is_one_in_which_a_request_failed_and_junit_says_the_same(suite: str, tmp_path: Path) -> None:
+    report = tmp_path / "a.xml"
+    with answering(*ANSWERS[:3]) as server:  # it answers the fourth with an error
+        result = ask(server, suite, "--min-pass", "1%", "--retries", "0", "--junit", report)
+    assert result.exit_code == 1
+    assert ET.parse(report).getroot().get("errors") == "1"  # noqa: S314 - written above
+
+
 def test_a_threshold_that_cannot_be_is_refused(suite: str, outputs: Path) -> None:
     told = refused(suite, "--replay", outputs, "--min-pass", "tool:set_lite=80%")
     assert "no case has the tool 'set_lite'; did you mean 'set_light'?" in told
