@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from langchain_core.exceptions import OutputParserException
@@ -82,7 +83,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(lenient=True)`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
     if TYPE_CHECKING:
 
@@ -143,7 +144,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             message = generation.message
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
-        read, reply = read_answer(self._request(), message, generation.generation_info)
+        read, reply = read_answer(self._request, message, generation.generation_info)
         if partial:
             return read.model_copy(update={"invalid_tool_calls": [], "response_metadata": message.response_metadata})
         if (strict := self._strict_format()) is not None:
@@ -247,7 +248,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         if self.strict:  # the last character may break the format
             yield from self._whole(list(input))
             return
-        answer = AnswerStream(self._request())
+        answer = AnswerStream(self._request)
         try:
             for output in input:
                 yield from answer.feed(_require_output(output))
@@ -258,7 +259,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         yield from self._ending(answer)
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
-        answer = AnswerStream(self._request())
+        answer = AnswerStream(self._request)
         outputs: list[str | BaseMessage] = []
         try:
             async with aclosing(input) as given:
@@ -275,8 +276,15 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         for message in ending:
             yield message
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values of some fields, as pydantic does; they are not checked."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("_request", None)  # which was made of the fields
+        return copied
+
+    @cached_property
     def _request(self) -> Request:
-        """Return what every answer is read by: it asks for nothing."""
+        """What every answer is read by: it asks for nothing."""
         strict = self._strict_format()
         read = strict.options if strict else self.options
         options = ChatOptions(

@@ -141,11 +141,14 @@ class TestConfiguration:
 
     def test_copies(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="raise", lenient=True)
+        assert parser.invoke(CALL).tool_calls == []
         unpickled = pickle.loads(pickle.dumps(parser))  # noqa: S301 (pickled in the same line)
-        for other in (unpickled, copy.deepcopy(parser), parser.model_copy()):
+        for other in (unpickled, copy.copy(parser), copy.deepcopy(parser), parser.model_copy()):
             assert other == parser
-        changed = parser.model_copy(update={"tools": [{"name": "get_weather"}]})
-        assert len(changed.invoke(CALL).tool_calls) == 1
+            assert other.invoke(CALL).tool_calls == []
+        for deep in (False, True):
+            changed = parser.model_copy(update={"tools": [{"name": "get_weather"}]}, deep=deep)
+            assert len(changed.invoke(CALL).tool_calls) == 1
 
     def test_it_shows_what_differs_from_the_defaults(self) -> None:
         assert repr(Llama3JsonToolOutputParser()) == "Llama3JsonToolOutputParser()"
