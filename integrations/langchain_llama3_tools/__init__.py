@@ -26,7 +26,7 @@ except ImportError as error:
         "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
-from langchain_llama3_tools.parser import Llama3JsonToolOutputParser, OnInvalid
+from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, render_llama3_tools
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ __all__ = [
     "Llama3JsonToolOutputParser",
     "Llama3ToolMiddleware",
     "Llama3ToolModel",
-    "OnInvalid",
     "flatten_tool_messages",
     "render_llama3_tools",
 ]

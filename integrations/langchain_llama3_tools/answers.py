@@ -17,9 +17,9 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_llama3_tools.conversation import REASONING, REFUSED, Content, of_answer, other_kwargs, without_calls
+from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs, without_calls
 from llama3_tools import ToolCall
-from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
+from llama3_tools.chat import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report, Request, finish_reason_in
 
 __all__ = ["AnswerStream", "as_chunk", "read_answer", "summed", "to_call", "with_errors", "with_reason"]
 
@@ -80,7 +80,10 @@ def summed(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
 
 def with_errors(message: AIMessage) -> AIMessage:
     """Return the sum of a stream with what is wrong with each call that was refused, for which chunks have no room."""
-    errors = {call["id"]: _error(call["reason"], call["detail"]) for call in message.response_metadata.get(REFUSED, ())}
+    errors = {
+        call["id"]: _error(call["reason"], call["detail"])
+        for call in message.response_metadata.get(REFUSED_TOOL_CALLS, ())
+    }
     invalid = [{**call, "error": errors.get(call["id"] or "", call["error"])} for call in message.invalid_tool_calls]
     return message.model_copy(update={"invalid_tool_calls": invalid})
 
@@ -111,7 +114,7 @@ class AnswerStream:
     What the server tells beside the text goes out on the last chunk that has something, so that sums count it once,
     and with the finish reason as it is then.
 
-    >>> from llama3_tools.chat import ToolChat
+    >>> from llama3_tools.chat import REFUSED_TOOL_CALLS, ToolChat
     >>> stream = AnswerStream(ToolChat(None).request([]))
     >>> text = ["Sure. ", '{"name": "now", ', '"parameters": {}}', " One moment."]
     >>> chunks = [chunk for piece in text for chunk in stream.feed(piece)] + list(stream.end())

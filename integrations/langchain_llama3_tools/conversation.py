@@ -21,11 +21,10 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from llama3_tools import PromptFormat
-from llama3_tools.chat import Request, ToolChat, ToolRole
+from llama3_tools.chat import REFUSED_TOOL_CALLS, Request, ToolChat, ToolRole
 
 __all__ = [
     "REASONING",
-    "REFUSED",
     "Content",
     "flatten_tool_messages",
     "of_answer",
@@ -40,9 +39,6 @@ Content: TypeAlias = str | list[str | dict[Any, Any]]
 
 REASONING = "reasoning_content"
 """Where LangChain's reasoning models have what was thought, among a message's `additional_kwargs`."""
-
-REFUSED = "refused_tool_calls"
-"""Where in `response_metadata` the calls are that did not run, as `llama3_tools.chat.Report` has them."""
 
 _CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 """Where OpenAI's models keep calls a second time."""
@@ -102,7 +98,11 @@ def _to_dict(message: BaseMessage) -> dict[str, Any]:
         given = {"tool_call_id": message.tool_call_id, "is_error": message.status == "error"}
         return {**converted, **given, "name": message.name}
     if isinstance(message, AIMessage):
-        refused = {REFUSED: message.response_metadata[REFUSED]} if REFUSED in message.response_metadata else {}
+        refused = (
+            {REFUSED_TOOL_CALLS: message.response_metadata[REFUSED_TOOL_CALLS]}
+            if REFUSED_TOOL_CALLS in message.response_metadata
+            else {}
+        )
         return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **refused}
     return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
 

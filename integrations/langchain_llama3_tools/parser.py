@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -28,17 +28,15 @@ from llama3_tools import (
     render_response_prompt,
     render_tool_prompt,
 )
-from llama3_tools.chat import ChatOptions, RepeatedCalls, Reply, Request, kept_chat, read_options
+from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
 from llama3_tools.errors import require_bool, require_str
+from llama3_tools.strict import require_strict_reading
 from llama3_tools.text import escape_invisible
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Llama3JsonToolOutputParser", "OnInvalid"]
-
-OnInvalid: TypeAlias = Literal["collect", "raise"]
-"""What becomes of a malformed call besides staying in the content: it is collected, or an exception is raised."""
+__all__ = ["Llama3JsonToolOutputParser"]
 
 
 class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
@@ -123,8 +121,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @model_validator(mode="after")
     def _set_up(self) -> Self:
         Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
-        if self.multiple and not self.strict:
-            raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
+        require_strict_reading(self.options, strict=self.strict, multiple=self.multiple)
         self._strict_format()  # which checks that the options go with it
         return self
 

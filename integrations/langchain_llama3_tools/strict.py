@@ -25,8 +25,6 @@ class StrictFormat:
         Raises:
             ValueError: an option does not go with the format.
         """
-        if options.formats or options.lenient or options.repair:
-            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
         is_open = options.on_unknown_tool == "call"
         if is_open and options.coerce_arguments:
             raise ValueError('strict=True makes arguments fit for tools that are known: on_unknown_tool is "text"')

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Generator,
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
 from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
@@ -21,8 +21,9 @@ from llama3_tools import (
     parse_response,
     render_response_prompt,
 )
-from llama3_tools.chat import ChatOptions, RepeatedCalls, Reply, ToolChat, put_tools, read_options
+from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
 from llama3_tools.errors import require_bool
+from llama3_tools.strict import require_strict_reading
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
 from llama_index_llama3_tools.messages import checked_messages, to_dicts, to_messages
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
 
     from llama3_tools import ReadOption
 
-__all__ = ["Llama3JsonToolOutputParser", "OnInvalid"]
-
-OnInvalid: TypeAlias = Literal["collect", "raise"]
-"""What becomes of a call that the model did not manage to write: it is text and reported, or an exception."""
+__all__ = ["Llama3JsonToolOutputParser"]
 
 _OWN = ("tools", "on_invalid", "repeated_calls", "strict", "multiple", "options")
 
@@ -94,10 +92,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         read = read_options(type(self).__name__, options, changes, _OWN)
         if tools is None and read.coerce_arguments:
             raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
-        if multiple and not strict:
-            raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
-        if strict and (read.formats or read.lenient or read.repair):
-            raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
+        require_strict_reading(read, strict=strict, multiple=multiple)
         self._on_invalid = on_invalid
         self._strict = strict
         self._multiple = multiple

@@ -32,8 +32,7 @@ from llama3_tools.prompts import (
     render_tool_result,
 )
 from llama3_tools.stream.machine import ExtractionStream
-from llama3_tools.strict.check import parse_response
-from llama3_tools.strict.schema import response_json_schema
+from llama3_tools.strict import parse_response, response_json_schema
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.values import (
     ArgumentChange,

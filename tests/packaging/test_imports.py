@@ -92,7 +92,7 @@ def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there
     assert run(program) == [str(is_there)]
 
 
-PUBLIC = ["", ".arguments", ".chat", ".cli.status", ".errors", ".prompts", ".text", ".tools"]
+PUBLIC = ["", ".arguments", ".chat", ".cli.status", ".errors", ".prompts", ".strict", ".text", ".tools"]
 """The modules of the core whose `__all__` is what others may use."""
 
 CONVERTERS = ["langchain_llama3_tools", "llama_index_llama3_tools", "llama3_gateway"]

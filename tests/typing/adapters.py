@@ -27,7 +27,7 @@ from typing_extensions import assert_type
 
 import langchain_llama3_tools
 import llama_index_llama3_tools
-from langchain_llama3_tools import LangChainToolChoice, LangChainToolLike, OnInvalid
+from langchain_llama3_tools import LangChainToolChoice, LangChainToolLike
 from llama3_tools import (
     Formats,
     Limits,
@@ -36,7 +36,7 @@ from llama3_tools import (
     ReadOptions,
     Tool,
 )
-from llama3_tools.chat import ChatOptions, RefusedCall, Report, ToolRole, ToolsPlace
+from llama3_tools.chat import ChatOptions, OnInvalid, RefusedCall, Report, ToolRole, ToolsPlace
 from llama_index_llama3_tools import (
     Llama3ToolOutput,
     LlamaIndexToolLike,

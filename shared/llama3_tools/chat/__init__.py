@@ -21,12 +21,13 @@ from llama3_tools.chat.misfits import Accepts
 from llama3_tools.chat.options import (
     ChatOption,
     ChatOptions,
+    OnInvalid,
     RepeatedCalls,
     ToolRole,
     ToolsPlace,
     chat_options,
 )
-from llama3_tools.chat.report import RefusedCall, Reply, Report
+from llama3_tools.chat.report import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report
 from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_chat import Request, ToolChat
 from llama3_tools.chat.tool_prompt import put_tools
@@ -34,11 +35,13 @@ from llama3_tools.options import read_options
 
 __all__ = [
     "NOT_A_COMPLETION",
+    "REFUSED_TOOL_CALLS",
     "Accepts",
     "ChatOption",
     "ChatOptions",
     "ChatStream",
     "EndpointFault",
+    "OnInvalid",
     "RefusedCall",
     "RepeatedCalls",
     "Reply",

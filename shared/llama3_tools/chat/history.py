@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from llama3_tools.arguments.native_arguments import GrowingArguments
 from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, id_of, joined_text, split_message
 from llama3_tools.chat.options import ToolRole
-from llama3_tools.chat.report import REFUSED, REPORTED
+from llama3_tools.chat.report import REFUSED_TOOL_CALLS, REPORTED
 from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
 from llama3_tools.prompts.complaints import render_complaints, with_misfits
 
@@ -167,7 +167,7 @@ class _History:
         self.written.append({**rest, "role": "assistant", "content": content})
 
     def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:
-        refused = parts.rest.get(REFUSED)
+        refused = parts.rest.get(REFUSED_TOOL_CALLS)
         if isinstance(refused, list):
             listed = [call for call in refused if isinstance(call, Mapping) and isinstance(call.get("told"), str)]
             self._refused |= {str(call.get("id")) for call in listed}

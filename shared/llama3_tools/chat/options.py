@@ -10,13 +10,16 @@ from llama3_tools.errors import a_type, require_options
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
-__all__ = ["ChatOption", "ChatOptions", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
+__all__ = ["ChatOption", "ChatOptions", "OnInvalid", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
 
 ToolsPlace: TypeAlias = Literal["user", "system", "request"]
 """Where the tools are shown: in the first user message, in the system message, or in the request, by the server."""
 
 ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
 """The role in which results are sent: `user` passes every template, `tool` is OpenAI's, `ipython` Meta's."""
+
+OnInvalid: TypeAlias = Literal["collect", "raise"]
+"""What a parser makes of a malformed call, which stays in the text: it is collected, or an exception is raised."""
 
 RepeatedCalls: TypeAlias = Literal["report", "keep"]
 """What becomes of a call that repeats the one before it: it is reported and does not run again, or it runs."""

@@ -9,14 +9,16 @@ from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
-__all__ = ["MISFIT", "REFUSED", "REPORTED", "RefusedCall", "Reply", "Report"]
+__all__ = ["MISFIT", "REFUSED_TOOL_CALLS", "REPORTED", "RefusedCall", "Reply", "Report"]
 
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
 
 
-REFUSED = "refused_tool_calls"
-REPORTED = ("coerced_arguments", REFUSED, "repeated_tool_calls", "surplus_tool_calls")
+REFUSED_TOOL_CALLS = "refused_tool_calls"
+"""The key of a report, and of a message that carries it, under which the calls are that did not run."""
+
+REPORTED = ("coerced_arguments", REFUSED_TOOL_CALLS, "repeated_tool_calls", "surplus_tool_calls")
 """The keys of a report as values of JSON."""
 
 
@@ -83,7 +85,7 @@ class Report:
             [call.to_openai() for call in self.repeated],
             [call.to_openai() for call in self.surplus],
         )
-        kept = {REFUSED} if self.is_of_retry else set()
+        kept = {REFUSED_TOOL_CALLS} if self.is_of_retry else set()
         return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries or key in kept}
 
     def lines(self) -> list[str]:

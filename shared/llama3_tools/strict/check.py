@@ -19,7 +19,7 @@ from llama3_tools.calls.shapes import read_call
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.options import new_call_id
+from llama3_tools.options import ReadOptions, new_call_id
 from llama3_tools.reading.json_depth import depth_is_within
 from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object, parse_whole, skip_json_space
 from llama3_tools.reading.json_places import BrokenObject, key_twice, read_object, value_start
@@ -29,7 +29,7 @@ from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["check_response", "limits_of_reading", "parse_response"]
+__all__ = ["check_response", "limits_of_reading", "parse_response", "require_strict_reading"]
 
 _CALL_KEYS = ("name", "arguments")
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
@@ -91,6 +91,22 @@ def parse_response(  # noqa: PLR0913 (an option each)
     require_tool_choice(tool_choice, extractor.tools)
     check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
     return extractor.extract(text)
+
+
+def require_strict_reading(read: ReadOptions, *, strict: bool, multiple: bool) -> None:
+    """Require options that go with each other, of a parser that may be one of the strict format.
+
+    >>> require_strict_reading(ReadOptions(lenient=True), strict=True, multiple=False)
+    Traceback (most recent call last):
+    ValueError: strict=True reads one form, as it is: it takes no formats, lenient or repair
+
+    Raises:
+        ValueError: they do not.
+    """
+    if multiple and not strict:
+        raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
+    if strict and (read.formats or read.lenient or read.repair):
+        raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
 
 
 def limits_of_reading(limits: Limits) -> Limits:
