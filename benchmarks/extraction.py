@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evidence import Sample, read_file
-from figures import WHOLE, Target
+from figures import WHOLE, Answer, Target
 from growth import MOST_GROWTH, grown_to_four_times
 from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
@@ -21,7 +21,7 @@ from measuring import CHUNK, best_of, chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from workloads import GROWING
 
-__all__ = ["Shape", "targets"]
+__all__ = ["Shape", "answers", "targets"]
 
 _TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
 _GROWTH, _LATE = "times for 4 times the length", "times an early chunk"
@@ -57,6 +57,25 @@ class Shape(NamedTuple):
     def size(self) -> int:
         """How many characters they have together."""
         return sum(map(len, self.texts))
+
+
+def answers(repeats: int) -> Iterator[Answer]:
+    """Measure what an answer takes, for one of each shape.
+
+    Args:
+        repeats: how many runs the best one is taken of.
+    """
+    for name, (text, calls) in {**REAL_SHAPES, "prose": (PROSE, []), "Markdown": (MARKDOWN, [])}.items():
+        shape = Shape(name, [text], calls)
+        plain, coercing = _extractor({}, shape), _extractor(_COERCE, shape)
+        chunks = list(chunks_of(text))
+        yield Answer(
+            name,
+            shape.size,
+            best_of(partial(plain.extract, text), repeats),
+            best_of(partial(coercing.extract, text), repeats),
+            best_of(partial(streamed, plain, chunks), repeats) / len(chunks),
+        )
 
 
 def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:

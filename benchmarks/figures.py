@@ -11,6 +11,7 @@ from typing import ClassVar
 __all__ = [
     "WHOLE",
     "AdapterGrowth",
+    "Answer",
     "Growth",
     "Overhead",
     "Ratio",
@@ -45,6 +46,27 @@ class Row(ABC):
     @abstractmethod
     def cells(self) -> Sequence[str]:
         """Return what stands in the row, under the headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Row):
+    """The times of one answer of a model: at once, with tools declared, and of a chunk when it comes as a stream."""
+
+    headings: ClassVar[Sequence[str]] = ("", "characters", "at once", "5 tools, coercion", "a chunk")
+    characters: int
+    plain: float
+    with_tools: float
+    chunk: float
+    """In seconds, as the two above."""
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The times."""
+        return {"plain": self.plain, "with tools": self.with_tools, "chunk": self.chunk}
+
+    def cells(self) -> Sequence[str]:
+        """Return the length and the times."""
+        return (self.name, f"{self.characters:,}", *map(time_shown, (self.plain, self.with_tools, self.chunk)))
 
 
 @dataclass(frozen=True, slots=True)

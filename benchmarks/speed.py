@@ -23,7 +23,7 @@ from typing import NamedTuple, NoReturn
 
 from adapters import adapters, growth_of_adapters
 from comparing import changes, figures_in, figures_of
-from extraction import targets
+from extraction import answers, targets
 from figures import WHOLE, Growth, Row, Target
 from growth import faster_than_linear, grown
 from imports import imports
@@ -90,6 +90,7 @@ class _Section(NamedTuple):
 
 def _sections(effort: Effort, workloads: Sequence[Workload]) -> dict[str, _Section]:
     return {
+        "answers": _Section(answers(effort.repeats)),
         "targets": _Section(targets(effort.repeats, effort.late)),
         "imports": _Section(imports(effort.repeats), ("pydantic", *_FRAMEWORKS)),
         "adapters": _Section(adapters(effort.repeats), _FRAMEWORKS),
@@ -124,8 +125,8 @@ def main(command_line: Sequence[str] | None = None) -> None:
         everything = {"machine": machine(packages), "figures": figures_of(measured)}
         everything |= {name: [asdict(row) for row in rows] for name, rows in measured.items()}
         options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
-    if options.page:
-        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    for page in options.page:
+        page.write_text(filled(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
     if options.plot:
         _plot(options.plot, measured)
     worse = [line for rows in measured.values() for line in faster_than_linear(rows)]
@@ -172,7 +173,14 @@ def _options(command_line: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=tables, metavar="TABLE", help=", ".join(tables))
     parser.add_argument("--named", default="", metavar="TEXT", help="growth: only of outputs with this in their name")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the versions")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FILE",
+        help="put the tables into pages that have places for them",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the targets and the growth")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with what --json wrote")
     return parser.parse_args(command_line)

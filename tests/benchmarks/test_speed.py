@@ -16,7 +16,7 @@ import speed
 from adapters import adapters, growth_of_adapters
 from chunkings import extract_in_every_chunking
 from comparing import figures_of
-from extraction import build, published_shapes
+from extraction import answers, build, published_shapes
 from figures import WHOLE, Growth, Row, Target, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
@@ -93,22 +93,31 @@ def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
 ):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=8 * SIZE))  # a megabyte takes a minute
-    page, written, drawn = (tmp_path / name for name in ("speed.md", "speed.json", "speed.svg"))
+    page, other, written, drawn = (tmp_path / name for name in ("speed.md", "other.md", "speed.json", "speed.svg"))
     before = "<!-- memory -->\nOld.\n<!-- end -->\nSlow:\n<!-- targets -->\n"
     page.write_text(f"{before}Old.\n<!-- end -->\nNo more.\n", encoding="utf-8")
+    other.write_text("<!-- targets -->\n<!-- end -->\n", encoding="utf-8")
     with pytest.raises(SystemExit) as stopped:
-        main(["--only", "targets", "--page", str(page), "--json", str(written), "--plot", str(drawn)])
+        main(["--only", "targets", "--page", str(page), str(other), "--json", str(written), "--plot", str(drawn)])
     assert stopped.value.code == 0
     printed = capsys.readouterr().out.strip()
     names = [row[0] for row in rows(printed.splitlines())]
     assert [name for name in names if "real outputs" not in name] == ["", *TARGETS, *GROWTH]
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
     assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
+    assert other.read_text(encoding="utf-8") == f"<!-- targets -->\n\n{printed}\n\n<!-- end -->\n"
     figures = json.loads(written.read_text(encoding="utf-8"))
     assert {"processor", "system", "Python", "llama3-tools"} <= figures["machine"].keys()
     assert [one["name"] for one in figures["targets"]] == names[1:]
     assert len(figures["figures"]) == len(names) - 1
     assert "text and JSON" in drawn.read_text(encoding="utf-8")
+
+
+def test_it_measures_an_answer_of_each_shape():
+    measured = list(answers(1))
+    assert [one.name for one in measured] == [*REAL_SHAPES, "prose", "Markdown"]
+    assert all(min(one.figures.values()) > 0 for one in measured)
+    assert rows(table(measured[-1:]))[1][:2] == ["Markdown", "500"]
 
 
 def test_it_measures_the_memory_of_streams_and_tells_what_changed_since_another_run(
