@@ -161,19 +161,18 @@ def answer_message(
     written: list[ContentBlock] = [ThinkingBlock(content=reasoning)] if reasoning else []
     if text or not calls:
         written.append(TextBlock(text=text))
-    kept: list[ContentBlock] = []
-    place: int | None = None
+    blocks: list[ContentBlock] = []
     for block in like.blocks:
         if isinstance(block, TextBlock):
-            place = len(kept) if place is None else place
+            blocks += written
+            written = []
         elif not isinstance(block, ToolCallBlock):
-            kept.append(block)
-    place = len(kept) if place is None else place
+            blocks.append(block)
     kwargs = {key: value for key, value in like.additional_kwargs.items() if key not in CALL_KWARGS}
     # A copy, as the constructor would make blocks of images in the additional arguments a second time.
     return like.model_copy(
         update={
-            "blocks": [*kept[:place], *written, *kept[place:], *calls],
+            "blocks": [*blocks, *written, *calls],
             "additional_kwargs": {**kwargs, **additional_kwargs},
         }
     )
