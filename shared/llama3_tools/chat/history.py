@@ -15,7 +15,17 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
-from llama3_tools.chat.messages import CallPiece, Message, MessageParts, ToolResult, id_of, joined_text, split_message
+from llama3_tools.chat.messages import (
+    CallPiece,
+    Message,
+    MessageParts,
+    ToolResult,
+    content_of,
+    id_of,
+    joined_text,
+    split_message,
+    with_text,
+)
 from llama3_tools.chat.options import ToolRole
 from llama3_tools.chat.report import REFUSED_TOOL_CALLS, REPORTED
 from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
@@ -132,7 +142,7 @@ class _History:
         if role == "assistant":
             self._add_assistant(parts)
             return
-        content = _with_text(parts.content, "") if parts.results or not parts.has_content else message["content"]
+        content = content_of(parts.content) if parts.results or not parts.has_content else message["content"]
         self.written.append({**parts.rest, "role": role, "content": content})
 
     def end_results(self) -> None:
@@ -160,9 +170,9 @@ class _History:
         calls = [call._replace(name=self._options.shown_name(call.name) or "unknown") for call in parts.calls]
         self._calls |= self._called(calls, parts.calls)  # an id that is used again is that of the newer call
         self._complaints = self._complaints_of(parts)
-        written = [call[2:] for call in calls]
-        text = render_tool_calls(_rendered(written), prompt_format=self._options.prompt_format) if calls else ""
-        content = _with_text(parts.content, text)
+        written = [(call.name, "{}" if call.arguments == "" else call.arguments) for call in calls]
+        text = render_tool_calls(written, prompt_format=self._options.prompt_format) if calls else ""
+        content = _with_calls(content_of(parts.content), text)
         rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
         self.written.append({**rest, "role": "assistant", "content": content})
 
@@ -174,7 +184,7 @@ class _History:
             shown = self._options.shown_name
             named = [(shown(str(call.get("name") or "")) or None, call["told"]) for call in listed]
             return partial(render_complaints, named)
-        text = "".join(text for text in parts.content if isinstance(text, str))
+        text, _ = joined_text(parts.content)
         return partial(self._options.complaints, text, {call.name for call in parts.calls})
 
     def _called(self, shown: Sequence[CallPiece], calls: Sequence[CallPiece]) -> dict[str, _Called]:
@@ -202,10 +212,6 @@ class _History:
         return [{"type": "text", "text": line}, *others] if others else line
 
 
-def _rendered(calls: Iterable[tuple[str, str | Mapping[str, Any]]]) -> Iterable[tuple[str, str | Mapping[str, Any]]]:
-    return ((name, arguments if arguments != "" else "{}") for name, arguments in calls)
-
-
 def _decoded(call: CallPiece) -> dict[str, Any] | None:
     if isinstance(call.arguments, Mapping):
         return dict(call.arguments)
@@ -214,22 +220,16 @@ def _decoded(call: CallPiece) -> dict[str, Any] | None:
     return growing.value
 
 
-def _with_text(content: Sequence[Any], text: str) -> str | list[Any]:
-    """Return texts and other parts as a content, and a text after them: one text, unless there are other parts."""
-    if all(isinstance(part, str) for part in content):
-        written = "".join(content)
-        last_line = written.rpartition("\n")[2]
-        may_quote = "`" in last_line or last_line.lstrip().startswith(">")  # what follows on that line
-        return ("\n" if may_quote else " ").join(filter(None, [written, text]))
-    parts = [*content, text] if text else content
-    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+def _with_calls(content: str | list[Any], calls: str) -> str | list[Any]:
+    """Return a content with the calls after it: on a new line, if what follows on its last one may be a quotation."""
+    last_line = content.rpartition("\n")[2] if isinstance(content, str) else ""
+    may_quote = "`" in last_line or last_line.lstrip().startswith(">")
+    return with_text(content, calls, "\n" if may_quote else " ")
 
 
-def _joined(contents: Sequence[str | list[Any]]) -> str | list[Any]:
-    texts = [content for content in contents if isinstance(content, str)]
-    if len(texts) == len(contents):
-        return "\n\n".join(texts)
-    parts: list[Any] = []
+def _joined(contents: Iterable[str | list[Any]]) -> str | list[Any]:
+    """Return contents as one, a blank line between texts."""
+    pieces: list[Any] = []
     for content in contents:
-        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return parts
+        pieces += [content] if isinstance(content, str) else content
+    return content_of(pieces, "\n\n")

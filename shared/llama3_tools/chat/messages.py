@@ -14,11 +14,13 @@ __all__ = [
     "Message",
     "MessageParts",
     "ToolResult",
+    "content_of",
     "id_of",
     "joined_text",
     "require_message",
     "split_message",
     "text_of",
+    "with_text",
 ]
 
 Message: TypeAlias = Mapping[str, Any]
@@ -164,6 +166,33 @@ def joined_text(content: object) -> tuple[str, list[Any]]:
     if content is None or isinstance(content, str):
         return content or "", []
     return write_json(content, default=str), []
+
+
+def content_of(pieces: Sequence[Any], separator: str = "") -> str | list[Any]:
+    """Return texts and other parts as a content: one text, or a list if there are other parts.
+
+    >>> content_of(["12", ":30"]), content_of(["12:30", {"type": "image_url"}])
+    ('12:30', [{'type': 'text', 'text': '12:30'}, {'type': 'image_url'}])
+
+    Args:
+        pieces: the texts and parts, in order.
+        separator: what stands between two texts that become one.
+    """
+    try:
+        return separator.join(pieces)
+    except TypeError:  # there are others
+        return [{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in pieces]
+
+
+def with_text(content: str | list[Any] | None, text: str, separator: str = " ") -> str | list[Any]:
+    """Return a content and a text after it.
+
+    >>> with_text("Sure.", "12:30"), with_text([{"type": "image_url"}], "12:30")
+    ('Sure. 12:30', [{'type': 'image_url'}, {'type': 'text', 'text': '12:30'}])
+    """
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": text}] if text else content
+    return separator.join(filter(None, [content, text]))
 
 
 def _items(content: object) -> Sequence[Any]:

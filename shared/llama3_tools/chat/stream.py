@@ -9,7 +9,7 @@ from typing import Any
 
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
-from llama3_tools.chat.messages import Message, split_message
+from llama3_tools.chat.messages import Message, content_of, split_message
 from llama3_tools.chat.report import MISFIT, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
@@ -375,11 +375,11 @@ class _Content:
         if not self._has_parts:
             text = " ".join(filter(None, [extracted, *self._appended]))
             return text or ("" if self.is_given and not has_calls else None)
-        parts: list[Any] = []
+        pieces: list[Any] = []
         for is_text, group in groupby(self._pieces, key=lambda piece: isinstance(piece, str)):
-            pieces = list(group)
-            parts += [{"type": "text", "text": "".join(pieces)}] if is_text else pieces
-        return parts
+            same = list(group)
+            pieces += ["".join(same)] if is_text else same
+        return content_of(pieces)
 
 
 class _Thoughts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from llama3_tools.calls.reader import coercers_of
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.history import HistoryOptions, flatten_history
-from llama3_tools.chat.messages import Message, require_message
+from llama3_tools.chat.messages import Message, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Reply
@@ -369,6 +369,4 @@ def _checked(messages: object) -> list[Message]:
 def _written(reply: Reply) -> str | list[Any]:
     """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
     misfits = "; ".join(call.text for call in reply.report.refused if call.reason == MISFIT)
-    if isinstance(reply.content, list):
-        return [*reply.content, {"type": "text", "text": misfits}] if misfits else reply.content
-    return " ".join(filter(None, [reply.content, misfits]))
+    return with_text(reply.content, misfits)
