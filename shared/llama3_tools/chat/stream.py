@@ -55,9 +55,9 @@ class AnswerReaders:
     """Reads the calls that the server found."""
     names: ToolNames
     """Maps the names of the tools."""
-    told_names: frozenset[str] | None
-    """The names whose attempts count, with `on_unknown_tool="text"`; `None`: any."""
-    misfit: Callable[[str, list[str], dict[str, Any]], str]
+    reported_names: frozenset[str] | None
+    """The names whose attempts are reported, with `on_unknown_tool="text"`; `None`: any."""
+    misfit_complaint: Callable[[str, list[str], dict[str, Any]], str]
     """Writes what the model is told of a misfit."""
 
     @property
@@ -70,9 +70,9 @@ class AnswerReaders:
         """The form in which the model was asked to call."""
         return self.server_calls.prompt_format
 
-    def told(self, extraction: Extraction) -> list[Rejection]:
-        """Return the attempts of which the model is told."""
-        names = self.told_names
+    def reported_attempts(self, extraction: Extraction) -> list[Rejection]:
+        """Return the attempts that are reported, and of which the model is told."""
+        names = self.reported_names
         return [one for one in extraction.attempts if names is None or one.name is None or one.name in names]
 
 
@@ -126,7 +126,7 @@ class ChatStream:
         self._separator = _BLANK_LINE if earlier.has_text else ""
         self._readers = readers
         self._order = order
-        self._text: ExtractionStream | None = None
+        self._extraction: ExtractionStream | None = None
         self._written = _Written()
         self._server = ServerCalls()
         self._content = _Content()
@@ -171,7 +171,7 @@ class ChatStream:
         self._content.is_given = self._content.is_given or parts.has_content
         for part in parts.content:
             if isinstance(part, str):
-                deltas += self._fed(part)
+                deltas += self._feed_text(part)
             else:
                 self._content.add_part(part)
                 deltas.append({"content": [part]})
@@ -190,22 +190,22 @@ class ChatStream:
         """
         self._require_open("end()")
         complete = is_complete(finish_reason)
-        text = self._begun()
-        deltas = self._taken(text.flush(complete=complete))
-        refused = [self._refused(attempt) for attempt in self._readers.told(text.extraction)]
+        text = self._text
+        deltas = self._to_deltas(text.flush(complete=complete))
+        refused = self._refused_in(text.extraction)
         ids = {call.id for call in text.extraction.tool_calls}
         for call in self._server.gathered:
             name = self._readers.names.own(call.name)
             read = self._readers.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
-                deltas += self._called(self._order.take_from_server(read))
+                deltas += self._hand_out(self._order.take_from_server(read))
             else:
                 deltas += self._as_text(read.text)
                 if read.reason != RejectionReason.UNKNOWN_TOOL:  # of which nobody is told, as in text
                     refused.append(read)
-        refused += [self._misfit(call, problems) for call, problems in self._order.waiting]
+        refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
-        self._finish(refused, reason)
+        self._finish(text.extraction, refused, reason)
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -215,40 +215,41 @@ class ChatStream:
             StreamStateError: the answer is over.
         """
         self._require_open("abort()")
-        text = self._begun()
-        deltas = self._taken(text.abort())
-        refused = [self._refused(attempt) for attempt in self._readers.told(text.extraction)]
+        text = self._text
+        deltas = self._to_deltas(text.abort())
+        refused = self._refused_in(text.extraction)
         for call, problems in self._order.waiting:
             written = self._written.text[slice(*call.span)]
-            deltas.append({"content": self._separated(self._content.append(written))})
-            refused.append(self._misfit(call, problems))
+            deltas.append({"content": self._separate(self._content.append(written))})
+            refused.append(self._refuse_misfit(call, problems))
         for unread in self._server.gathered:
-            refused.append(self._cut_off(unread))
+            refused.append(self._refuse_unread(unread))
             deltas += self._as_text(refused[-1].text)
-        self._finish(refused, None)
+        self._finish(text.extraction, refused, None)
         return deltas
 
-    def _begun(self) -> ExtractionStream:
-        """Begin to read with the first text, as it depends on what the server sends before it."""
-        if self._text is None:
+    @property
+    def _text(self) -> ExtractionStream:
+        """What reads the text. It begins with the first one, as it depends on what the server sends before that."""
+        if self._extraction is None:
             readers = self._readers
-            self._text = (readers.without_start if self._thoughts else readers.extractor).stream()
-        return self._text
+            self._extraction = (readers.without_start if self._thoughts else readers.extractor).stream()
+        return self._extraction
 
-    def _fed(self, text: str) -> list[Delta]:
+    def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
         self._written.add(text)
-        return self._taken(self._begun().feed(text))
+        return self._to_deltas(self._text.feed(text))
 
-    def _taken(self, events: Iterable[Event]) -> list[Delta]:
+    def _to_deltas(self, events: Iterable[Event]) -> list[Delta]:
         deltas: list[Delta] = []
         for event in events:
             if isinstance(event, TextDelta):
                 if not event.text.isspace():
                     self._order.interrupt()
                 self._content.add(event.text)
-                deltas.append({"content": self._separated(event.text)})
+                deltas.append({"content": self._separate(event.text)})
             elif isinstance(event, ReasoningDelta):
                 self._order.interrupt()
                 deltas.append(self._thoughts.add(event.text, is_server=False))
@@ -260,14 +261,15 @@ class ChatStream:
                 if self._written.take_call(call.span):
                     self._order.interrupt()
                 name = self._readers.names.own(call.name)
-                deltas += self._called(self._order.take(call if name == call.name else replace(call, name=name)))
+                deltas += self._hand_out(self._order.take(call if name == call.name else replace(call, name=name)))
         return deltas
 
-    def _separated(self, text: str) -> str:
+    def _separate(self, text: str) -> str:
+        """Return a text with what sets the first one of the answer apart from an earlier answer."""
         separator, self._separator = self._separator, ""
         return separator + text
 
-    def _called(self, calls: Iterable[ToolCall]) -> list[Delta]:
+    def _hand_out(self, calls: Iterable[ToolCall]) -> list[Delta]:
         """Return the deltas that hand calls out, which the order has counted."""
         calls = list(calls)
         first = len(self._order.called) - len(calls)
@@ -277,36 +279,40 @@ class ChatStream:
         """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
         if self._looked_for < _MOST_LOOKED_FOR:
             self._looked_for += 1
-            if call in (self._begun().extraction.content or ""):
+            if call in (self._text.extraction.content or ""):
                 return []
-        return [{"content": self._separated(self._content.append(call))}]
+        return [{"content": self._separate(self._content.append(call))}]
 
-    def _refused(self, attempt: Rejection) -> RefusedCall:
+    def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
+        return [self._refuse(attempt) for attempt in self._readers.reported_attempts(extraction)]
+
+    def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
         told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._readers.prompt_format)
         text = self._written.text[slice(*attempt.span)]
         call_id = written_id(self._readers.options.id_factory)
         return RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
 
-    def _misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
-        told = self._readers.misfit(call.name, problems, call.arguments)
+    def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
+        told = self._readers.misfit_complaint(call.name, problems, call.arguments)
         is_text = call.format != NATIVE
         text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
         span = call.span if is_text else None
         return RefusedCall(call.id, call.name, MISFIT, "; ".join(problems), text, span, told)
 
-    def _cut_off(self, call: UnreadCall) -> RefusedCall:
+    def _refuse_unread(self, call: UnreadCall) -> RefusedCall:
         call_id = call.id or written_id(self._readers.options.id_factory)
         name = self._readers.names.own(call.name)
         return self._readers.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
 
-    def _finish(self, refused: list[RefusedCall], finish_reason: str | None) -> None:
+    def _finish(self, extraction: Extraction, refused: list[RefusedCall], finish_reason: str | None) -> None:
         order = self._order
         called = tuple(order.called)
         repeated, surplus = tuple(order.repeated), tuple(order.surplus)
         report = Report(called, tuple(refused), repeated, surplus, is_of_retry=self._earlier.is_retried)
-        content = self._content.whole(self._begun().extraction.content, has_calls=bool(called or order.waiting))
-        self._reply = Reply(content, called, self._thoughts.joined() or None, finish_reason, report)
+        has_calls = bool(called or order.waiting)
+        content = self._content.whole(extraction.content, has_calls=has_calls)
+        self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)
 
     def _require_open(self, verb: str) -> None:
         if self._reply is not None:
@@ -398,7 +404,8 @@ class _Thoughts:
         separator, self._separator = self._separator, ""
         return {"reasoning_content": separator + text}
 
-    def joined(self) -> str:
+    @property
+    def text(self) -> str:
         return "".join(self._pieces)
 
     def __bool__(self) -> bool:

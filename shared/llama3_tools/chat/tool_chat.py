@@ -189,7 +189,7 @@ class ToolChat:
             ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, prompt_format),
             self._names,
             frozenset(extractor.tools or ()) if read.on_unknown_tool == "text" else None,
-            self._misfit_told,
+            self._misfit_complaint,
         )
 
     def _shown_to_model(
@@ -224,7 +224,7 @@ class ToolChat:
     def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
-    def _misfit_told(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
+    def _misfit_complaint(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
         shown = self._shown[name]
         prompt_format = self._prompt_format
         return misfit_complaint(
@@ -238,7 +238,7 @@ class ToolChat:
         """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
-        attempts = readers.told(extractor.extract(text))
+        attempts = readers.reported_attempts(extractor.extract(text))
         prompt_format = self._prompt_format
         return render_complaints(
             (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format))
