@@ -11,6 +11,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
 from llama3_tools.chat import ToolChat
+from llama3_tools.tools import describe_tool, require_tool_list, server_tool_error
 
 __all__ = ["LangChainToolChoice", "LangChainToolLike", "render_llama3_tools", "to_openai_tools"]
 
@@ -46,10 +47,10 @@ def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool =
         ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are no
             JSON Schema.
     """
-    _check_is_list(tools)
-    converted = [_readable(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+    require_tool_list(tools, BaseTool)
+    converted = [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if allow_repeats:
-        untitled = [_untitled(tool) for tool in converted]
+        untitled = [_without_titles(tool) for tool in converted]
         converted = [tool for index, tool in enumerate(converted) if untitled[index] not in untitled[:index]]
     return [tool.to_openai() for tool in declare_tools(converted).values()]
 
@@ -87,18 +88,12 @@ def render_llama3_tools(
     return ToolChat(to_openai_tools(tools), prompt_format=prompt_format).prompt(tool_choice)
 
 
-def _check_is_list(tools: object) -> None:
-    is_tool = callable(tools) or isinstance(tools, (Mapping, BaseTool))  # a BaseTool is iterable, over its fields
-    if is_tool or isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
-        raise TypeError(f"tools must be a list of tools, got {_described(tools)}{': put it in a list' * is_tool}")
-
-
-def _readable(tool: LangChainToolLike, where: str) -> dict[str, Any]:
+def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     """Return a tool as a dict that `declare_tools` reads."""
     if isinstance(tool, Tool):
         return tool.to_openai()
     if not (callable(tool) or isinstance(tool, (Mapping, BaseTool))):
-        raise TypeError(f"{where} is {_described(tool)}: {_EXPECTED}")
+        raise TypeError(f"{where} is {describe_tool(tool)}: {_EXPECTED}")
     if isinstance(tool, Mapping):
         tool = dict(tool)
         function = tool.get("function", tool)
@@ -107,35 +102,21 @@ def _readable(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         if "function" in tool:
             return copy.deepcopy(tool)
         if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:
-            raise _of_a_server(tool, where)
+            raise server_tool_error(tool, where)
     try:
         converted = copy.deepcopy(convert_to_openai_tool(tool))
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
         reason = " ".join(str(error).split())
-        raise ToolDefinitionError(f"{where} ({_described(tool)}) cannot be read: {reason} {_EXPECTED}") from error
+        raise ToolDefinitionError(f"{where} ({describe_tool(tool)}) cannot be read: {reason} {_EXPECTED}") from error
     if converted.get("type") == "function" and "name" in converted:  # as OpenAI's Responses API has it
         return {"type": "function", "function": {key: value for key, value in converted.items() if key != "type"}}
     if "function" not in converted:
-        raise _of_a_server(tool, where)
+        raise server_tool_error(tool, where)
     return converted
 
 
-def _of_a_server(tool: LangChainToolLike, where: str) -> ToolDefinitionError:
-    return ToolDefinitionError(
-        f"{where} is a tool that only its server knows, {_described(tool)}: only functions can be shown in the prompt"
-    )
-
-
-def _untitled(schema: object) -> object:
+def _without_titles(schema: object) -> object:
     """Take the titles out, which pydantic gives to all that has none: a class and its schema differ in them."""
     if isinstance(schema, Mapping):
-        return {key: _untitled(value) for key, value in schema.items() if key != "title"}
-    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema
-
-
-def _described(tool: object) -> str:
-    if isinstance(tool, (str, bytes, int, float, Mapping)) or tool is None:
-        return f"{tool!r:.80}"
-    if isinstance(tool, type):
-        return f"the class {tool.__name__}"
-    return f"the {type(tool).__name__} {getattr(tool, '__name__', '')}".rstrip()
+        return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
+    return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema

@@ -13,6 +13,7 @@ from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
 from llama3_tools.chat import Request
 from llama3_tools.errors import a_type
+from llama3_tools.tools import require_tool_list, server_tool_error
 
 __all__ = ["LlamaIndexToolLike", "renamed", "tool_dicts"]
 
@@ -42,8 +43,7 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
         TypeError: `tools` is no list of tools.
         ToolDefinitionError: a declaration has no name, or parameters that are no JSON Schema.
     """
-    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
-        raise TypeError(f"tools must be a list of tools, got one {type(tools).__name__}: put it in a list")
+    require_tool_list(tools, BaseTool)
     different: dict[str, LlamaIndexToolLike] = {}
     for index, tool in enumerate(tools):
         if not may_repeat or not any(_declared(tool) is _declared(other) for other in different.values()):
@@ -93,9 +93,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
 def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     if tool.keys() & _OF_FUNCTIONS or tool.get("type") in (None, "function", "object"):
         return tool
-    raise ToolDefinitionError(
-        f"{where} is a tool that only its server knows, {dict(tool)!r:.80}: only functions can be shown in the prompt"
-    )
+    raise server_tool_error(tool, where)
 
 
 def _from_metadata(metadata: ToolMetadata, where: str) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """Declared tools: what may be called, and with which arguments."""
 
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
+from llama3_tools.tools.framework_tools import describe_tool, require_tool_list, server_tool_error
 
-__all__ = ["Tool", "ToolLike", "declare_tools"]
+__all__ = ["Tool", "ToolLike", "declare_tools", "describe_tool", "require_tool_list", "server_tool_error"]

@@ -405,7 +405,7 @@ class TestOptions:
         ("options", "kind", "message"),
         [
             ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool is "text" or "call", not \'raise\''),
-            ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got one str"),
+            ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got 'get_weather'"),
             ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is an int: expected a tool"),
             ({"on_unknown": "call"}, TypeError, "has no option 'on_unknown', only tools, "),
         ],
