@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_valid
 from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, summed
-from langchain_llama3_tools.strict import StrictFormat
+from langchain_llama3_tools.strict import read_strictly
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
     Extractor,
@@ -122,7 +122,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def _set_up(self) -> Self:
         Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
         require_strict_reading(self.options, strict=self.strict, multiple=self.multiple)
-        self._strict_format()  # which checks that the options go with it
+        if self.strict and self.options.on_unknown_tool == "call" and self.options.coerce_arguments:
+            raise ValueError('strict=True makes arguments fit for tools that are known: on_unknown_tool is "text"')
         return self
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -144,8 +145,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         read, reply = read_answer(self._request, message, generation.generation_info)
         if partial:
             return read.model_copy(update={"invalid_tool_calls": [], "response_metadata": message.response_metadata})
-        if (strict := self._strict_format()) is not None:
-            return strict.read(read, str(message.text))
+        if self.strict:
+            options, multiple = self.options, self.multiple
+            return read_strictly(read, str(message.text), tools=self.tools, options=options, multiple=multiple)
         if self.on_invalid == "raise":
             _require_whole_calls(reply, str(message.text))
         return read
@@ -282,15 +284,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @cached_property
     def _request(self) -> Request:
         """What every answer is read by: it asks for nothing."""
-        strict = self._strict_format()
-        read = strict.options if strict else self.options
+        read = replace(self.options, formats="none") if self.strict else self.options
         options = ChatOptions(
             read=read, tools_in="request", prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0
         )
         return kept_chat(self.tools, options).request([])
-
-    def _strict_format(self) -> StrictFormat | None:
-        return StrictFormat(self.tools, self.options, multiple=self.multiple) if self.strict else None
 
     def _whole(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
         """Yield what came in a stream, read as a whole."""

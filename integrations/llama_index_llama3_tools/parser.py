@@ -15,15 +15,14 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.types import BaseOutputParser
 
 from llama3_tools import (
-    Extractor,
     ReadOptions,
     ResponseFormatError,
-    parse_response,
+    new_call_id,
     render_response_prompt,
 )
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
 from llama3_tools.errors import require_bool
-from llama3_tools.strict import require_strict_reading
+from llama3_tools.strict import parse_after_reasoning, require_strict_reading
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
 from llama_index_llama3_tools.messages import checked_messages, to_dicts, to_messages
@@ -96,7 +95,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._on_invalid = on_invalid
         self._strict = strict
         self._multiple = multiple
-        self._limits = read.limits
+        self._strict_read = replace(read, coerce_arguments=False, id_factory=new_call_id)
         if strict:  # whose object may be long: each call is looked at before
             read = replace(read, limits=read.limits._replace(max_call_length=sys.maxsize))
         declared = None if tools is None else tool_dicts(tools)
@@ -226,22 +225,17 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     def _check(self, output: str, reply: Reply, answer: Answer | None = None) -> None:
         if self._strict and not (answer and answer.has_server_calls):
-            self._check_strict(output, starts_reasoning=not (answer and answer.has_server_reasoning))
+            self._check_strict(output, has_server_reasoning=answer is not None and answer.has_server_reasoning)
         if self._on_invalid == "raise" and reply.report.refused:
             raise MalformedToolCallError(output, reply.report.refused)
 
-    def _check_strict(self, output: str, *, starts_reasoning: bool) -> None:
-        read = self.chat.options.read
-        knows_tools = self._declares and read.on_unknown_tool == "text"
-        tools = self.chat.tools.values() if knows_tools else None
-        written = output
-        if read.split_reasoning:  # spaces take its place, so that every offset stays what it is
-            starts_reasoning = starts_reasoning and read.starts_reasoning
-            thinking = Extractor(formats="none", split_reasoning=True, starts_reasoning=starts_reasoning)
-            begin = max(output.rfind(thinking.extract(output).content or ""), 0)
-            written = " " * begin + output[begin:]
+    def _check_strict(self, output: str, *, has_server_reasoning: bool) -> None:
+        read = self._strict_read
+        if has_server_reasoning:
+            read = replace(read, starts_reasoning=False)
+        tools = self.chat.tools.values() if self._declares else None
         try:
-            parse_response(written, tools=tools, multiple=self._multiple, limits=self._limits)
+            parse_after_reasoning(output, tools=tools, multiple=self._multiple, read=read)
         except ResponseFormatError as error:
             raise StrictResponseError(
                 error.problem, error.detail, expected=error.expected, output=output, offset=error.offset

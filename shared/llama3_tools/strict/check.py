@@ -29,7 +29,7 @@ from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["check_response", "limits_of_reading", "parse_response", "require_strict_reading"]
+__all__ = ["check_response", "limits_of_reading", "parse_after_reasoning", "parse_response", "require_strict_reading"]
 
 _CALL_KEYS = ("name", "arguments")
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
@@ -91,6 +91,46 @@ def parse_response(  # noqa: PLR0913 (an option each)
     require_tool_choice(tool_choice, extractor.tools)
     check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
     return extractor.extract(text)
+
+
+def parse_after_reasoning(
+    output: str, *, tools: Iterable[ToolLike] | None, multiple: bool, read: ReadOptions
+) -> Extraction:
+    """Read an output in the strict format, which may have thoughts before it, as a parser with options is to read it.
+
+    >>> read = ReadOptions(split_reasoning=True)
+    >>> output = '<think>A greeting.</think>{"message": "Hi", "tool_call": null}'
+    >>> parse_after_reasoning(output, tools=None, multiple=False, read=read).content
+    'Hi'
+
+    Args:
+        output: what the model wrote. Every offset in an error is one in it.
+        tools: the tools, which alone may be called unless `read.on_unknown_tool` is `"call"`.
+        multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
+        read: the options. With `split_reasoning`, thoughts are no part of the object.
+
+    Raises:
+        ResponseFormatError: the output is anything else.
+        ValueError: `coerce_arguments` has no `tools` to go by.
+    """
+    text = output
+    if read.split_reasoning:
+        thinking = Extractor(formats="none", split_reasoning=True, starts_reasoning=read.starts_reasoning)
+        begin = max(output.rfind(thinking.extract(output).content or ""), 0)
+        text = " " * begin + output[begin:]  # so that every offset stays what it is
+    try:
+        return parse_response(
+            text,
+            tools=None if read.on_unknown_tool == "call" else tools,
+            multiple=multiple,
+            coerce_arguments=read.coerce_arguments,
+            limits=read.limits,
+            id_factory=read.id_factory,
+        )
+    except ResponseFormatError as error:
+        raise ResponseFormatError(
+            error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
+        ) from None
 
 
 def require_strict_reading(read: ReadOptions, *, strict: bool, multiple: bool) -> None:
