@@ -262,9 +262,13 @@ def test_without_tools_every_name_is_a_call_and_with_an_empty_list_none() -> Non
 
 
 WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
-    "one tool": (FunctionTool.from_defaults(get_weather), TypeError, "list of tools, got one FunctionTool"),
-    "one dict": (WEATHER, TypeError, "list of tools, got one dict"),
-    "a text": ("get_weather", TypeError, "list of tools, got one str"),
+    "one tool": (
+        FunctionTool.from_defaults(get_weather),
+        TypeError,
+        "list of tools, got the FunctionTool: put it in a list",
+    ),
+    "one dict": (WEATHER, TypeError, "list of tools, got {.*}: put it in a list"),
+    "a text": ("get_weather", TypeError, "list of tools, got 'get_weather'$"),
     "a list of texts": (["get_weather"], TypeError, r"tools\[0\] is a str: expected a tool \(FunctionTool"),
     "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] is an int"),
     "a class": ([Weather], TypeError, r"tools\[0\] is the class Weather"),
