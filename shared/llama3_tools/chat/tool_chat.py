@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -88,10 +88,12 @@ class ToolChat:
         self._tools = tools = declared or {}
         self._names = names
         is_in_request = options.tools_in == "request"
-        self._shown = {
-            name: replace(tool, name=self._names.allowed(name)) if is_in_request else tool
-            for name, tool in tools.items()
+        self.shown_name: Callable[[str], str] = names.allowed if is_in_request else str
+        """Returns the name by which the model knows a tool: one that APIs allow, if the tools are in the request."""
+        self.shown_tools: Mapping[str, Tool] = {
+            name: replace(tool, name=names.allowed(name)) if is_in_request else tool for name, tool in tools.items()
         }
+        """The tools by name, as the model is shown them."""
         self._prompts: dict[ToolChoice, str] = {}
         self._checks = ArgumentChecks(tools)
         readable = None if declared is None else self._names.readable(tools)
@@ -154,7 +156,7 @@ class ToolChat:
             TypeError: `messages` is no list of dicts, or an option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
-        messages = _checked(messages)
+        messages = _require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
             raise TypeError(f"parallel_tool_calls is True, False or None, not {parallel_tool_calls!r}")
         if type(retried) is not int:
@@ -162,8 +164,24 @@ class ToolChat:
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
-        shown = chat._shown_to_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
-        return Request(chat, choice, shown, retried, accepts)
+        for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
+        return Request(chat, choice, for_model, retried, accepts)
+
+    def stream(self, choice: Choice, earlier: Earlier, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
+        """Begin to read an answer to one of its requests; `Request.stream` is the way in.
+
+        Args:
+            choice: what was asked for.
+            earlier: what earlier answers of the turn had.
+            may_retry: whether the model may be asked again, so that a call that does not fit waits.
+            accepts: whether a tool takes arguments that its schema does not.
+        """
+
+        def misfits(call: ToolCall) -> list[str]:
+            return self._misfits(call.name, call.arguments, accepts) if may_retry else []
+
+        order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
+        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, earlier)
 
     def _only(self, names: Sequence[str]) -> ToolChat:
         """Return the same for some of the tools, by the names that they have among all; no others can be called."""
@@ -192,7 +210,7 @@ class ToolChat:
             self._misfit_complaint,
         )
 
-    def _shown_to_model(
+    def _messages_for_model(
         self, messages: Sequence[Message], choice: Choice, accepts: Accepts | None
     ) -> list[dict[str, Any]]:
         options = self.options
@@ -205,18 +223,18 @@ class ToolChat:
         if not self._tools or tool_choice == "none":
             return ""
         if tool_choice not in self._prompts:
-            shown = self._shown[tool_choice].name if tool_choice in self._shown else tool_choice
             self._prompts[tool_choice] = render_tool_prompt(
-                self._shown.values(), prompt_format=self._prompt_format, tool_choice=shown
+                self.shown_tools.values(),
+                prompt_format=self._prompt_format,
+                tool_choice=self.shown_name(tool_choice) if tool_choice in self._tools else tool_choice,
             )
         return self._prompts[tool_choice]
 
     def _history_options(self, accepts: Accepts | None) -> HistoryOptions:
-        is_in_request = self.options.tools_in == "request"
         return HistoryOptions(
             tool_role=self.options.tool_role,
             prompt_format=self._prompt_format,
-            shown_name=self._names.allowed if is_in_request else str,
+            shown_name=self.shown_name,
             misfits=partial(self._misfits, accepts=accepts),
             complaints=self._complaints,
         )
@@ -225,10 +243,10 @@ class ToolChat:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
     def _misfit_complaint(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
-        shown = self._shown[name]
+        tool = self.shown_tools[name]
         prompt_format = self._prompt_format
         return misfit_complaint(
-            shown.name, problems, schema=shown.parameters, arguments=arguments, prompt_format=prompt_format
+            tool.name, problems, schema=tool.parameters, arguments=arguments, prompt_format=prompt_format
         )
 
     def _complaints(self, text: str, called: Collection[str]) -> str:
@@ -245,13 +263,6 @@ class ToolChat:
             for one in attempts
             if self._names.own(one.name or "") not in called
         )
-
-    def _stream(self, choice: Choice, earlier: Earlier, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
-        def misfits(call: ToolCall) -> list[str]:
-            return self._misfits(call.name, call.arguments, accepts) if may_retry else []
-
-        order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, earlier)
 
 
 _NO_EARLIER = Earlier()
@@ -279,7 +290,7 @@ class Request:
         """The tools for the request, by names that an API allows; none if the prompt has them."""
         if self.chat.options.tools_in != "request" or self.choice.tool_choice == "none":
             return []
-        return [tool.to_openai() for tool in self.chat._shown.values()]  # noqa: SLF001 (of the same module)
+        return [tool.to_openai() for tool in self.chat.shown_tools.values()]
 
     @property
     def tool_choice(self) -> str | dict[str, Any]:
@@ -287,7 +298,7 @@ class Request:
         choice = self.choice.tool_choice
         if choice in {"auto", "required", "none"}:
             return choice
-        return {"type": "function", "function": {"name": self.chat._shown[choice].name}}  # noqa: SLF001 (the same)
+        return {"type": "function", "function": {"name": self.chat.shown_name(choice)}}
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
         """Read a whole answer.
@@ -312,8 +323,7 @@ class Request:
                 between them then.
         """
         earlier = self.earlier if follows else replace(self.earlier, has_text=False, has_thoughts=False)
-        chat = self.chat
-        return chat._stream(self.choice, earlier, may_retry=self._may_retry, accepts=self.accepts)  # noqa: SLF001 (of the same module)
+        return self.chat.stream(self.choice, earlier, may_retry=self._may_retry, accepts=self.accepts)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
@@ -336,21 +346,22 @@ class Request:
         is_over = reply.tool_calls or reply.finish_reason is None or self.choice.tool_choice == "none"
         if not self._may_retry or is_over or not is_due:
             return None
-        shown = self.chat._names.allowed if self.chat.options.tools_in == "request" else str  # noqa: SLF001 (the same)
-        told = render_complaints((shown(call.name) or None, call.told) for call in refused) or NOTHING_CALLED
-        written: list[dict[str, Any]] = [
-            {"role": "assistant", "content": _written(reply)},
-            {"role": "user", "content": told},
+        shown_name = self.chat.shown_name
+        complaints = render_complaints((shown_name(call.name) or None, call.told) for call in refused)
+        messages = [
+            *self.messages,
+            {"role": "assistant", "content": _content_with_misfits(reply)},
+            {"role": "user", "content": complaints or NOTHING_CALLED},
         ]
         earlier = self.earlier.with_reply(reply)
-        return replace(self, messages=[*self.messages, *written], retried=self.retried + 1, earlier=earlier)
+        return replace(self, messages=messages, retried=self.retried + 1, earlier=earlier)
 
     @property
     def _may_retry(self) -> bool:
         return self.retried < self.chat.options.max_retries
 
 
-def _checked(messages: object) -> list[Message]:
+def _require_messages(messages: object) -> list[Message]:
     """Return the messages as a list.
 
     Raises:
@@ -360,13 +371,13 @@ def _checked(messages: object) -> list[Message]:
         raise TypeError(
             f'messages is a list of dicts, not {a_type(messages)}: pass [{{"role": "user", "content": "Hi"}}]'
         )
-    checked = list(messages)
-    for message in checked:
+    given = list(messages)
+    for message in given:
         require_message(message)
-    return checked
+    return given
 
 
-def _written(reply: Reply) -> str | list[Any]:
+def _content_with_misfits(reply: Reply) -> str | list[Any]:
     """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
     misfits = "; ".join(call.text for call in reply.report.refused if call.reason == MISFIT)
     return with_text(reply.content, misfits)
