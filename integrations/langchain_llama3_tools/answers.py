@@ -21,20 +21,20 @@ from langchain_llama3_tools.conversation import REASONING, Content, of_answer, o
 from llama3_tools import ToolCall
 from llama3_tools.chat import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report, Request, finish_reason_in
 
-__all__ = ["AnswerStream", "as_chunk", "read_answer", "summed", "to_call", "with_errors", "with_reason"]
+__all__ = ["AnswerStream", "as_chunk", "read_answer", "sum_chunks", "to_call", "with_errors", "with_reason"]
 
 _FINISH_REASON = "finish_reason"
 
 
 def read_answer(
-    request: Request, message: BaseMessage, told: object = None, *, v1: bool = False
+    request: Request, message: BaseMessage, info: object = None, *, v1: bool = False
 ) -> tuple[AIMessage, Reply]:
     """Read a whole message into a new one: its calls, its text, its thoughts, and all else as it was.
 
     Args:
         request: what the message answers.
         message: what the model answered.
-        told: what the server told beside the message, which may have its finish reason.
+        info: what the server sent beside the message, which may have its finish reason.
         v1: whether the content of the new one lists calls and thoughts, too (LangChain's `output_version="v1"`).
 
     Returns:
@@ -42,7 +42,7 @@ def read_answer(
     """
     stream = request.stream(follows=False)
     deltas = stream.feed(of_answer(message))
-    deltas += stream.end(finish_reason_in(message.response_metadata, told))
+    deltas += stream.end(finish_reason_in(message.response_metadata, info))
     reply, v1 = stream.reply, v1 or _has_v1_blocks(message)
     fields: dict[str, Any] = {
         "content": _content(message, reply, deltas, v1=v1),
@@ -72,7 +72,7 @@ def as_chunk(given: str | BaseMessage) -> AIMessageChunk:
     return AIMessageChunk(**{**(given.model_extra or {}), **fields, "type": "AIMessageChunk"})
 
 
-def summed(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
+def sum_chunks(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
     """Return the message that chunks are together; an empty one of none."""
     first, *others = [*chunks] or [AIMessageChunk(content="")]
     return add_ai_message_chunks(first, *others)
@@ -97,21 +97,21 @@ def _has_v1_blocks(message: BaseMessage) -> bool:
     return message.response_metadata.get("output_version") == "v1"
 
 
-def _with_report(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server told of an answer, with what became of the calls in it."""
-    return {**with_reason(told, reply), **reply.report.to_dict()}
+def _with_report(metadata: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    """Return what the server says of an answer, with what became of the calls in it."""
+    return {**with_reason(metadata, reply), **reply.report.to_dict()}
 
 
-def with_reason(told: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server told of an answer, with its finish reason, if it told one, as OpenAI means it."""
-    reason = {_FINISH_REASON: reply.finish_reason} if told.get(_FINISH_REASON) and reply.finish_reason else {}
-    return {**told, **reason}
+def with_reason(info: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    """Return what the server says of an answer, with its finish reason, if it has one, as OpenAI means it."""
+    reason = {_FINISH_REASON: reply.finish_reason} if info.get(_FINISH_REASON) and reply.finish_reason else {}
+    return {**info, **reason}
 
 
 class AnswerStream:
     """Reads the chunks of one answer: text and thoughts at once, each call whole.
 
-    What the server tells beside the text goes out on the last chunk that has something, so that sums count it once,
+    What the server sends beside the text goes out on the last chunk that has something, so that sums count it once,
     and with the finish reason as it is then.
 
     >>> from llama3_tools.chat import REFUSED_TOOL_CALLS, ToolChat
@@ -143,7 +143,7 @@ class AnswerStream:
         """What the last block is."""
         self._index, self._block, self._id = after.place if after else (0, 0, None)
         self._name: str | None = None
-        self._told: list[ChatGenerationChunk] = []
+        self._infos: list[ChatGenerationChunk] = []
 
     @property
     def reply(self) -> Reply:
@@ -165,7 +165,7 @@ class AnswerStream:
 
         Args:
             given: a text, a chunk or a whole message.
-            info: what the server told beside it.
+            info: what the server sent beside it.
         """
         self.has_begun = True
         if isinstance(given, str):
@@ -173,7 +173,7 @@ class AnswerStream:
             yield from self._chunks(self._stream.feed({"content": given}), {})
             return
         self._written.append(given.content if isinstance(given.content, str) else str(given.text))
-        self._note(given, info)
+        self._keep(given, info)
         deltas = self._stream.feed(of_answer(given))
         fields = _fields(given)
         is_as_it_was = deltas == [{"content": given.content}] and not (self._is_list or fields)
@@ -185,7 +185,7 @@ class AnswerStream:
 
     def end(self) -> Iterator[AIMessageChunk]:
         """Take the end of the answer, and return what was held back for it."""
-        reason = finish_reason_in(*(place for chunk in reversed(self._told) for place in _places(chunk)))
+        reason = finish_reason_in(*(place for chunk in reversed(self._infos) for place in _places(chunk)))
         yield from self._chunks(self._stream.end(reason), {})
 
     def abort(self) -> Iterator[AIMessageChunk]:
@@ -194,9 +194,10 @@ class AnswerStream:
 
     def last(self) -> Iterator[ChatGenerationChunk]:
         """Return the chunk with all that is known at the end, if there is something."""
-        told = self._told[0] + self._told[1:] if self._told else ChatGenerationChunk(message=AIMessageChunk(content=""))
-        reply, info = self.reply, told.generation_info
-        metadata = _with_report(told.message.response_metadata, reply)
+        infos = self._infos
+        whole = infos[0] + infos[1:] if infos else ChatGenerationChunk(message=AIMessageChunk(content=""))
+        reply, info = self.reply, whole.generation_info
+        metadata = _with_report(whole.message.response_metadata, reply)
         if self._is_v1 and metadata:
             metadata["output_version"] = "v1"
         if metadata or info or self._is_silent:  # LangChain takes no stream without a chunk
@@ -207,7 +208,7 @@ class AnswerStream:
         """Return the empty chunk that says that it is the last one."""
         return self._chunk({"chunk_position": "last"})
 
-    def _note(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
+    def _keep(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
         self._id, self._name = self._id or given.id, self._name or given.name
         if given.response_metadata:
             self._is_v1 = self._is_v1 or _has_v1_blocks(given)
@@ -216,18 +217,18 @@ class AnswerStream:
         metadata = {key: value for key, value in given.response_metadata.items() if key != "output_version"}
         if metadata or info:
             message = AIMessageChunk(content="", response_metadata=metadata)
-            self._told.append(ChatGenerationChunk(message=message, generation_info=info))
+            self._infos.append(ChatGenerationChunk(message=message, generation_info=info))
 
     def _chunks(self, deltas: Iterable[Mapping[str, Any]], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
         """Yield a chunk for each delta. The fields go out on the first one, once."""
         for delta in deltas:
-            if (said := self._said(delta)) is not None:
-                yield self._chunk(said, fields)
+            if (own := self._to_fields(delta)) is not None:
+                yield self._chunk(own, fields)
                 fields = {}
         if fields:
             yield self._chunk({}, fields)
 
-    def _said(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _to_fields(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what a delta is in a chunk: text, a block, a thought or a call."""
         if REASONING in delta:
             if not self._is_v1:
@@ -272,14 +273,14 @@ class AnswerStream:
     def _empty(self) -> Content:
         return [] if self._is_list else ""
 
-    def _chunk(self, said: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
+    def _chunk(self, own: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
         self._is_silent = False
-        told = dict(fields or {})
-        kwargs = {**told.pop("additional_kwargs", {}), **said.pop("additional_kwargs", {})}
+        given = dict(fields or {})
+        kwargs = {**given.pop("additional_kwargs", {}), **own.pop("additional_kwargs", {})}
         if self._is_v1:
-            said = {"response_metadata": {"output_version": "v1"}, **said}
+            own = {"response_metadata": {"output_version": "v1"}, **own}
         made = {"content": self._empty, "id": self._id, "name": self._name, "additional_kwargs": kwargs}
-        return AIMessageChunk(**{**told, **made, **said})
+        return AIMessageChunk(**{**given, **made, **own})
 
 
 def _fields(given: BaseMessage) -> dict[str, Any]:

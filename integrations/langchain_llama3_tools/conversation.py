@@ -21,7 +21,7 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from llama3_tools import PromptFormat
-from llama3_tools.chat import REFUSED_TOOL_CALLS, Request, ToolChat, ToolRole
+from llama3_tools.chat import REFUSED_TOOL_CALLS, ToolChat, ToolRole
 
 __all__ = [
     "REASONING",
@@ -29,8 +29,8 @@ __all__ = [
     "flatten_tool_messages",
     "of_answer",
     "other_kwargs",
-    "shown_messages",
     "to_dicts",
+    "to_messages",
     "without_calls",
 ]
 
@@ -83,7 +83,7 @@ def flatten_tool_messages(
     """
     chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
     _require_list(messages)
-    return shown_messages(chat.request(to_dicts(convert_to_messages(messages))))
+    return to_messages(chat.request(to_dicts(convert_to_messages(messages))).messages)
 
 
 def to_dicts(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
@@ -107,9 +107,9 @@ def _to_dict(message: BaseMessage) -> dict[str, Any]:
     return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
 
 
-def shown_messages(request: Request) -> list[BaseMessage]:
-    """Return the messages of a request for the model."""
-    return [_to_message(message) for message in request.messages]
+def to_messages(messages: Iterable[Mapping[str, Any]]) -> list[BaseMessage]:
+    """Return messages of the chat layer as LangChain's; see `to_dicts`."""
+    return [_to_message(message) for message in messages]
 
 
 def of_answer(message: BaseMessage) -> dict[str, Any]:
@@ -212,11 +212,11 @@ def is_collected(args: str | None) -> bool:
         return False
 
 
-def _to_message(shown: Mapping[str, Any]) -> BaseMessage:
-    original: BaseMessage | None = shown.get(_ORIGINAL)
-    content = "" if shown["content"] is None else shown["content"]
+def _to_message(message: Mapping[str, Any]) -> BaseMessage:
+    original: BaseMessage | None = message.get(_ORIGINAL)
+    content = "" if message["content"] is None else message["content"]
     if original is None:
-        return _new_message(shown["role"], content)
+        return _new_message(message["role"], content)
     if isinstance(original, AIMessage):
         has_calls = original.tool_calls or original.invalid_tool_calls or _NOT_SENT & original.additional_kwargs.keys()
         if not has_calls and content == original.content:
@@ -224,7 +224,7 @@ def _to_message(shown: Mapping[str, Any]) -> BaseMessage:
         metadata = {key: value for key, value in original.response_metadata.items() if key != "output_version"}
         kept = {"id": original.id, "name": original.name, "usage_metadata": original.usage_metadata}
         return AIMessage(content, additional_kwargs=other_kwargs(original), response_metadata=metadata, **kept)
-    role = {"role": shown["role"]} if isinstance(original, ChatMessage) else {}
+    role = {"role": message["role"]} if isinstance(original, ChatMessage) else {}
     is_same = content == original.content and role.get("role") == getattr(original, "role", None)
     return original if is_same else original.model_copy(update={"content": content, **role})
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from langchain_core.language_models import BaseChatModel
 
-from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, endpoint_fault, what_to_do, with_advice
 
-__all__ = ["NO_RESPONSE", "explained"]
+__all__ = ["NO_RESPONSE", "explain_errors"]
 
 NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
 """For a stream that holds nothing, such as a web page read as one. LangChain says the first half of it."""
@@ -23,13 +23,13 @@ _NOT_COMPLETIONS = (
 
 
 @contextmanager
-def explained(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
+def explain_errors(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
     """Add to an error what to do about it, where that is known.
 
     The error stays the one that the model raised: what catches, retries or falls back by its type goes on to do so.
 
     >>> from langchain_core.language_models import FakeListChatModel
-    >>> with explained(FakeListChatModel(responses=[]), "tool"):
+    >>> with explain_errors(FakeListChatModel(responses=[]), "tool"):
     ...     raise ValueError("Unexpected role: tool")
     Traceback (most recent call last):
     ValueError: Unexpected role: tool (the server knows no such role for results: tool_role="user")
@@ -43,7 +43,7 @@ def explained(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
     except Exception as error:
         hint, text = _hint(error, llm, tool_role), str(error)
         if hint and hint not in text and error.args and error.args[0] == text:  # not so, if it writes its own text
-            error.args = (shown_error(text, hint), *error.args[1:])
+            error.args = (with_advice(text, hint), *error.args[1:])
         raise
 
 

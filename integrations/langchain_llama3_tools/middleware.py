@@ -75,15 +75,15 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return _told(handler(self._wrapped(request)))
+        return _with_errors(handler(self._wrap(request)))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return _told(await handler(self._wrapped(request)))
+        return _with_errors(await handler(self._wrap(request)))
 
-    def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _wrap(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         model = request.model
         if isinstance(model, Llama3ToolModel):
             if self.options not in {ChatOptions(), model.options}:
@@ -101,7 +101,7 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         return request.override(model=Llama3ToolModel(model, options=self.options))
 
 
-def _told(response: _Response) -> _Response:
+def _with_errors(response: _Response) -> _Response:
     """Return a response with what is wrong with each invalid call, which is lost where LangChain sums chunks up."""
     result = [with_errors(message) if isinstance(message, AIMessage) else message for message in response.result]
     return replace(response, result=result)

@@ -20,8 +20,8 @@ from pydantic import ConfigDict, InstanceOf, PrivateAttr, field_validator
 
 from langchain_llama3_tools.accepting import accepting
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_errors, with_reason
-from langchain_llama3_tools.conversation import shown_messages, to_dicts
-from langchain_llama3_tools.hints import NO_RESPONSE, explained
+from langchain_llama3_tools.conversation import to_dicts, to_messages
+from langchain_llama3_tools.hints import NO_RESPONSE, explain_errors
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, to_openai_tools
 from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
 from llama3_tools.errors import a_type
@@ -163,10 +163,10 @@ class Llama3ToolModel(BaseChatModel):
     ) -> ChatResult:
         del run_manager
         if self.llm._should_stream(async_api=False, **kwargs):  # as one with `streaming=True` does in `invoke`
-            return _summed(self._stream(messages, stop, **kwargs))
+            return _sum_chunks(self._stream(messages, stop, **kwargs))
         turn = _Turn(self, messages, kwargs)
         while turn.asks():
-            with explained(self.llm, self.options.tool_role):
+            with explain_errors(self.llm, self.options.tool_role):
                 result = self.llm._generate(turn.messages, stop, **turn.kwargs)
             turn.read(result)
         return turn.result
@@ -180,10 +180,10 @@ class Llama3ToolModel(BaseChatModel):
     ) -> ChatResult:
         del run_manager
         if self.llm._should_stream(async_api=True, **kwargs):
-            return _summed(iter([chunk async for chunk in self._astream(messages, stop, **kwargs)]))
+            return _sum_chunks(iter([chunk async for chunk in self._astream(messages, stop, **kwargs)]))
         turn = _Turn(self, messages, kwargs)
         while turn.asks():
-            with explained(self.llm, self.options.tool_role):
+            with explain_errors(self.llm, self.options.tool_role):
                 result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
             turn.read(result)
         return turn.result
@@ -200,15 +200,15 @@ class Llama3ToolModel(BaseChatModel):
         while turn.asks():
             answer = turn.begin()
             try:
-                with explained(llm, self.options.tool_role):
+                with explain_errors(llm, self.options.tool_role):
                     if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
                         for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
-                            yield from _generated(answer.feed(chunk.message, chunk.generation_info), chunk)
+                            yield from _to_generations(answer.feed(chunk.message, chunk.generation_info), chunk)
                     else:
                         result = llm._generate(turn.messages, stop, **turn.kwargs)
-                        yield from _generated(answer.feed(*_whole(result)))
+                        yield from _to_generations(answer.feed(*_whole(result)))
             except Exception:
-                yield from _generated(answer.abort())
+                yield from _to_generations(answer.abort())
                 yield from answer.last()
                 raise
             yield from turn.end(answer)
@@ -225,18 +225,18 @@ class Llama3ToolModel(BaseChatModel):
         while turn.asks():
             answer = turn.begin()
             try:
-                with explained(llm, self.options.tool_role):
+                with explain_errors(llm, self.options.tool_role):
                     if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
                         async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
                             async for chunk in chunks:
-                                for read in _generated(answer.feed(chunk.message, chunk.generation_info), chunk):
+                                for read in _to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
                                     yield read
                     else:
                         result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
-                        for read in _generated(answer.feed(*_whole(result))):
+                        for read in _to_generations(answer.feed(*_whole(result))):
                             yield read
             except Exception:
-                for read in (*_generated(answer.abort()), *answer.last()):
+                for read in (*_to_generations(answer.abort()), *answer.last()):
                     yield read
                 raise
             for read in turn.end(answer):
@@ -283,7 +283,7 @@ class _Turn:
     @property
     def messages(self) -> list[BaseMessage]:
         """The conversation for the model."""
-        return shown_messages(self.request)
+        return to_messages(self.request.messages)
 
     def read(self, result: ChatResult) -> None:
         """Read a whole answer."""
@@ -295,7 +295,7 @@ class _Turn:
             if generation is result.generations[0]:
                 self._next = self.request.retry(reply)
                 for earlier in self.result.generations[:1]:
-                    message.usage_metadata = _sum(earlier.message, message)
+                    message.usage_metadata = _sum_usage(earlier.message, message)
             generations.append(ChatGeneration(message=message, generation_info=info))
         self.result = ChatResult(generations=generations, llm_output=result.llm_output)
 
@@ -312,7 +312,7 @@ class _Turn:
         """
         if not answer.has_begun and not self.request.retried:
             raise ValueError(NO_RESPONSE)
-        yield from _generated(answer.end())
+        yield from _to_generations(answer.end())
         self._next = self.request.retry(answer.reply)
         if self._next is None:
             yield from answer.last()
@@ -333,12 +333,12 @@ class _Turn:
         return dict(bound.kwargs)
 
 
-def _sum(earlier: BaseMessage, message: AIMessage) -> Any:
+def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     used = earlier.usage_metadata if isinstance(earlier, AIMessage) else None
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
 
 
-def _summed(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
+def _sum_chunks(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
     last = ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))
     result = generate_from_stream(chain(chunks, [last]))
     [generation] = result.generations
@@ -347,7 +347,7 @@ def _summed(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
     return result
 
 
-def _generated(
+def _to_generations(
     messages: Iterator[AIMessageChunk], given: ChatGenerationChunk | None = None
 ) -> Iterator[ChatGenerationChunk]:
     """Yield messages as LangChain streams them: what was given, if it is as it was, as making them takes time."""

@@ -17,7 +17,7 @@ from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_validator
 from typing_extensions import Self
 
-from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, summed
+from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, sum_chunks
 from langchain_llama3_tools.strict import read_strictly
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
@@ -293,7 +293,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def _whole(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
         """Yield what came in a stream, read as a whole."""
         chunks = [as_chunk(_require_output(output)) for output in outputs]
-        whole = self.parse_result([ChatGeneration(message=summed(chunks))])
+        whole = self.parse_result([ChatGeneration(message=sum_chunks(chunks))])
         yield as_chunk(whole)
 
     def _ending(self, answer: AnswerStream) -> Iterator[AIMessage]:

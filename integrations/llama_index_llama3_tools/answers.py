@@ -23,7 +23,7 @@ Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
 _NOTHING = Report()
 _Given_contra = TypeVar("_Given_contra", contravariant=True)
-_Shown_co = TypeVar("_Shown_co", covariant=True)
+_Read_co = TypeVar("_Read_co", covariant=True)
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -112,13 +112,13 @@ class Answer:
         given = as_chat_response(response)
         # The last response of a stream has a delta, and is the whole answer all the same.
         content = given if given.message.content is None else given.model_copy(update={"delta": None})
-        self._take([*self._read(content), *self._end(self._stream.end)])
+        self._note([*self._read(content), *self._end(self._stream.end)])
         text = str(self.reply.content or "")
         is_plain = self.reply.report == _NOTHING and not self.reasoning
         if is_plain and text == (given.message.content or ""):
             return given
         self.text = text
-        return self._shown(given, _Fresh(None if given.delta is None else text))
+        return self._to_response(given, _Fresh(None if given.delta is None else text))
 
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response, and return it with text, reasoning and calls apart.
@@ -127,28 +127,28 @@ class Answer:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         chat = as_chat_response(response)
-        return self._shown(chat, self._take(self._read(chat)))
+        return self._to_response(chat, self._note(self._read(chat)))
 
     def end(self) -> list[ChatResponse]:
         """Take the end of the answer: one more response, if something was held back or there is something to report."""
-        return self._ending(self._stream.end)
+        return self._finish(self._stream.end)
 
     def abort(self) -> list[ChatResponse]:
         """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
-        return self._ending(lambda _: self._stream.abort())
+        return self._finish(lambda _: self._stream.abort())
 
     def _read(self, chat: ChatResponse) -> list[Delta]:
         self._last = chat
         self._finish_reason = finish_reason_in(chat.raw) or self._finish_reason
         kinds = {block.block_type for block in chat.message.blocks}
         if not self.has_server_reasoning and (_THINKING in chat.additional_kwargs or "thinking" in kinds):
-            self._hear_thought(chat)
+            self._note_server_thought(chat)
         if "tool_call" in kinds or not CALL_KWARGS.isdisjoint(chat.message.additional_kwargs):
-            self._add_server_calls(calls_of(chat.message))
+            self._note_server_calls(calls_of(chat.message))
         new = self._new.of(chat)
         return self._stream.feed({"content": new}) if new else []
 
-    def _hear_thought(self, chat: ChatResponse) -> None:
+    def _note_server_thought(self, chat: ChatResponse) -> None:
         """Tell the chat layer that the server has split reasoning off itself; what it is goes its own way."""
         thoughts = [block.content for block in chat.message.blocks if isinstance(block, ThinkingBlock)]
         thought = next(filter(None, [chat.additional_kwargs.get(_THINKING), *thoughts]), None)
@@ -156,7 +156,7 @@ class Answer:
             self.has_server_reasoning = True
             self._stream.feed({"reasoning_content": thought})
 
-    def _add_server_calls(self, calls: list[Any]) -> None:
+    def _note_server_calls(self, calls: list[Any]) -> None:
         """Note the calls of a message. Most LLMs repeat those that came before; some send each call once."""
         before = self._server_calls
         ids, others = ({call.get("id") for call in given if isinstance(call, Mapping)} for given in (calls, before))
@@ -170,8 +170,8 @@ class Answer:
             self._stream.feed({"tool_calls": numbered})
         return end(self._finish_reason)
 
-    def _ending(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
-        fresh, before = self._take(self._end(end)), self._message
+    def _finish(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
+        fresh, before = self._note(self._end(end)), self._message
         if self._last is None:
             return []
         content = str(self.reply.content or "")
@@ -179,10 +179,10 @@ class Answer:
         self.text = "\n\n".join(filter(None, [self._text_before, content]))
         # What belongs to a delta belongs to one response alone.
         kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != _THINKING}
-        ending = self._shown(self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs}), fresh)
+        ending = self._to_response(self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs}), fresh)
         return [ending] if fresh != _Fresh() or ending.message != before else []
 
-    def _take(self, deltas: Iterable[Delta]) -> _Fresh:
+    def _note(self, deltas: Iterable[Delta]) -> _Fresh:
         """Note what has become certain, and return what is new of it."""
         text = thought = ""
         progress = []
@@ -192,32 +192,32 @@ class Answer:
             if "tool_call_progress" in delta:
                 progress.append(delta["tool_call_progress"])
             if "tool_calls" in delta:
-                self._take_calls()
+                self._note_calls()
         self.text += text
         if thought:
             self.reasoning += thought if self.reasoning else thought.lstrip()
         return _Fresh(text, thought, tuple(progress))
 
-    def _take_calls(self) -> None:
+    def _note_calls(self) -> None:
         for call in self._stream.tool_calls[len(self._calls) :]:
             self._calls.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments))
             self._in_openai.append(call.to_openai())
 
-    def _shown(self, response: ChatResponse, fresh: _Fresh) -> ChatResponse:
+    def _to_response(self, response: ChatResponse, fresh: _Fresh) -> ChatResponse:
         """Return a response with all that is certain, and what is new of it."""
-        told: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
+        kwargs: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
         if self._stream.is_over:
             # Of what the first answer has, which stands in the text, the model has been told.
-            told |= self.reply.report.to_dict()
-        self._message = answer_message(response.message, self.text, self.reasoning, self._calls, told)
+            kwargs |= self.reply.report.to_dict()
+        self._message = answer_message(response.message, self.text, self.reasoning, self._calls, kwargs)
         changes: dict[str, Any] = {"delta": fresh.text, "message": self._message}
         if fresh.thought or fresh.progress:
-            kwargs = {**response.additional_kwargs}
+            of_response = {**response.additional_kwargs}
             if fresh.thought:
-                kwargs[_THINKING] = (kwargs.get(_THINKING) or "") + fresh.thought
+                of_response[_THINKING] = (of_response.get(_THINKING) or "") + fresh.thought
             if fresh.progress:
-                kwargs["tool_call_progress"] = list(fresh.progress)
-            changes["additional_kwargs"] = kwargs
+                of_response["tool_call_progress"] = list(fresh.progress)
+            changes["additional_kwargs"] = of_response
         return response.model_copy(update=changes)
 
 
@@ -265,48 +265,48 @@ class NewText:
         return "" if self._has_deltas else content
 
 
-class Turn(Protocol[_Given_contra, _Shown_co]):
-    """What a stream of responses is sent through."""
+class ResponseReader(Protocol[_Given_contra, _Read_co]):
+    """What reads a stream of responses."""
 
-    def feed(self, response: _Given_contra, /) -> _Shown_co:
-        """Take the next response, and return what is shown of it."""
+    def feed(self, response: _Given_contra, /) -> _Read_co:
+        """Take the next response, and return what was read of it."""
 
-    def end(self) -> Iterable[_Shown_co]:
-        """Take the end of the stream, and return what is shown after it."""
+    def end(self) -> Iterable[_Read_co]:
+        """Take the end of the stream, and return what follows."""
 
-    def abort(self) -> Iterable[_Shown_co]:
-        """Take the news that the stream broke off, and return what is shown after it."""
+    def abort(self) -> Iterable[_Read_co]:
+        """Take the news that the stream broke off, and return what follows."""
 
 
 def stream_responses(
-    responses: Iterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
-) -> Generator[_Shown_co, None, None]:
-    """Send a stream of responses through a turn, and close it at the end."""
+    responses: Iterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
+) -> Generator[_Read_co, None, None]:
+    """Read a stream of responses, and close it at the end."""
     try:
         for response in responses:
-            yield turn.feed(response)
+            yield reader.feed(response)
     except Exception:
-        yield from turn.abort()
+        yield from reader.abort()
         raise
     finally:
         if isinstance(responses, Generator):
             responses.close()
-    yield from turn.end()
+    yield from reader.end()
 
 
 async def astream_responses(
-    responses: AsyncIterable[_Given_contra], turn: Turn[_Given_contra, _Shown_co]
-) -> AsyncGenerator[_Shown_co, None]:
-    """Send an asynchronous stream of responses through a turn, and close it at the end."""
+    responses: AsyncIterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
+) -> AsyncGenerator[_Read_co, None]:
+    """Read an asynchronous stream of responses, and close it at the end."""
     try:
         async for response in responses:
-            yield turn.feed(response)
+            yield reader.feed(response)
     except Exception:
-        for shown in turn.abort():
-            yield shown
+        for read in reader.abort():
+            yield read
         raise
     finally:
         if isinstance(responses, AsyncGenerator):
             await responses.aclose()
-    for shown in turn.end():
-        yield shown
+    for read in reader.end():
+        yield read

@@ -9,10 +9,10 @@ from typing import Protocol
 from llama_index.core.llms import LLM
 
 from llama3_tools import Llama3ToolsError
-from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, what_to_do, with_advice
 from llama_index_llama3_tools.errors import LLMRequestError
 
-__all__ = ["NO_RESPONSE", "explained"]
+__all__ = ["NO_RESPONSE", "explain_errors"]
 
 NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
@@ -47,7 +47,7 @@ class Answer(Protocol):
 
 
 @contextmanager
-def explained(llm: LLM, answer: Answer | None = None) -> Iterator[None]:
+def explain_errors(llm: LLM, answer: Answer | None = None) -> Iterator[None]:
     """Raise an error that says what to do, where that is known; all other errors stay as they are.
 
     Args:
@@ -67,7 +67,7 @@ def explained(llm: LLM, answer: Answer | None = None) -> Iterator[None]:
         if hint is None:
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-        raise LLMRequestError(shown_error(text, hint), output) from error
+        raise LLMRequestError(with_advice(text, hint), output) from error
 
 
 def _hint(error: Exception, llm: LLM) -> str | None:

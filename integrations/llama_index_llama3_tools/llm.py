@@ -34,9 +34,9 @@ from llama3_tools.chat import ChatOption, ChatOptions, Request, ToolChat, chat_o
 from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import LLMRequestError
-from llama_index_llama3_tools.hints import NO_RESPONSE, explained
-from llama_index_llama3_tools.messages import calls_of, checked_messages, conversation, to_dicts, to_messages
-from llama_index_llama3_tools.tools import renamed, tool_dicts
+from llama_index_llama3_tools.hints import NO_RESPONSE, explain_errors
+from llama_index_llama3_tools.messages import calls_of, conversation, require_messages, to_dicts, to_messages
+from llama_index_llama3_tools.tools import rename_tools, tool_dicts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -143,43 +143,43 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
         plain = self._without_tools(messages)
-        with explained(self.llm):
+        with explain_errors(self.llm):
             return self._read(self.llm.chat(to_messages(plain.messages), **kwargs), plain)
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Let the LLM answer a conversation without tools; see `chat`."""
         plain = self._without_tools(messages)
-        with explained(self.llm):
+        with explain_errors(self.llm):
             return self._read(await self.llm.achat(to_messages(plain.messages), **kwargs), plain)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         plain = self._without_tools(messages)
-        with explained(self.llm):
-            return self._passed_on(self.llm.stream_chat(to_messages(plain.messages), **kwargs), plain)
+        with explain_errors(self.llm):
+            return self._pass_on(self.llm.stream_chat(to_messages(plain.messages), **kwargs), plain)
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         plain = self._without_tools(messages)
-        with explained(self.llm):
-            return self._apassed_on(await self.llm.astream_chat(to_messages(plain.messages), **kwargs), plain)
+        with explain_errors(self.llm):
+            return self._apass_on(await self.llm.astream_chat(to_messages(plain.messages), **kwargs), plain)
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
-        with explained(self.llm):
+        with explain_errors(self.llm):
             return self._read(self.llm.complete(prompt, formatted=formatted, **kwargs), self._without_tools(()))
 
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
-        with explained(self.llm):
+        with explain_errors(self.llm):
             response = await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
             return self._read(response, self._without_tools(()))
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM stream the completion of a text."""
-        with explained(self.llm):
+        with explain_errors(self.llm):
             responses = self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
-            return self._passed_on(responses, self._without_tools(()))
+            return self._pass_on(responses, self._without_tools(()))
 
     async def astream_complete(
         self,
@@ -188,9 +188,9 @@ class Llama3ToolLLM(FunctionCallingLLM):
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> CompletionResponseAsyncGen:
         """Let the LLM stream the completion of a text."""
-        with explained(self.llm):
+        with explain_errors(self.llm):
             responses = await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
-            return self._apassed_on(responses, self._without_tools(()))
+            return self._apass_on(responses, self._without_tools(()))
 
     def chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools.
@@ -211,22 +211,22 @@ class Llama3ToolLLM(FunctionCallingLLM):
             TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
                 nor a message.
         """
-        turn, request = self._begin(tools, *args, **kwargs)
-        with explained(self.llm):
+        settings, request = self._begin(tools, *args, **kwargs)
+        with explain_errors(self.llm):
             while True:
                 answer = Answer(request)
-                response = answer.whole(self._ask("chat", turn, request))
+                response = answer.whole(self._ask("chat", settings, request))
                 if (again := request.retry(answer.reply)) is None:
                     return response
                 request = again
 
     async def achat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Ask a model that may call tools; see `chat_with_tools`."""
-        turn, request = self._begin(tools, *args, **kwargs)
-        with explained(self.llm):
+        settings, request = self._begin(tools, *args, **kwargs)
+        with explain_errors(self.llm):
             while True:
                 answer = Answer(request)
-                response = answer.whole(await self._ask("achat", turn, request))
+                response = answer.whole(await self._ask("achat", settings, request))
                 if (again := request.retry(answer.reply)) is None:
                     return response
                 request = again
@@ -280,8 +280,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
         """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
-        turn, request = self._begin(tools, *args, **kwargs)
-        return {"messages": to_messages(request.messages), **turn}
+        settings, request = self._begin(tools, *args, **kwargs)
+        return {"messages": to_messages(request.messages), **settings}
 
     def _begin(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,
@@ -303,7 +303,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         request = chat.request(messages, tool_choice=tool_choice, parallel_tool_calls=allow_parallel_tool_calls)
         if request.tools:
             kwargs |= {
-                "tools": renamed(tools, request),
+                "tools": rename_tools(tools, request),
                 "verbose": verbose,
                 "allow_parallel_tool_calls": request.choice.parallel,
                 "tool_required": tool_required,
@@ -312,36 +312,36 @@ class Llama3ToolLLM(FunctionCallingLLM):
                 kwargs["tool_choice"] = request.tool_choice
         return kwargs, request
 
-    def _ask(self, way: str, turn: dict[str, Any], request: Request) -> Any:  # noqa: ANN401 (what the LLM gives)
+    def _ask(self, way: str, settings: dict[str, Any], request: Request) -> Any:  # noqa: ANN401 (what the LLM gives)
         """Ask the LLM inside: in the way of that name, or through its own tool calling."""
         messages = to_messages(request.messages)
         if not request.tools:
-            return getattr(self.llm, way)(messages, **turn)
+            return getattr(self.llm, way)(messages, **settings)
         if not isinstance(self.llm, FunctionCallingLLM):
             raise LLMRequestError(
                 f'tools_in="request" needs an LLM with tool calls of its own, and {type(self.llm).__name__} is none: '
                 'take tools_in="user"'
             )
-        return getattr(self.llm, f"{way}_with_tools")(chat_history=messages, **turn)
+        return getattr(self.llm, f"{way}_with_tools")(chat_history=messages, **settings)
 
-    def _stream(self, turn: dict[str, Any], first: Request) -> Generator[ChatResponse, None, None]:
+    def _stream(self, settings: dict[str, Any], first: Request) -> Generator[ChatResponse, None, None]:
         request: Request | None = first
         answer = None
         while request is not None:
             answer = Answer(request, after=answer)
-            with explained(self.llm, answer):
-                yield from stream_responses(self._ask("stream_chat", turn, request), answer)
+            with explain_errors(self.llm, answer):
+                yield from stream_responses(self._ask("stream_chat", settings, request), answer)
             answer.require_responses()
             request = request.retry(answer.reply)
 
-    async def _astream(self, turn: dict[str, Any], first: Request) -> AsyncGenerator[ChatResponse, None]:
+    async def _astream(self, settings: dict[str, Any], first: Request) -> AsyncGenerator[ChatResponse, None]:
         request: Request | None = first
         answer = None
         while request is not None:
             answer = Answer(request, after=answer)
-            with explained(self.llm, answer):
+            with explain_errors(self.llm, answer):
                 async with aclosing(
-                    astream_responses(await self._ask("astream_chat", turn, request), answer)
+                    astream_responses(await self._ask("astream_chat", settings, request), answer)
                 ) as responses:
                     async for response in responses:
                         yield response
@@ -353,7 +353,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return self.model_copy(update={"options": replace(self.options, read=read)})
 
     def _without_tools(self, messages: object) -> Request:
-        return kept_chat((), self.options).request(to_dicts(checked_messages(messages)))
+        return kept_chat((), self.options).request(to_dicts(require_messages(messages)))
 
     def _read(self, response: _Response, plain: Request) -> _Response:
         """Return an answer without tools, with reasoning apart."""
@@ -361,17 +361,17 @@ class Llama3ToolLLM(FunctionCallingLLM):
             return response
         return _like(response, Answer(plain).whole(response))
 
-    def _passed_on(self, responses: Iterable[_Response], plain: Request) -> Generator[_Response, None, None]:
+    def _pass_on(self, responses: Iterable[_Response], plain: Request) -> Generator[_Response, None, None]:
         answer = _PlainStream[_Response](plain)
-        with explained(self.llm, answer):
+        with explain_errors(self.llm, answer):
             yield from stream_responses(responses, answer)
         answer.require_responses()
 
-    async def _apassed_on(self, responses: AsyncIterable[_Response], plain: Request) -> AsyncGenerator[_Response, None]:
+    async def _apass_on(self, responses: AsyncIterable[_Response], plain: Request) -> AsyncGenerator[_Response, None]:
         answer = _PlainStream[_Response](plain)
-        with explained(self.llm, answer):
-            async with aclosing(astream_responses(responses, answer)) as shown:
-                async for response in shown:
+        with explain_errors(self.llm, answer):
+            async with aclosing(astream_responses(responses, answer)) as responses_read:
+                async for response in responses_read:
                     yield response
         answer.require_responses()
 

@@ -15,9 +15,9 @@ __all__ = [
     "CALL_KWARGS",
     "answer_message",
     "calls_of",
-    "checked_messages",
     "conversation",
     "has_calls",
+    "require_messages",
     "to_dicts",
     "to_messages",
 ]
@@ -29,10 +29,10 @@ _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
 """The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
 
 
-def checked_messages(given: object, name: str = "messages") -> list[ChatMessage]:
+def require_messages(given: object, name: str = "messages") -> list[ChatMessage]:
     """Return a conversation as a list of its own.
 
-    >>> checked_messages("Hi", "chat_history")
+    >>> require_messages("Hi", "chat_history")
     Traceback (most recent call last):
     TypeError: chat_history must be a list of ChatMessage, got str: put ChatMessage(content=...) in a list
 
@@ -58,7 +58,7 @@ def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
     Raises:
         TypeError: `chat_history` is no list of messages, or `user_msg` neither a text nor a message.
     """
-    messages = [] if chat_history is None else checked_messages(chat_history, "chat_history")
+    messages = [] if chat_history is None else require_messages(chat_history, "chat_history")
     if isinstance(user_msg, str):
         user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
     if user_msg is not None and not isinstance(user_msg, ChatMessage):

@@ -25,7 +25,7 @@ from llama3_tools.errors import require_bool
 from llama3_tools.strict import parse_after_reasoning, require_strict_reading
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
-from llama_index_llama3_tools.messages import checked_messages, to_dicts, to_messages
+from llama_index_llama3_tools.messages import require_messages, to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
@@ -208,7 +208,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         given: object = messages
         if isinstance(given, str):
             raise TypeError("format_messages takes a list of ChatMessage, got str: use format")
-        checked, prompt = checked_messages(given), self._tool_prompt
+        checked, prompt = require_messages(given), self._tool_prompt
         return to_messages(put_tools(to_dicts(checked), prompt, "user")) if prompt else checked
 
     def __repr__(self) -> str:

@@ -173,7 +173,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         if action:
             return self._step(_thought(text[: action.start()]), thoughts, *self._of_action(output, text, action))
         if not answer and (attempts := stream.extraction.attempts):
-            raise MalformedToolCallError(output, [_refused(output[slice(*one.span)], one) for one in attempts])
+            raise MalformedToolCallError(output, [_refuse(output[slice(*one.span)], one) for one in attempts])
         if output and not text:
             raise ValueError(self._nothing_after_reasoning(output))
         if not answer and ("Thought:" in text or "Action" in text):
@@ -206,8 +206,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
         opening = f"<function={name}>".rjust(begin + max(output.rfind(text), 0))
         extraction = self._reader_of(name).extract(f"{opening}{written}</function>")
         if not extraction.tool_calls:
-            shown = text[action.start() : end].rstrip()
-            raise MalformedToolCallError(output, [_refused(shown, attempt) for attempt in extraction.rejections])
+            step = text[action.start() : end].rstrip()
+            raise MalformedToolCallError(output, [_refuse(step, attempt) for attempt in extraction.rejections])
         call = extraction.tool_calls[0]
         return call, None if call.repaired_from is None else written
 
@@ -302,7 +302,7 @@ def _end_of_object(text: str, begin: int, end: int) -> int:
     return end
 
 
-def _refused(text: str, attempt: Rejection) -> RefusedCall:
+def _refuse(text: str, attempt: Rejection) -> RefusedCall:
     name, reason, detail = attempt.name or "", str(attempt.reason), attempt.detail
     return RefusedCall(new_call_id(), name, reason, detail, text, attempt.span, detail)
 
@@ -388,11 +388,11 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
 
 def _with_misfits(steps: Sequence[BaseReasoningStep]) -> list[BaseReasoningStep]:
     """Add to what tools gave what did not fit in their arguments."""
-    told = list(steps)
+    shown = list(steps)
     for place, (step, after) in enumerate(itertools.pairwise(steps), start=1):
         if isinstance(step, Llama3CallReasoningStep) and isinstance(after, ObservationReasoningStep):
             # A parameter that nobody declared is the tool's to take or to refuse.
             problems = [one for one in step.problems if one.reason is not ProblemReason.UNKNOWN_PARAMETER]
             misfits = [one.message for one in problems]
-            told[place] = after.model_copy(update={"observation": with_misfits(after.observation, misfits)})
-    return told
+            shown[place] = after.model_copy(update={"observation": with_misfits(after.observation, misfits)})
+    return shown

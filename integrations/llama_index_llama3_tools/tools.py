@@ -15,7 +15,7 @@ from llama3_tools.chat import Request
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list, server_tool_error
 
-__all__ = ["LlamaIndexToolLike", "renamed", "tool_dicts"]
+__all__ = ["LlamaIndexToolLike", "rename_tools", "tool_dicts"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
@@ -51,7 +51,7 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
     return [_tool(tool, where) for where, tool in different.items()]
 
 
-def renamed(tools: Iterable[Any], request: Request) -> list[BaseTool]:
+def rename_tools(tools: Iterable[Any], request: Request) -> list[BaseTool]:
     """Return the tools that a request shows, by the names that it has for them."""
     made = [tool if isinstance(tool, BaseTool) else FunctionTool.from_defaults(tool) for tool in tools]
     by_name = {tool.metadata.get_name(): tool for tool in made}

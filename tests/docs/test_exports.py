@@ -89,7 +89,7 @@ EXPORTS = {
         "kept_chat",
         "put_tools",
         "read_options",
-        "shown_error",
+        "with_advice",
         "what_to_do",
     },
     "llama3_acceptance": {

@@ -12,8 +12,8 @@ from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
     endpoint_fault,
-    shown_error,
     what_to_do,
+    with_advice,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in
 from llama3_tools.chat.kept_chats import kept_chat
@@ -56,6 +56,6 @@ __all__ = [
     "kept_chat",
     "put_tools",
     "read_options",
-    "shown_error",
     "what_to_do",
+    "with_advice",
 ]

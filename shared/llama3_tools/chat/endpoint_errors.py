@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from http import HTTPStatus
 
-__all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "shown_error", "what_to_do"]
+__all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "what_to_do", "with_advice"]
 
 NOT_A_COMPLETION = (
     "the server answers, but not with a completion: does the address end in /v1, as most servers want it?"
@@ -108,10 +108,10 @@ _TO_DO = {
 }
 
 
-def shown_error(text: str, to_do: str) -> str:
+def with_advice(text: str, to_do: str) -> str:
     """Return an error's text, of which a page's beginning is enough, and what to do about it.
 
-    >>> shown_error("Connection error.", "start the server")
+    >>> with_advice("Connection error.", "start the server")
     'Connection error. (start the server)'
     """
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

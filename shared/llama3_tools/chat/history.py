@@ -65,7 +65,7 @@ class HistoryOptions:
     It is asked if the message does not have it among its `refused_tool_calls`."""
 
 
-class _Called(NamedTuple):
+class _KnownCall(NamedTuple):
     """What a result is known by."""
 
     place: int
@@ -113,7 +113,7 @@ class _History:
     def __init__(self, options: HistoryOptions) -> None:
         self.written: list[dict[str, Any]] = []
         self._options = options
-        self._calls: dict[str, _Called] = {}
+        self._calls: dict[str, _KnownCall] = {}
         self._places = count()
         self._results: list[ToolResult] = []
         self._refused: set[str] = set()
@@ -168,7 +168,7 @@ class _History:
 
     def _add_assistant(self, parts: MessageParts) -> None:
         calls = [call._replace(name=self._options.shown_name(call.name) or "unknown") for call in parts.calls]
-        self._calls |= self._called(calls, parts.calls)  # an id that is used again is that of the newer call
+        self._calls |= self._known_calls(calls, parts.calls)  # an id that is used again is that of the newer call
         self._complaints = self._complaints_of(parts)
         written = [(call.name, "{}" if call.arguments == "" else call.arguments) for call in calls]
         text = render_tool_calls(written, prompt_format=self._options.prompt_format) if calls else ""
@@ -187,32 +187,32 @@ class _History:
         text, _ = joined_text(parts.content)
         return partial(self._options.complaints, text, {call.name for call in parts.calls})
 
-    def _called(self, shown: Sequence[CallPiece], calls: Sequence[CallPiece]) -> dict[str, _Called]:
+    def _known_calls(self, shown: Sequence[CallPiece], calls: Sequence[CallPiece]) -> dict[str, _KnownCall]:
         names = Counter(call.name for call in shown)
-        called: dict[str, _Called] = {}
+        known: dict[str, _KnownCall] = {}
         for call, own in zip(shown, calls, strict=True):
             if not call.id:
                 continue
-            if call.id in called:  # which of the two a result is of, nobody knows
-                first = called[call.id]
-                called[call.id] = _Called(first.place, call.name if call.name == first.name else None)
+            if call.id in known:  # which of the two a result is of, nobody knows
+                first = known[call.id]
+                known[call.id] = _KnownCall(first.place, call.name if call.name == first.name else None)
                 continue
-            misfits = self._options.misfits(own.name, arguments) if (arguments := _decoded(call)) is not None else ()
+            misfits = self._options.misfits(own.name, arguments) if (arguments := _decode(call)) is not None else ()
             repeats = call.arguments if names[call.name] > 1 else None
-            called[call.id] = _Called(next(self._places), call.name, repeats, misfits)
-        return called
+            known[call.id] = _KnownCall(next(self._places), call.name, repeats, misfits)
+        return known
 
     def _content(self, result: ToolResult) -> str | list[Any]:
         call = self._calls.get(result.id)
         name, arguments = (call.name, call.arguments) if call else (None, None)
         text, others = joined_text(result.content)
-        told = with_misfits(text, call.misfits if call else ())
+        text = with_misfits(text, call.misfits if call else ())
         name = name or (self._options.shown_name(result.name) if result.name else None)
-        line = render_tool_result(name, told, arguments=arguments, is_error=result.is_error)
+        line = render_tool_result(name, text, arguments=arguments, is_error=result.is_error)
         return [{"type": "text", "text": line}, *others] if others else line
 
 
-def _decoded(call: CallPiece) -> dict[str, Any] | None:
+def _decode(call: CallPiece) -> dict[str, Any] | None:
     if isinstance(call.arguments, Mapping):
         return dict(call.arguments)
     growing = GrowingArguments()

@@ -15,7 +15,7 @@ from llama3_tools.tools import ToolLike
 __all__ = ["kept_chat"]
 
 _Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
-_KEPT = 64
+_MOST_KEPT = 64
 """How many are kept: those that were asked for last."""
 
 
@@ -42,20 +42,20 @@ def kept_chat(
         ToolDefinitionError: a declaration that cannot be read.
     """
     chosen = ChatOptions() if options is None else options
-    written = _written(tools) if chosen.read.id_factory is new_call_id else None
-    return _made(tools, chosen, read) if written is None else _kept(written, chosen, read)
+    written = _to_json(tools) if chosen.read.id_factory is new_call_id else None
+    return _make(tools, chosen, read) if written is None else _make_once(written, chosen, read)
 
 
-@lru_cache(_KEPT)
-def _kept(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
-    return _made(json.loads(written), options, read)
+@lru_cache(_MOST_KEPT)
+def _make_once(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
+    return _make(json.loads(written), options, read)
 
 
-def _made(tools: Sequence[Any] | None, options: ChatOptions, read: _Reader) -> ToolChat:
+def _make(tools: Sequence[Any] | None, options: ChatOptions, read: _Reader) -> ToolChat:
     return ToolChat(None if tools is None else read(tools), options)
 
 
-def _written(tools: Sequence[Mapping[str, Any]] | None) -> str | None:
+def _to_json(tools: Sequence[Mapping[str, Any]] | None) -> str | None:
     """Return tools as the JSON by which they are known again; `None` if they are not in JSON, or not yet."""
     try:
         return json.dumps(tools)

@@ -79,14 +79,14 @@ class Report:
         carry these keys: none of them is sent to the model, and the next request takes from `refused_tool_calls` what
         the model is told. Without that key, it reads the message's text again.
         """
-        told: tuple[list[Any], ...] = (
+        entries: tuple[list[Any], ...] = (
             [dict(entry) for entry in coerced_arguments(self.calls)],
-            [_refused(call) for call in self.refused],
+            [_to_dict(call) for call in self.refused],
             [call.to_openai() for call in self.repeated],
             [call.to_openai() for call in self.surplus],
         )
         kept = {REFUSED_TOOL_CALLS} if self.is_of_retry else set()
-        return {key: entries for key, entries in zip(REPORTED, told, strict=True) if entries or key in kept}
+        return {key: listed for key, listed in zip(REPORTED, entries, strict=True) if listed or key in kept}
 
     def lines(self) -> list[str]:
         """Return a line for each call that does not run, for a log: its name and the reason, none of its arguments.
@@ -96,10 +96,10 @@ class Report:
         >>> request.read({"content": '{"name": "now", "parameters": {oops}}'}).report.lines()
         ["no call of 'now': malformed"]
         """
-        told = [(call.name, call.reason) for call in self.refused]
-        told += [(call.name, "repeats the one before it") for call in self.repeated]
-        told += [(call.name, "only one call may be made") for call in self.surplus]
-        return [f"no call of {shortened(name)!r}: {reason}" for name, reason in told]
+        reasons = [(call.name, call.reason) for call in self.refused]
+        reasons += [(call.name, "repeats the one before it") for call in self.repeated]
+        reasons += [(call.name, "only one call may be made") for call in self.surplus]
+        return [f"no call of {shortened(name)!r}: {reason}" for name, reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,5 +127,5 @@ class Reply:
         return message  # type: ignore[return-value]  # which has no reasoning_content, and no parts
 
 
-def _refused(call: RefusedCall) -> dict[str, Any]:
+def _to_dict(call: RefusedCall) -> dict[str, Any]:
     return {**asdict(call), "span": None if call.span is None else list(call.span)}

@@ -60,18 +60,18 @@ def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
             tools = given.get("tools")
             if not isinstance(tools, (list, tuple)):
                 raise _no_choice(tool_choice, names)
-            allowed = tuple(_named(tool_choice, tool, names) for tool in tools)
-            return Choice(_chosen(tool_choice, given.get("mode"), names), allowed, parallel)
+            allowed = tuple(_require_tool(tool_choice, tool, names) for tool in tools)
+            return Choice(_read_word(tool_choice, given.get("mode"), names), allowed, parallel)
         name = _name_in(tool_choice)
         if name is not None:
-            return Choice(_named(tool_choice, tool_choice, names), None, parallel)
+            return Choice(_require_tool(tool_choice, tool_choice, names), None, parallel)
         if not isinstance(kind, str):
             raise _no_choice(tool_choice, names)
-        return Choice(_chosen(tool_choice, kind, names), None, parallel)
-    return Choice(_chosen(tool_choice, tool_choice, names))
+        return Choice(_read_word(tool_choice, kind, names), None, parallel)
+    return Choice(_read_word(tool_choice, tool_choice, names))
 
 
-def _chosen(tool_choice: object, word: object, names: Collection[str]) -> ToolChoice:
+def _read_word(tool_choice: object, word: object, names: Collection[str]) -> ToolChoice:
     if word is None or isinstance(word, (str, bool)):
         if isinstance(word, str) and word in names and word not in _WORDS:
             return word
@@ -80,7 +80,7 @@ def _chosen(tool_choice: object, word: object, names: Collection[str]) -> ToolCh
     raise _no_choice(tool_choice, names)
 
 
-def _named(tool_choice: object, tool: object, names: Collection[str]) -> str:
+def _require_tool(tool_choice: object, tool: object, names: Collection[str]) -> str:
     name = _name_in(tool)
     if name is None or name not in names:
         raise _no_choice(tool_choice, names)

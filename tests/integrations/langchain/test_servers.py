@@ -27,7 +27,7 @@ from integrations.langchain.agents import (
     serving,
 )
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
-from langchain_llama3_tools.hints import explained
+from langchain_llama3_tools.hints import explain_errors
 
 PAGE = b"<!doctype html><title>Welcome</title>"
 NO_COMPLETION = "(the server answers, but not with a completion: does the address end in /v1, as most servers want it?)"
@@ -230,7 +230,7 @@ class TestHints:
         assert error.value.args == ("tool",)
 
     def on(self) -> Any:  # noqa: ANN401 (a context)
-        return explained(FakeListChatModel(responses=[]), "tool")
+        return explain_errors(FakeListChatModel(responses=[]), "tool")
 
     def test_fallbacks_that_go_by_the_type_go_on_to_work(self) -> None:
         with serving() as server:

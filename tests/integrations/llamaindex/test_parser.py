@@ -267,7 +267,7 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
         TypeError,
         "list of tools, got the FunctionTool: put it in a list",
     ),
-    "one dict": (WEATHER, TypeError, "list of tools, got {.*}: put it in a list"),
+    "one dict": (WEATHER, TypeError, r"list of tools, got \{.*: put it in a list"),
     "a text": ("get_weather", TypeError, "list of tools, got 'get_weather'$"),
     "a list of texts": (["get_weather"], TypeError, r"tools\[0\] is a str: expected a tool \(FunctionTool"),
     "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] is an int"),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, shown_error, what_to_do
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, what_to_do, with_advice
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 
@@ -112,5 +112,5 @@ def test_the_model_is_the_clients():
 
 
 def test_of_a_long_text_the_beginning_is_shown():
-    assert shown_error("x" * 500, "to do") == f"{'x' * 500} (to do)"
-    assert shown_error("x" * 501, "to do") == f"{'x' * 500}… (to do)"
+    assert with_advice("x" * 500, "to do") == f"{'x' * 500} (to do)"
+    assert with_advice("x" * 501, "to do") == f"{'x' * 500}… (to do)"
