@@ -24,7 +24,7 @@ from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama3_tools.chat import ToolChat, ToolsPlace
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
-from llama_index_llama3_tools.tools import renamed, tool_dicts
+from llama_index_llama3_tools.tools import rename_tools, tool_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,7 +259,7 @@ class TestQuestions:
 def test_a_tool_under_another_name_is_that_tool() -> None:
     tool = FunctionTool.from_defaults(get_weather, name="weather.get")
     request = ToolChat(tool_dicts([tool]), tools_in="request").request([])
-    [named] = renamed([tool], request)
+    [named] = rename_tools([tool], request)
     assert (named.metadata.name, tool.metadata.name) == ("weather_get", "weather.get")
     assert named.metadata.to_openai_tool() == {**tool.metadata.to_openai_tool()}
     assert str(named("Paris")) == "Sun in Paris"
