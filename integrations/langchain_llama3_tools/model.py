@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from inspect import signature
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -323,8 +324,11 @@ class _Turn:
             return {}
         choice: Any = self.request.tool_choice
         llm = self._model.llm
+        settings: dict[str, Any] = {"tool_choice": None if choice == "auto" else choice}
+        if not self.request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
+            settings["parallel_tool_calls"] = False  # not every server takes it: the model's class says so
         try:
-            bound: Any = llm.bind_tools(self.request.tools, tool_choice=None if choice == "auto" else choice)
+            bound: Any = llm.bind_tools(self.request.tools, **settings)
         except NotImplementedError as error:
             raise NotImplementedError(
                 f'tools_in="request" needs a chat model that takes tools, and {type(llm).__name__} is none: '

@@ -87,6 +87,24 @@ def test_so_does_the_tool_choice(choice: str, sent: object) -> None:
     assert [request.body["tool_choice"] for request in server.requests] == [sent, sent]
 
 
+def test_a_server_is_asked_for_one_call_if_its_model_can_be() -> None:
+    with LoopbackServer(calling(None)) as server:
+        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], parallel_tool_calls=False)
+        bound.invoke("1 + 2?")
+        list(bound.stream("1 + 2?"))
+    assert [request.body["parallel_tool_calls"] for request in server.requests] == [False, False]
+
+
+def test_a_model_that_cannot_be_asked_for_one_call_is_not() -> None:
+    class Model(FakeListChatModel):
+        def bind_tools(self, tools: Any, *, tool_choice: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401 (LangChain's)
+            assert "parallel_tool_calls" not in kwargs
+            return self.bind(tools=tools, tool_choice=tool_choice, **kwargs)
+
+    model = Llama3ToolModel(Model(responses=[ANSWERS["as text"] * 2]), tools_in="request")
+    assert len(model.bind_tools([add], parallel_tool_calls=False).invoke("1 + 2?").tool_calls) == 1
+
+
 def test_with_the_choice_of_none_there_are_none() -> None:
     with LoopbackServer(calling(call("math_add", a=1, b=2))) as server:
         bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], tool_choice="none")
