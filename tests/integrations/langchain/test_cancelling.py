@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.aiter import aclosing
 
+from cancelling import cancel_reading, tasks
 from endpoints.script import Turn, cut_at
 from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving
 from integrations.langchain.scripted import CALL, summed
@@ -71,14 +72,6 @@ def wrapped(llm: TalkativeModel) -> Any:  # noqa: ANN401 (a chain)
 
 CHAINS = [parsed, wrapped]
 chains = pytest.mark.parametrize("chain_of", CHAINS)
-
-
-async def tasks() -> set[asyncio.Task[Any] | None]:
-    """Return what else is running, once the loop has closed the generators that LangChain let go of."""
-    gc.collect()
-    for _ in range(50):  # a turn or two for each generator in another
-        await asyncio.sleep(0)
-    return asyncio.all_tasks() - {asyncio.current_task()}
 
 
 def model(*, waits: bool = False) -> TalkativeModel:
@@ -138,18 +131,8 @@ async def test_what_cannot_be_closed_is_left_alone():
 
 @chains
 async def test_cancelling_a_task_that_waits_for_the_model(chain_of: Callable[[TalkativeModel], Any]):
-    llm, seen = model(waits=True), asyncio.Event()
-
-    async def read() -> None:
-        async for chunk in chain_of(llm).astream("Hi"):
-            if chunk.tool_calls:
-                seen.set()
-
-    task = asyncio.create_task(read())
-    await asyncio.wait_for(seen.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    llm = model(waits=True)
+    await cancel_reading(chain_of(llm).astream("Hi"), lambda chunk: chunk.tool_calls)
     assert not await tasks()
     assert llm.closed == ["async"]
 
@@ -194,18 +177,7 @@ def test_leaving_a_loop(chain_of: Callable[[TalkativeModel], Any]):
 async def test_leaving_an_agent_half_way_closes_the_stream_of_its_model():
     llm = model(waits=True)
     agent: Any = create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()])
-    seen = asyncio.Event()
-
-    async def read() -> None:
-        async for message, _ in agent.astream(QUESTION, stream_mode="messages"):
-            if message.tool_calls:
-                seen.set()
-
-    task = asyncio.create_task(read())
-    await asyncio.wait_for(seen.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancel_reading(agent.astream(QUESTION, stream_mode="messages"), lambda item: item[0].tool_calls)
     assert not await tasks()
     assert llm.opened == llm.closed == ["async"]
 

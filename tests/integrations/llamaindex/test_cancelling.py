@@ -13,6 +13,7 @@ from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from workflows.errors import WorkflowCancelledByUser
 
+from cancelling import cancel_reading, tasks
 from endpoints.script import Turn, cut_at
 from integrations.llamaindex.endpoint import TOOLS, WEATHER, endpoint
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
@@ -44,14 +45,6 @@ class Source:
             self.is_closed = True
 
 
-async def tasks() -> set[asyncio.Task[Any] | None]:
-    """Return what else is running, once the loop has had its turns."""
-    gc.collect()
-    for _ in range(50):
-        await asyncio.sleep(0)
-    return asyncio.all_tasks() - {asyncio.current_task()}
-
-
 @pytest.mark.parametrize("count", [1, 5, 100])
 async def test_closing_a_parsed_stream_closes_the_one_behind_it_at_once(count: int):
     source, asource = Source(), Source()
@@ -78,18 +71,9 @@ def test_a_loop_that_is_left_leaves_nothing_to_close(count: int):
 
 
 async def test_cancelling_a_task_that_waits_for_the_model():
-    source, seen = Source(waits=True), asyncio.Event()
-
-    async def read() -> None:
-        async for response in Llama3JsonToolOutputParser().astream(source.aresponses()):
-            if len(response.message.blocks) > 1:
-                seen.set()
-
-    task = asyncio.create_task(read())
-    await asyncio.wait_for(seen.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    source = Source(waits=True)
+    stream = Llama3JsonToolOutputParser().astream(source.aresponses())
+    await cancel_reading(stream, lambda response: len(response.message.blocks) > 1)
     assert source.is_closed
     assert not await tasks()
 
@@ -132,17 +116,8 @@ def test_a_loop_over_a_server_s_stream_that_is_left_gives_the_connection_back():
 
 async def test_a_task_that_waits_for_a_server_is_cancelled():
     with endpoint(long(), "Hello.") as served:
-        llm, is_answering = Llama3ToolLLM(served.llm()), asyncio.Event()
-
-        async def read() -> None:
-            async for _ in await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?"):
-                is_answering.set()
-
-        task = asyncio.create_task(read())
-        await asyncio.wait_for(is_answering.wait(), 30)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        llm = Llama3ToolLLM(served.llm())
+        await cancel_reading(await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?"), lambda _: True)
         assert not await tasks()
         assert (await llm.achat_with_tools(TOOLS, "Hi")).message.content == "Hello."
 
