@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from endpoints.server import Answer, LoopbackServer, Request
@@ -15,6 +17,7 @@ __all__ = ["FAULTS", "Faulty", "Reply", "faulty"]
 _PARIS, _ROME = ("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome"})
 _TIMER = ("set_timer", {"minutes": 5, "rooms": ["kitchen", "hall"]})
 _LEAD = "I will look up both."
+_NUMBERS = "one, two, three, and so on, thirty."
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def _healthy(request: Request) -> Reply:  # noqa: PLR0911 - an answer each
         return replace(reply, text="It is sunny in Paris.")
     if choice == "none":
         return replace(reply, text="I cannot look that up.")
+    if "one to thirty" in question:
+        return replace(reply, text=_NUMBERS, calls=(_PARIS,), finish_reason="tool_calls", completion_tokens=110)
     is_shown = "tools" in request.body or "following functions" in question
     if not is_shown:
         return replace(reply, text="Hello!")
@@ -82,7 +87,11 @@ def _healthy(request: Request) -> Reply:  # noqa: PLR0911 - an answer each
 
 
 def _as_json(calls: tuple[tuple[str, Any], ...]) -> str:
-    return "; ".join(json.dumps({"name": name, "parameters": arguments}) for name, arguments in calls)
+    return "; ".join(json.dumps(_named(*call)) for call in calls)
+
+
+def _named(name: str, arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - as JSON has it
+    return {"name": name, "parameters": arguments}
 
 
 def _as_text(write: Callable[[tuple[tuple[str, Any], ...]], str]) -> Fault:
@@ -162,6 +171,16 @@ def _thinking(tokens: int) -> Fault:
         return answer_json(body)
 
     return fault
+
+
+def _lost_in_streams(reply: Reply) -> Reply:
+    return replace(reply, text=reply.text.replace(" both", ""))
+
+
+def _varying() -> Fault:
+    """Return a fault that is none: a model that words each answer in another way."""
+    asked = count()
+    return _if(_has_calls, lambda reply: replace(reply, text=f"{reply.text} ({next(asked)})".strip()))
 
 
 _WORDS = {"text": "The weather is fine.", "calls": (), "finish_reason": "stop"}
@@ -247,6 +266,29 @@ FAULTS: dict[str, Faulty] = {
     "calls in tags": _one("calls_as_text", _as_text(_tagged)),
     "calls after the python tag": _one("calls_as_text", _as_text(lambda calls: f"<|python_tag|>{_as_json(calls)}")),
     "text lost": _one("text_lost", _if(_has_calls, lambda reply: replace(reply, text=""))),
+    "no text beside calls": Faulty(
+        _if(_has_calls, lambda reply: replace(reply, text="", completion_tokens=40)), frozenset()
+    ),
+    "text lost, no tokens counted": Faulty(
+        lambda reply: replace(reply, prompt_tokens=None, **({"text": ""} if reply.calls else {})),
+        frozenset(),
+        notes=frozenset({"no_usage"}),
+    ),
+    "calls in Python's quotes": _one(
+        "malformed_calls", _as_text(lambda calls: "; ".join(str(_named(*call)) for call in calls))
+    ),
+    "a model that writes half a call": _one(
+        "malformed_calls", _if(_has_calls, lambda reply: replace(reply, text=_as_json(reply.calls)[:40], calls=()))
+    ),
+    "calls lost": _one("calls_lost", _if(_has_calls, lambda reply: replace(reply, text="", calls=()))),
+    "calls lost, no tokens counted": Faulty(
+        lambda reply: replace(reply, prompt_tokens=None, **({"text": "", "calls": ()} if reply.calls else {})),
+        frozenset({"calls_lost"}),
+        notes=frozenset({"no_usage"}),
+    ),
+    "calls lost without a word": _one(
+        "calls_lost", _if(_has_calls, lambda reply: replace(reply, text="", calls=(), finish_reason="stop"))
+    ),
     "second call lost": _one("second_call_lost", lambda reply: replace(reply, calls=reply.calls[:1])),
     "second call left in the text": _one(
         "second_call_lost",
@@ -259,6 +301,12 @@ FAULTS: dict[str, Faulty] = {
         _if(_is_native_stream, _as_text(_as_json)), frozenset({"calls_as_text", "stream_differs"})
     ),
     "text lost in streams": _one("stream_differs", _if(_is_native_stream, lambda reply: replace(reply, text=""))),
+    "a word lost in streams": _one("stream_differs", _if(_is_native_stream, _lost_in_streams)),
+    "arguments cut in streams": _one(
+        "stream_differs",
+        _if(_is_native_stream, _with_arguments(lambda given: {"city": str(given["city"])[:-1]})),
+    ),
+    "another wording each time": Faulty(_varying(), frozenset()),
     "streams refused": _one("stream_broken", _if(_is_native_stream, _error(500, "stream with tools"))),
     "streams break off": _one(
         "stream_broken",
@@ -339,7 +387,7 @@ def _whole(reply: Reply) -> Answer:
 def _stream(reply: Reply) -> Answer:
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},
-        *({"content": word} for word in reply.text.split(" ") if word),
+        *({"content": word} for word in re.findall(r"\s*\S+", reply.text)),
     ]
     deltas += [{"tool_calls": [call]} for call in reply.sent()]
     events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import click
 from rich.console import Console
@@ -69,8 +68,7 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
     findings = find_faults(examination)
     advice = advise(examination, findings)
     if as_json:
-        secrets = (api_key, urlsplit(base_url).password or "")
-        click.echo(to_json(doctor_report(examination, findings, advice, secrets=secrets), indent=2))
+        click.echo(to_json(doctor_report(examination, findings, advice), indent=2))
     else:
         is_complete = not examination.unanswered
         _print(screen, f"{model} at {examination.base_url}", findings, advice, is_complete=is_complete)

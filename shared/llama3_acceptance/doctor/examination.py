@@ -12,11 +12,15 @@ from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 from llama3_acceptance.doctor.questions import (
     MAX_TOKENS,
     QUESTIONS,
+    TEXT_AND_CALL,
     THINKING_TOKENS,
     TOOLS,
+    TWO_AGAIN,
     WITH_EMPTY_CONTENT,
     request_body,
 )
+from llama3_acceptance.doctor.said import Said
+from llama3_acceptance.doctor.secrets import Secrets
 from llama3_acceptance.running.runner import Endpoint, EndpointError, check_endpoint
 from llama3_tools import Extraction, Extractor
 
@@ -44,6 +48,8 @@ class Examination:
     """Whether a key was given."""
     max_tokens: int = MAX_TOKENS
     """How long an answer might be: longer if the model thinks."""
+    secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
+    """What has to be hidden in a report."""
 
     def __getitem__(self, name: str) -> Exchange:
         """Return the answer to a question; one without anything if it was not asked."""
@@ -68,6 +74,10 @@ class Examination:
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
         return _read(self[name])
+
+    def said(self, name: str) -> Said | None:
+        """Return what an answer says; `None` if there is no answer."""
+        return _said(self[name])
 
     def is_still_thinking(self, name: str) -> bool:
         """Return whether the limit ended an answer before the model said or called anything."""
@@ -108,7 +118,7 @@ def examine(
         on_question(_LISTED)
         exchanges[_LISTED] = listed = connection.get("/models")
         if not listed.status:
-            return Examination(bare_url(base_url), model, exchanges, has_key=has_key)
+            return Examination(bare_url(base_url), model, exchanges, has_key=has_key, secrets=connection.secrets)
         if _model_names(listed) is None and not base_url.rstrip("/").endswith("/v1"):
             exchanges[_ELSEWHERE] = connection.get("/v1/models")
         for name in QUESTIONS:
@@ -126,13 +136,19 @@ def examine(
                 break
     finally:
         connection.close()
-    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key, max_tokens)
+    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key, max_tokens, connection.secrets)
 
 
 def _is_needless(name: str, exchanges: Mapping[str, Exchange]) -> bool:
     """Return whether the answers so far say all that a question could."""
     if name == WITH_EMPTY_CONTENT:
         return "result" not in exchanges or exchanges["result"].is_answered
+    two, streamed = (exchanges.get(name, Exchange(name)) for name in ("two", "two streamed"))
+    if name == TWO_AGAIN:
+        whole_said, stream_said = _said(two), _said(streamed)
+        return whole_said is None or stream_said is None or whole_said == stream_said
+    if name == TEXT_AND_CALL:
+        return not two.calls or bool(two.content.strip() or two.reasoning)
     one = exchanges.get("one", Exchange("one"))
     if name in _WITH_TOOLS[1:] and "one" in exchanges and not (one.is_answered or one.is_timeout):
         return True
@@ -141,6 +157,10 @@ def _is_needless(name: str, exchanges: Mapping[str, Exchange]) -> bool:
 
 def _read(exchange: Exchange) -> Extraction:
     return _EXTRACTOR.extract(exchange.content, complete=exchange.finish_reason != "length")
+
+
+def _said(exchange: Exchange) -> Said | None:
+    return Said.of(exchange, _read(exchange)) if exchange.is_answered else None
 
 
 def _is_still_thinking(exchange: Exchange) -> bool:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from llama3_acceptance.doctor.secrets import Secrets
 from llama3_tools.chat.finish_reason import finish_reason_in
 from llama3_tools.chat.messages import joined_text, split_message
 from llama3_tools.chat.server_calls import ServerCalls
@@ -103,6 +107,8 @@ class Connection:
 
         self._httpx = httpx
         self._base_url = base_url.rstrip("/")
+        self.secrets = Secrets(base_url, api_key)
+        """What a server may repeat, and nobody else may see."""
         self._ends = time.monotonic() + seconds
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {api_key}"},
@@ -138,37 +144,53 @@ class Connection:
         return self._exchange(name, "POST", f"{self._base_url}/chat/completions", body)
 
     def _exchange(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
-        httpx, started = self._httpx, time.monotonic()
+        """Ask in a thread, and wait until the time is up: httpx bounds each step of a request, and not all of it."""
+        answered, started = Future[Exchange](), time.monotonic()
+
+        def ask() -> None:
+            try:
+                answered.set_result(self._answer(name, method, url, body))
+            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+                answered.set_exception(error)
+
+        Thread(target=ask, name=f"doctor: {name}", daemon=True).start()
+        try:
+            exchange = answered.result(self.seconds_left)
+        except FutureTimeoutError:
+            exchange = Exchange(name, error="no answer in time", is_timeout=True)
+        return self._shown(replace(exchange, seconds=_since(started)))
+
+    def _shown(self, exchange: Exchange) -> Exchange:
+        """Hide what is secret, then shorten what came: half a secret cannot be found any more."""
+        error = shortened(self.secrets.hide_in(exchange.error), 300)
+        is_list = exchange.status == HTTPStatus.OK and not exchange.is_completion and not exchange.error
+        raw = exchange.raw if is_list else shortened(self.secrets.hide_in(exchange.raw), 2000)
+        return replace(exchange, error=error, raw=raw)
+
+    def _answer(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
+        httpx = self._httpx
         try:
             with self._client.stream(method, url, json=body, timeout=max(self.seconds_left, 0.01)) as response:
-                text = self._text(response)
-            status = response.status_code
-        except (httpx.TimeoutException, _TimeUpError):
-            return Exchange(name, error="no answer in time", is_timeout=True, seconds=_since(started))
+                text, status = _text(response), response.status_code
+        except httpx.TimeoutException:
+            return Exchange(name, error="no answer in time", is_timeout=True)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as error:
-            return Exchange(name, error=str(error) or type(error).__name__, seconds=_since(started))
-        seconds, raw = _since(started), shortened(text, 2000)
+            return Exchange(name, error=str(error) or type(error).__name__)
+        exchange = Exchange(name, status, raw=text)
         if status != HTTPStatus.OK:
-            return Exchange(name, status, _said(text), seconds=seconds, raw=raw)
+            return replace(exchange, error=_said(text))
         if body is None:
-            return Exchange(name, status, seconds=seconds, raw=text)
-        read = _read_stream if body.get("stream") else _read_whole
-        return read(Exchange(name, status, seconds=seconds, raw=raw), text)
-
-    def _text(self, response: httpx.Response) -> str:
-        """Read an answer as long as there is time: a server that sends a byte now and then would never be done."""
-        data = bytearray()
-        for piece in response.iter_bytes():
-            data += piece
-            if not self.seconds_left:
-                raise _TimeUpError
-            if len(data) > _LONGEST:
-                break
-        return data.decode("utf-8", "replace")
+            return exchange
+        return _read_stream(exchange, text) if body.get("stream") else _read_whole(exchange, text)
 
 
-class _TimeUpError(Exception):
-    """The time is up."""
+def _text(response: httpx.Response) -> str:
+    data = bytearray()
+    for piece in response.iter_bytes():
+        data += piece
+        if len(data) > _LONGEST:
+            break
+    return data.decode("utf-8", "replace")
 
 
 def _since(started: float) -> float:
@@ -182,7 +204,7 @@ def _said(text: str) -> str:
     for key in ("message", "detail"):
         if isinstance(error, Mapping) and isinstance(error.get(key), str):
             error = error[key]
-    return shortened(" ".join((error if isinstance(error, str) else json.dumps(error)).split()), 300)
+    return " ".join((error if isinstance(error, str) else json.dumps(error)).split())
 
 
 def _json(text: str) -> object:

@@ -13,7 +13,17 @@ from typing import Literal, TypeAlias
 
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import LONG_WORDS, MAX_TOKENS, SHORT_TOKENS, TOOLS, WITH_EMPTY_CONTENT
+from llama3_acceptance.doctor.questions import (
+    LONG_WORDS,
+    MAX_TOKENS,
+    SHORT_TOKENS,
+    TEXT_AND_CALL,
+    TEXT_TOKENS,
+    TOOLS,
+    TWO_AGAIN,
+    WITH_EMPTY_CONTENT,
+)
+from llama3_acceptance.doctor.said import stream_difference
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
@@ -23,10 +33,13 @@ __all__ = ["Finding", "FindingCode", "calls_in_the_prompt", "calls_natively", "f
 _NATIVE = ("one", "two", "two streamed", "arguments")
 _LEAST_FOR_TOOLS = 60
 """Two tools as JSON take more tokens than that, in any tokenizer."""
+_LEAST_FOR_CALL = 8
+"""A call takes more tokens than that."""
 _CITIES = 2
 _BUSY = {HTTPStatus.TOO_MANY_REQUESTS: "busy", HTTPStatus.SERVICE_UNAVAILABLE: "loading its model, or busy"}
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
+_CALLED = ("tool_calls", "function_call")
 _NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist|unknown)|no such model", re.IGNORECASE)
 _FORMS = {
     "json": "bare JSON",
@@ -62,6 +75,8 @@ FindingCode: TypeAlias = Literal[
     "tools_failed",
     "tools_ignored",
     "no_calls",
+    "malformed_calls",
+    "calls_lost",
     "calls_as_text",
     "second_call_lost",
     "text_lost",
@@ -167,13 +182,19 @@ def _missing_model(of: Examination) -> Iterator[Finding]:
     is_unknown = is_told if models is None else of.model not in models and (is_told or is_request_refused)
     if plain.is_answered or not is_unknown:
         return
-    there = f"; there are {', '.join(models)}" if models else ""
-    hint = did_you_mean(of.model, models) if models else ""
+    there = f"; there are {', '.join(models)}{_nearest_model(of.model, models)}" if models else ""
     yield Finding(
         "model_missing",
-        f"the server has no model {of.model!r}{hint}{there}: {plain.error}".removesuffix(": "),
+        f"the server has no model {of.model!r}{f' ({plain.error})' if plain.error else ''}{there}",
         "give one of these names with --model, or load the model in the server",
     )
+
+
+def _nearest_model(model: str, models: list[str]) -> str:
+    """Return the end of a message: the model of that name under another tag (`llama3.1:8b`), or one like it."""
+    name = model.partition(":")[0].lower()
+    of_name = [one for one in models if name and one.lower().rpartition("/")[2].partition(":")[0] == name]
+    return did_you_mean(model, of_name or models) or (f"; did you mean {of_name[0]!r}?" if of_name else "")
 
 
 def _no_openai_server(of: Examination) -> Iterator[Finding]:
@@ -256,6 +277,44 @@ def _failed_prompts(of: Examination) -> Iterator[Finding]:
             )
 
 
+def _malformed_calls(of: Examination) -> Iterator[Finding]:
+    for name in _NATIVE:
+        read = of.read(name)
+        if of[name].calls or read.tools_called or not read.attempts:
+            continue
+        attempt = read.attempts[0]
+        written = shortened(of[name].content[slice(*attempt.span)], 80)
+        yield Finding(
+            "malformed_calls",
+            f"the model means to call, and what it writes is no call: {written!r} ({attempt.detail})",
+            "put llama3-tools in between: it tells the model what was wrong, and repair=True mends what is beyond "
+            "doubt; a larger model, or one that is quantised less, writes fewer of these",
+        )
+        return
+
+
+def _dropped_calls(of: Examination) -> Iterator[Finding]:
+    for name in ("one", "two", "arguments"):
+        answer = of[name]
+        if not answer.is_answered or answer.calls or of.is_still_thinking(name) or of.read(name).rejections:
+            continue
+        is_announced = answer.finish_reason in _CALLED and not _has_text_call(of, name)
+        is_empty = not (answer.content.strip() or answer.reasoning)
+        if is_announced:
+            why = f"the finish_reason is {answer.finish_reason!r}, and there is no call"
+        elif is_empty and (answer.completion_tokens or 0) >= _LEAST_FOR_CALL:
+            why = f"the model writes {answer.completion_tokens} tokens, and neither text nor a call comes"
+        else:
+            continue
+        yield Finding(
+            "calls_lost",
+            f"calls are lost in the server: {why}",
+            "give the server the parser that fits the model (vLLM: --tool-call-parser), or put llama3-tools in "
+            "between, as below: then the server parses nothing",
+        )
+        return
+
+
 def _ignored_tools(of: Examination) -> Iterator[Finding]:
     one, plain = of["one"], of["plain"]
     if (
@@ -263,6 +322,7 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
         or of.is_still_thinking("one")
         or calls_natively(of)
         or any(_has_text_call(of, name) for name in _NATIVE)
+        or any(True for check in (_malformed_calls, _dropped_calls) for _ in check(of))
     ):
         return
     if one.prompt_tokens and plain.prompt_tokens:
@@ -315,13 +375,14 @@ def _calls_as_text(of: Examination) -> Iterator[Finding]:
 
 
 def _lost_text(of: Examination) -> Iterator[Finding]:
-    two, streamed = of["two"], of["two streamed"]
-    asked = of.read("in the prompt")
-    if two.calls and not two.content.strip() and not streamed.content.strip() and asked.tools_called and asked.content:
+    answer = of[TEXT_AND_CALL]
+    is_silent = answer.calls and not (answer.content.strip() or answer.reasoning)
+    if is_silent and (answer.completion_tokens or 0) >= TEXT_TOKENS * len(answer.calls):
+        called = ", ".join(f"{call.name}({call.text})" for call in answer.calls)
         yield Finding(
             "text_lost",
-            f"beside calls, the server drops the text: with the tools in the prompt, the model writes "
-            f"{shortened(asked.content, 80)!r} before them",
+            f"beside calls, the server drops the text: it counts {answer.completion_tokens} tokens, and all that comes "
+            f"is {shortened(called, 80)}",
             f"if the text matters, {_WRAP}",
         )
 
@@ -343,7 +404,7 @@ def _lost_calls(of: Examination) -> Iterator[Finding]:
 
 
 def _different_streams(of: Examination) -> Iterator[Finding]:
-    whole, streamed = of["two"], of["two streamed"]
+    streamed = of["two streamed"]
     if _failed(of, "two streamed"):
         status = f"{_status(streamed)}: " if streamed.status != HTTPStatus.OK else ""
         yield Finding(
@@ -352,29 +413,16 @@ def _different_streams(of: Examination) -> Iterator[Finding]:
             f"do not stream if there are tools (stream=False), or {_WRAP}",
         )
         return
-    if not whole.is_answered or not streamed.is_answered:
+    said, said_streamed = of.said("two"), of.said("two streamed")
+    if said is None or said_streamed is None:
         return
-    of_whole, of_stream = _shape(of, "two"), _shape(of, "two streamed")
-    if of_whole != of_stream:
+    difference = stream_difference(said, said_streamed, of.said(TWO_AGAIN))
+    if difference is not None:
         yield Finding(
             "stream_differs",
-            f"the same question gets {of_whole} as a whole answer, and {of_stream} as a stream",
+            f"the same question gets {difference[0]} as a whole answer, and {difference[1]} as a stream",
             f"do not stream if there are tools (stream=False), or {_WRAP}",
         )
-
-
-def _shape(of: Examination, name: str) -> str:
-    read = of.read(name)
-    parts = [
-        _counted(len(of[name].calls), "call", "in tool_calls"),
-        _counted(len(read.tool_calls), "call", "in the text"),
-        "text" if (read.content or "").strip() else "",
-    ]
-    return " and ".join(filter(None, parts)) or "nothing"
-
-
-def _counted(number: int, noun: str, where: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''} {where}" if number else ""
 
 
 def _ignored_choices(of: Examination) -> Iterator[Finding]:
@@ -423,7 +471,7 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
     elif long.is_answered and not long.prompt_tokens:
         yield Finding(
             "no_usage",
-            "the server does not count the tokens of the prompt, so nobody can tell whether it is cut off",
+            "the server counts no tokens, so nobody can tell whether a prompt is cut off, or text beside calls lost",
             "look for the length of the context in the server's log",
             is_fault=False,
         )
@@ -578,6 +626,8 @@ _CHECKS: tuple[_Check, ...] = (
     _empty_answers,
     _refused_tools,
     _failed_tools,
+    _malformed_calls,
+    _dropped_calls,
     _ignored_tools,
     _long_thoughts,
     _calls_as_text,

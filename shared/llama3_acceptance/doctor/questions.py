@@ -10,10 +10,14 @@ from llama3_tools.tools import Tool, declare_tools
 __all__ = [
     "LONG_WORDS",
     "MAX_TOKENS",
+    "ONLY_IF_NEEDED",
     "QUESTIONS",
     "SHORT_TOKENS",
+    "TEXT_AND_CALL",
+    "TEXT_TOKENS",
     "THINKING_TOKENS",
     "TOOLS",
+    "TWO_AGAIN",
     "WITH_EMPTY_CONTENT",
     "request_body",
 ]
@@ -48,6 +52,8 @@ THINKING_TOKENS = 2000
 """How long an answer may be if the model was still thinking at `MAX_TOKENS`."""
 SHORT_TOKENS = 8
 """How long the answer may be that a limit is to end."""
+TEXT_TOKENS = 60
+"""An answer of one call has fewer tokens, and the text that `TEXT_AND_CALL` asks for has more."""
 LONG_WORDS = 4500
 """How many words the long prompt has, each of which is a token or more: beyond the 2048 and 4096 tokens that servers
 keep by default."""
@@ -56,6 +62,9 @@ _ONE = "What is the weather in Paris? Call a tool."
 _TWO = (
     "What is the weather in Paris, and what is it in Rome? First write one short sentence that says what you do. "
     "Then call get_weather twice, once for each city."
+)
+_NUMBERS = (
+    "Write the numbers from one to thirty in words, and after them, in the same answer, call get_weather for Paris."
 )
 _ALARM = "Start a timer for 5 minutes that rings in the kitchen and in the hall. Call a tool."
 _CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
@@ -71,6 +80,12 @@ def _with_result(content: str | None) -> list[dict[str, Any]]:
 
 WITH_EMPTY_CONTENT = "result, with empty content"
 """Asked if the server takes no result of a call whose message has `content: null`, as OpenAI's clients send it."""
+TWO_AGAIN = "two, again"
+"""Asked if a stream says something else than the whole answer, to know whether that is the stream or the model."""
+TEXT_AND_CALL = "text and a call"
+"""Asked if nothing stands beside calls, to know whether the model writes nothing there or the server drops it."""
+ONLY_IF_NEEDED = frozenset({WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL})
+"""The questions that are asked after certain answers only."""
 
 
 def _user(text: str) -> list[dict[str, Any]]:
@@ -85,6 +100,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "one": {"messages": _user(_ONE), **_DECLARED},
     "two": {"messages": _user(_TWO), **_DECLARED},
     "two streamed": {"messages": _user(_TWO), **_DECLARED, "stream": True},
+    TWO_AGAIN: {"messages": _user(_TWO), **_DECLARED},
+    TEXT_AND_CALL: {"messages": _user(_NUMBERS), **_DECLARED},
     "arguments": {"messages": _user(_ALARM), **_DECLARED},
     "no call": {"messages": _user(_ONE), **_DECLARED, "tool_choice": "none"},
     "a call": {"messages": _user("Good morning!"), **_DECLARED, "tool_choice": "required"},

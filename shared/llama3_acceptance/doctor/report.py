@@ -1,9 +1,9 @@
-"""What the doctor found, as JSON for a bug report. It has no key, and no secret of the address."""
+"""What the doctor found, as JSON for a bug report. What is secret is hidden."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,20 +16,15 @@ __all__ = ["DOCTOR_VERSION", "doctor_report"]
 
 DOCTOR_VERSION = 1
 """What a report has under `llama3_tools_doctor`. It changes if something in it is renamed or goes away."""
-_SHORTEST_SECRET = 5
-_HIDDEN = "(hidden)"
 
 
-def doctor_report(
-    examination: Examination, findings: Sequence[Finding], advice: Advice, *, secrets: Iterable[str] = ()
-) -> dict[str, Any]:
+def doctor_report(examination: Examination, findings: Sequence[Finding], advice: Advice) -> dict[str, Any]:
     """Return all that was found and all that was answered, as JSON has it.
 
     Args:
         examination: what the endpoint answered.
         findings: what is wrong.
         advice: what works.
-        secrets: what has to be nowhere in the report, as a server may repeat it: the key, a password in the address.
     """
     report: dict[str, Any] = {
         "llama3_tools_doctor": DOCTOR_VERSION,
@@ -43,17 +38,5 @@ def doctor_report(
         "answers": [asdict(exchange) for exchange in examination.exchanges.values()],
         "not_asked": list(examination.unanswered),
     }
-    for secret in secrets:
-        if len(secret) >= _SHORTEST_SECRET:
-            report = _without(report, secret)
-    return report
-
-
-def _without(value: Any, secret: str) -> Any:  # noqa: ANN401 - as JSON has it
-    if isinstance(value, str):
-        return value.replace(secret, _HIDDEN)
-    if isinstance(value, dict):
-        return {key: _without(part, secret) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without(part, secret) for part in value]
-    return value
+    hidden: dict[str, Any] = examination.secrets.hide_in(report)
+    return hidden

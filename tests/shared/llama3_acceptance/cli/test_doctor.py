@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+import time
 from dataclasses import replace
-from urllib.parse import urlsplit
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,7 +22,7 @@ from faulty_servers import Faulty, Reply, faulty
 from llama3_acceptance.cli.doctor import doctor
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import QUESTIONS, WITH_EMPTY_CONTENT
+from llama3_acceptance.doctor.questions import ONLY_IF_NEEDED, QUESTIONS
 
 
 def ask(base_url: str, *arguments: object) -> Result:
@@ -126,6 +131,28 @@ def test_it_takes_no_longer_than_it_may() -> None:
     assert "it does not answer in time" in words(result.stdout)
 
 
+class _Dripping(StreamRequestHandler):
+    """Sends a header a byte at a time: each read of a client is in time, and the answer never begins."""
+
+    def handle(self) -> None:
+        with contextlib.suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 80:
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.1)
+
+
+def test_a_header_that_does_not_end_takes_no_longer_either() -> None:
+    with ThreadingTCPServer(("127.0.0.1", 0), _Dripping) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        started = time.monotonic()
+        result = ask(f"http://127.0.0.1:{server.server_address[1]}/v1", "--timeout", 1)
+        seconds = time.monotonic() - started
+        server.shutdown()
+    assert "it does not answer in time" in words(result.stdout)
+    assert seconds < 5
+
+
 def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
     def slow(_reply: object) -> Answer:
         return Answer((b" ",) * 200, pause=0.1)
@@ -167,7 +194,7 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
 
     with faulty(Faulty(slow_with_tools, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 1, *["--json"] * as_json)
-    missing = [name for name in QUESTIONS if name not in {"plain", WITH_EMPTY_CONTENT}]
+    missing = [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}]
     if not as_json:
         assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
         assert_nothing_is_known(result)
@@ -188,7 +215,7 @@ def test_what_the_model_does_with_the_tools_in_the_prompt_is_not_told_unasked() 
     assert "whether this model calls then is not known" in words(result.stdout)
 
 
-@pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", WITH_EMPTY_CONTENT}])
+@pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}])
 def test_a_question_that_takes_too_long_is_no_fault_of_another_kind(slow: str) -> None:
     with faulty("healthy") as server:
         examination = examine(server.base_url, "llama", seconds=30)
@@ -205,19 +232,45 @@ def test_an_answer_without_an_end_is_not_read_forever() -> None:
 
 def test_the_report_has_all_answers_and_no_secret() -> None:
     refusal = answer_error(401, "Incorrect API key: secret-key; password-too")
-    with LoopbackServer(lambda _: refusal) as server:
-        parts = urlsplit(server.base_url)
-        url = f"http://me:password-too@{parts.netloc}/v1"
-        result = ask(url, "--api-key", "secret-key", "--json")
-    report = json.loads(result.stdout)
-    for secret in ("secret-key", "password-too"):
-        assert secret not in result.stdout
-    assert report["base_url"] == server_base(parts.netloc)
+    report, _ = refused(refusal, "me:password-too", "secret-key")
     assert report["findings"][0]["code"] == "key_refused"
     assert (
         report["findings"][0]["what"] == "the server refuses the key (HTTP 401): Incorrect API key: (hidden); (hidden)"
     )
     assert (report["llama3_tools_doctor"], report["is_healthy"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("user", "key", "told", "shown"),
+    [
+        ("me:p%40ss%22word", "none", 'p@ss"word, p%40ss%22word', "(hidden), (hidden)"),
+        ("me:secret", "none", "Basic bWU6c2VjcmV0", "Basic (hidden)"),
+        ("a-token", "none", "no user a-token here", "no user (hidden) here"),
+        ("", "a1", "the key a1 is wrong, a15 as well", "the key (hidden) is wrong, a15 as well"),
+        ("", 'with"quote', 'the key with"quote', "the key (hidden)"),
+        ("", "secret-key", "x" * 270 + " secret-key " + "x" * 99, "x" * 270 + " (hidden) … (379 characters)"),
+    ],
+    ids=["encoded", "Basic", "a name alone", "short", "a quotation mark", "at the end of what is shown"],
+)
+def test_a_secret_is_hidden_in_each_form(user: str, key: str, told: str, shown: str) -> None:
+    report, output = refused(answer_json({"error": {"message": told}}, status=401), user, key)
+    assert report["answers"][0]["error"] == shown
+    assert shown in output
+
+
+def refused(refusal: Answer, user: str, key: str) -> tuple[dict[str, Any], str]:
+    """Return the report and the words of a doctor whom a server refuses, after a look for secrets in both."""
+    with LoopbackServer(lambda _: refusal) as server:
+        parts = urlsplit(server.base_url)
+        url = f"http://{user}@{parts.netloc}/v1"
+        report = ask(url, "--api-key", key, "--json").stdout
+        output = ask(url, "--api-key", key).stdout
+    password = user.partition(":")[2]
+    for secret in filter(None, {key, password, unquote(password)} - {"none", "a1"}):
+        assert secret not in report
+        assert secret not in output
+    assert json.loads(report)["base_url"] == server_base(parts.netloc)
+    return json.loads(report), output
 
 
 def server_base(netloc: str) -> str:
@@ -230,11 +283,18 @@ def test_the_report_of_a_healthy_server_has_each_question() -> None:
     assert report["is_healthy"]
     assert [one["name"] for one in report["answers"]] == [
         "/models",
-        *(name for name in QUESTIONS if name != WITH_EMPTY_CONTENT),
+        *(name for name in QUESTIONS if name not in ONLY_IF_NEEDED),
     ]
     two = next(one for one in report["answers"] if one["name"] == "two streamed")
     assert [call["arguments"] for call in two["calls"]] == [{"city": "Paris"}, {"city": "Rome"}]
     assert two["finish_reason"] == "tool_calls"
+
+
+def test_a_model_that_is_there_under_another_tag_is_named() -> None:
+    about = Faulty(lambda _: answer_error(404, "model 'llama' not found"), frozenset(), models=("qwen:7b", "llama:8b"))
+    with faulty(about) as server:
+        result = ask(server.base_url)
+    assert "(model 'llama' not found); there are qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
 
 
 def test_who_watches_sees_what_is_asked() -> None:
