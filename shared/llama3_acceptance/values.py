@@ -33,6 +33,7 @@ __all__ = [
     "Source",
     "Suite",
     "Verdict",
+    "has_default",
     "repeat_name",
 ]
 
@@ -307,6 +308,13 @@ class Suite:
             raise ValueError(
                 "in the strict format, calls stand in the text: leave out text_calls and native_calls_only"
             )
+        if not self.prompt.multiple:
+            several = [case.id for case in self.cases if min(map(len, case.alternatives), default=0) > 1]
+            if several:
+                raise ValueError(
+                    f"in the strict format, an answer has one call at most, and {several[0]!r} expects several: add "
+                    "multiple: true"
+                )
         if self.reading.formats is not None or self.reading.lenient or self.reading.repair:
             raise ValueError(
                 "in the strict format, no other form is read: of reading, leave out formats, lenient and repair"
@@ -418,6 +426,11 @@ class CaseResult:
     def judgement(self, *, coerced: bool) -> Judgement:
         """Return one of the two judgements."""
         return Judgements(self.parsed, self.coerced).of(coerced=coerced)
+
+
+def has_default(schema: object) -> bool:
+    """Return whether the schema of a parameter says what it is if it is left out."""
+    return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
 
 
 def repeat_name(case_id: str, repeat: int) -> str:

@@ -27,6 +27,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     """Ask the endpoint. What has come in by then is judged, whatever ends the run; the text says what did."""
     if not options.base_url or not options.model:
         raise click.UsageError("name an endpoint with --base-url and a model with --model, or outputs with --replay")
+    _check_prompt(suite)
     settings = Settings(
         repeats=options.repeats,
         concurrency=options.concurrency,
@@ -78,6 +79,20 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
         trouble = f"{options.results_file}: {error.strerror or error}"  # pragma: no cover - the same
     results = judge_records(suite, run, kept.values(), repeats=options.repeats)
     return results, _advised(trouble, results, options)
+
+
+def _check_prompt(suite: Suite) -> None:
+    """Refuse to ask for calls in a form in which none of them could pass."""
+    wanted, read = suite.prompt.format, suite.reading.formats
+    if wanted in {"native", "strict"}:
+        return
+    asked = f"the prompt asks for calls in the text ({wanted})"
+    if suite.policies.native_calls_only or not suite.policies.text_calls:
+        raise click.UsageError(
+            f"{asked}, and a policy fails every call there: use --prompt-format native, or let calls in the text count"
+        )
+    if read is not None and not {wanted, "all"} & ({read} if isinstance(read, str) else {*read}):
+        raise click.UsageError(f"{asked}, and that form is not read: add --format {wanted}, or use --prompt-format")
 
 
 def _advised(trouble: str | None, results: Results, options: Options) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llama3_acceptance.judging.json_in_text import json_in
@@ -22,6 +22,7 @@ from llama3_acceptance.values import (
     Source,
     Suite,
     Verdict,
+    has_default,
 )
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
@@ -209,7 +210,7 @@ class _Judging:
         """Add what the tool's schema says it takes for the arguments that are left out."""
         parameters = next((tool.parameters for tool in self.suite.tools if tool.name == expected.tool), {})
         schemas = parameters.get("properties", {}).items()
-        defaults = {name: schema["default"] for name, schema in schemas if _has_default(schema)}
+        defaults = {name: schema["default"] for name, schema in schemas if has_default(schema)}
         return replace(expected, defaults={**defaults, **expected.defaults})
 
     def _lists(self, calls: tuple[FoundCall, ...]) -> list[str]:
@@ -247,10 +248,6 @@ def _coerced(call: FoundCall, tool: Tool | None) -> FoundCall:
     if tool is None or call.arguments is None:
         return call
     return replace(call, arguments=dict(coerce_arguments(call.arguments, tool.parameters).arguments))
-
-
-def _has_default(schema: object) -> bool:
-    return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
 
 
 def _named(case: Case) -> str:

@@ -31,7 +31,7 @@ class CaseReader:
     mode: Mode = "exact"
     """Whether calls may have other arguments."""
     ignore: frozenset[str] = frozenset()
-    """Arguments that are ignored in every call."""
+    """Arguments that are ignored in every call, but for those that a call expects."""
 
     def matching(self, node: Node) -> CaseReader:
         """Return a reader that compares as the suite's `match` says."""
@@ -90,14 +90,20 @@ class CaseReader:
     def _call(self, node: Node) -> ExpectedCall:
         members = node.members(KEYS["call"], required=["tool"])
         tool = members.read("tool", self.tools.tool, None)
+        arguments = members.read("arguments", lambda node: self._arguments(node, tool), {})
+        ignored = members.read("ignore", lambda node: self._ignored(node, tool), [])
+        for name in arguments.keys() & ignored:
+            told = f"{name!r} is expected as well: its value would never be looked at"
+            members.problems.append(members.nodes["ignore"].problem(told))
         call = ExpectedCall(
             tool.name if tool else "",
-            arguments=members.read("arguments", lambda node: self._arguments(node, tool), {}),
-            ignore=self.ignore.union(members.read("ignore", lambda node: self._ignored(node, tool), [])),
+            arguments=arguments,
+            ignore=(self.ignore - arguments.keys()).union(ignored),
             defaults=members.read("defaults", lambda node: _defaults(node, tool), {}),
             mode=members.read("mode", _mode, self.mode),
         )
         members.check()
+        SuiteTools.call(node, tool, call)
         return call
 
     def _arguments(self, node: Node, tool: Tool | None) -> dict[str, ArgumentRule]:
@@ -109,8 +115,9 @@ class CaseReader:
     def _rule(self, name: str, node: Node, tool: Tool | None) -> ArgumentRule:
         """Read what is expected of an argument: a value, or an object with more to say about it."""
         if not isinstance(node.value, dict):
-            SuiteTools.value(node, name, tool, (node.value,))
-            return replace(self.rule, any_of=(node.value,))
+            rule = replace(self.rule, any_of=(node.value,))
+            SuiteTools.value(node, name, tool, rule)
+            return rule
         members = node.members(KEYS["rule"])
         if ("value" in members.nodes) == ("any_of" in members.nodes):
             wanted = "expected one of value and any_of; an object that is itself the value is written under value"
@@ -125,7 +132,7 @@ class CaseReader:
             wanted = "a tolerance is for numbers, and there is none among the values"
             members.problems.append(members.nodes["tolerance"].problem(wanted))
         members.check()
-        SuiteTools.value(node, name, tool, any_of)
+        SuiteTools.value(node, name, tool, rule)
         return rule
 
 

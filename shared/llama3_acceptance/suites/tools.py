@@ -10,6 +10,7 @@ from typing import Any
 from llama3_acceptance.judging.equality import json_type
 from llama3_acceptance.suites.file import SuiteError, read_suite_file
 from llama3_acceptance.suites.node import Node
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, has_default
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import ToolDefinitionError, did_you_mean
 from llama3_tools.tools import Tool, declare_tools
@@ -19,9 +20,12 @@ __all__ = ["SuiteTools"]
 
 _OPEN = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf"}
 """Where a schema may name more parameters than its `properties`."""
+_NEVER = "no call that fits the schema could pass"
+_ANY_PARAMETER: dict[str, Any] = {"type": "object", "additionalProperties": True}
 _KEYS = ("type", "function", "name", "description", "parameters", "strict")
+_SCHEMA_KEYS = ("type", "properties", "required", "additionalProperties")
 _MISSPELT = 0.8
-"""How like a key of a tool another key is that is a misspelling of it, and not one of somebody else's."""
+"""How like a key of a tool, or of its schema, another key is that is a misspelling of it, and not somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +33,11 @@ class SuiteTools:
     """The declared tools, as far as they could be read."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    """The tools by name."""
+    """The tools by name. Of one that is wrong, it has what can be told: what cases say of it is checked by that."""
     problems: tuple[str, ...] = ()
     """What is wrong with them."""
     are_all: bool = True
-    """Whether all of them could be read. If not, nothing is said of a tool that is not there."""
+    """Whether the names of all of them are known. If not, nothing is said of a tool that is not there."""
 
     @classmethod
     def read(cls, node: Node) -> SuiteTools:
@@ -51,10 +55,14 @@ class SuiteTools:
                 tool = _read_tool(item)
             except SuiteError as error:
                 problems.append(str(error))
-                are_all = False
-                continue
+                salvaged = _salvaged(item.value)
+                are_all = are_all and salvaged is not None
+                if salvaged is None:
+                    continue
+                tool = salvaged
             if tool.name in tools:
                 problems.append(item.problem(f"the name {tool.name!r} is declared twice"))
+                tool = Tool(tool.name, "", _ANY_PARAMETER)
             tools[tool.name] = tool
         return cls(tools, tuple(problems), are_all)
 
@@ -86,11 +94,23 @@ class SuiteTools:
         return name
 
     @staticmethod
-    def value(node: Node, name: str, tool: Tool | None, values: tuple[Any, ...]) -> None:
-        """Fail where the schema allows a parameter none of some values, for their type."""
-        wrong = [_wrong_type(tool, name, value) for value in values] if tool is not None else [""]
+    def value(node: Node, name: str, tool: Tool | None, rule: ArgumentRule) -> None:
+        """Fail where the schema allows a parameter none of the values that a rule accepts."""
+        wrong = [_not_allowed(tool, name, value, rule) for value in rule.any_of] if tool is not None else [""]
         if all(wrong):
-            node.fail(f"{wrong[0]}: no call that fits the schema could pass")
+            node.fail(f"{wrong[0]}: {_NEVER}")
+
+    @staticmethod
+    def call(node: Node, tool: Tool | None, call: ExpectedCall) -> None:
+        """Fail where a call that is expected leaves out what the schema of its tool requires."""
+        required = tool.parameters.get("required") if tool is not None else None
+        if tool is None or call.mode == "partial" or not isinstance(required, list):
+            return
+        may_be_left_out = {name for name, schema in _properties(tool).items() if has_default(schema)}
+        missing = {*required} - {*call.arguments} - call.ignore - {*call.defaults} - may_be_left_out
+        if missing:
+            names = " and ".join(repr(name) for name in required if name in missing)
+            node.fail(f"{tool.name} requires {names}: {_NEVER}; expect it, ignore it, or say mode: partial")
 
 
 def _in_own_file(node: Node) -> Node:
@@ -110,17 +130,52 @@ def _in_own_file(node: Node) -> Node:
 
 
 def _read_tool(node: Node) -> Tool:
-    for entries in [node, *(entry for entry in _entries(node) if entry.path[-1] == "function")]:
-        for entry in _entries(entries):
-            key = str(entry.path[-1])
-            meant = get_close_matches(key, _KEYS, n=1, cutoff=_MISSPELT)
-            if meant and key not in _KEYS:
-                entry.fail(f"there is no such key; did you mean {meant[0]!r}?")
+    wholes = [node, *_entries_of(node, "function")]
+    for whole in wholes:
+        _check_keys(whole, _KEYS)
+        for parameters in _entries_of(whole, "parameters"):
+            _check_keys(parameters, _SCHEMA_KEYS)
     try:
         (tool,) = declare_tools([node.value]).values()
     except (ToolDefinitionError, TypeError) as error:
         node.fail(str(error).removeprefix("tools[0]").lstrip(": "))
     return tool
+
+
+def _check_keys(node: Node, keys: tuple[str, ...]) -> None:
+    for entry in _entries(node):
+        key = str(entry.path[-1])
+        meant = get_close_matches(key, keys, n=1, cutoff=_MISSPELT)
+        if meant and key not in keys:
+            entry.fail(f"there is no such key; did you mean {meant[0]!r}?")
+
+
+def _entries_of(node: Node, key: str) -> list[Node]:
+    return [entry for entry in _entries(node) if entry.path[-1] == key]
+
+
+def _salvaged(value: object) -> Tool | None:
+    """Return what can be told of a tool that is wrong: its name, and those of its parameters; `None` without a name."""
+    inner = value.get("function") if isinstance(value, Mapping) else None
+    about = inner if isinstance(inner, Mapping) else value
+    name = about.get("name") if isinstance(about, Mapping) else None
+    if not isinstance(about, Mapping) or not isinstance(name, str) or not name:
+        return None
+    parameters = about.get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
+    if not isinstance(parameters, Mapping) or not isinstance(properties, Mapping):
+        return Tool(name, "", _ANY_PARAMETER)
+    known = {one: schema if _is_schema(schema) else {} for one, schema in properties.items()}
+    rest = {key: parameters[key] for key in ("additionalProperties", *_OPEN) if parameters.get(key)}
+    return Tool(name, "", {"type": "object", "properties": known, **dict.fromkeys(rest, True)})
+
+
+def _is_schema(schema: object) -> bool:
+    try:
+        declare_tools([{"name": "tool", "parameters": {"type": "object", "properties": {"one": schema}}}])
+    except (ToolDefinitionError, TypeError):
+        return False
+    return True
 
 
 def _entries(node: Node) -> list[Node]:
@@ -137,13 +192,14 @@ def _takes(tool: Tool, name: str) -> bool:
     return bool(name in _properties(tool) or is_open)
 
 
-def _wrong_type(tool: Tool, name: str, value: object) -> str:
-    """Say how the type of a value is another one than the schema's; nothing where it is not, or where it is null."""
+def _not_allowed(tool: Tool, name: str, value: object, rule: ArgumentRule) -> str:
+    """Say how a value is none that the schema allows, by its type or its `enum`; nothing where it is one, or null."""
     if value is None:
         return ""
     coercion = coerce_arguments({name: value}, tool.parameters)
     for change in coercion.changes:
         if json_type(change.before) != json_type(change.after):
             return f"expected {change.declared}, got the {json_type(value)} {value!r}"
-    of_type = (problem for problem in coercion.problems if problem.reason is ProblemReason.WRONG_TYPE)
-    return next((problem.message.removeprefix("$.") for problem in of_type), "")
+    reasons = {ProblemReason.WRONG_TYPE} if rule.tolerance else {ProblemReason.WRONG_TYPE, ProblemReason.NOT_IN_ENUM}
+    problems = (problem for problem in coercion.problems if problem.reason in reasons)
+    return next((problem.message.removeprefix("$.") for problem in problems), "")

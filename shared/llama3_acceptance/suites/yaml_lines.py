@@ -117,15 +117,18 @@ def read_yaml(text: str) -> YamlDocument:
 def _cure(error: yaml.MarkedYAMLError) -> str:
     """Say what to do about text that YAML takes for something else."""
     problem = str(error.problem)
-    if "flow" in str(error.context) and "but got" in problem:
-        _, _, found = problem.rpartition("but got ")
-        is_text = found == "'?'"
-        return (
-            f": {'' if is_text else 'close the bracket, or '}put text that holds {found} in quotes, as in 'What is 5?'"
-        )
     if "mapping values are not allowed" in problem:
         return ": text that holds ': ' has to stand in quotes"
-    return ""
+    if "flow" not in str(error.context):
+        return ""
+    _, _, found = problem.rpartition("but got " if "but got " in problem else "but found ")
+    if found == "'?'":
+        return ": put text that holds '?' in quotes, as in 'What is 5?'"
+    if found == "':'":
+        return ": close the bracket before it, or put text that holds ':' in quotes, as in 'Note: buy milk'"
+    if found == "'<scalar>'":
+        return ": a comma is missing, or text goes on after its closing quote"
+    return ": close the bracket"
 
 
 def _lines(

@@ -44,6 +44,32 @@ def test_the_score_that_was_chosen_decides_the_exit_status(suite: str, arguments
 
 
 @pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--native-calls-only"], "asks for calls in the text (json), and a policy fails every call there"),
+        (["--no-text-calls"], "use --prompt-format native, or let calls in the text count"),
+        (["--format", "pythonic"], "that form is not read: add --format json, or use --prompt-format"),
+        (["--format", "none"], "that form is not read"),
+    ],
+)
+def test_a_model_is_not_asked_for_what_cannot_pass(suite: str, arguments: list[str], told: str) -> None:
+    with answering(*ANSWERS) as server:
+        result = ask(server, suite, *arguments)
+        assert server.requests == []
+    assert (result.exit_code, told in words(result.stderr)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--native-calls-only", "--prompt-format", "native"], ["--format", "all"], ["--format", "json"]],
+    ids=" ".join,
+)
+def test_a_model_is_asked_for_what_can_pass(suite: str, arguments: list[str]) -> None:
+    with answering(*ANSWERS) as server:
+        assert ask(server, suite, *arguments).exit_code == 1
+
+
+@pytest.mark.parametrize(
     ("option", "case", "output"),
     [
         ("--no-text-calls", "kitchen", KITCHEN),

@@ -64,10 +64,10 @@ cases:
         state: on
         level: {{any_of: [10, 20], tolerance: 0.5, equal: exact, unordered: false, optional: true}}
         area: {{value: {{floor: 12:30}}}}
-      ignore: [level]
+      ignore: []
       defaults: {{level: 100}}
       mode: exact
-    - [{{tool: clock}}, {{tool: clock}}]
+    - [{{tool: clock}}, {{tool: set_light, ignore: [level]}}]
     - none
 - command: Hello!
   expect: none
@@ -92,6 +92,17 @@ def cases(text: str) -> str:
     return f"{TOOLS}cases:\n{text}"
 
 
+def of_one_tool(schema: str, expect: str = "", more: str = "") -> str:
+    """Return a suite of the tool `f`, which a case expects."""
+    return f"tools: [{{name: f, parameters: {schema}}}]\n{more}cases:\n- {{command: Hi, expect: {{tool: f{expect}}}}}"
+
+
+ON_OR_OFF = "{type: object, properties: {a: {enum: [on, off]}}}"
+TEN_OR_TWENTY = "{type: object, properties: {a: {enum: [10, 20]}}}"
+REQUIRED = "{type: object, properties: {a: {}, b: {default: 1}}, required: [a, b]}"
+NEVER = "no call that fits the schema could pass"
+
+
 def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
     folded = {"equal": "folded", "tolerance": 2, "unordered": True}
     lights = ExpectedCall(
@@ -101,10 +112,10 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
             "level": ArgumentRule((10, 20), optional=True, tolerance=0.5),
             "area": ArgumentRule(({"floor": "12:30"},), **folded),
         },
-        ignore=frozenset({"area", "level"}),
         defaults={"level": 100},
     )
     clock = ExpectedCall("clock", ignore=frozenset({"area"}), mode="partial")
+    any_light = ExpectedCall("set_light", ignore=frozenset({"area", "level"}), mode="partial")
     suite = load(EVERYTHING, tmp_path)
     assert suite == Suite(
         "Home",
@@ -113,7 +124,7 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
             Case(
                 "on",
                 "Turn it on",
-                ((lights,), (clock, clock), ()),
+                ((lights,), (clock, any_light), ()),
                 ordered=True,
                 direct_answer=True,
                 history=({"role": "user", "content": "Hello!"},),
@@ -256,7 +267,7 @@ PROBLEMS = [
         ),
     ),
     ("cases: [{command: Hi, expect: {tool: clock}}]", "1: tools is missing"),
-    ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"),
+    ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>': close the bracket"),
     (f"{SMALLEST}name: x\nname: y", "13: name: written twice, first in line 12"),
     (
         "a: !!python/name:os.system",
@@ -269,9 +280,24 @@ PROBLEMS = [
         "a: [1\nb: 2",
         (
             "2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':': "
-            "close the bracket, or put text that holds ':' in quotes, as in 'What is 5?'"
+            "close the bracket before it, or put text that holds ':' in quotes, as in 'Note: buy milk'"
         ),
     ),
+    (
+        "a: {command: 'Hi' there}",
+        (
+            "1: not YAML: while parsing a flow mapping, expected ',' or '}', but got '<scalar>': "
+            "a comma is missing, or text goes on after its closing quote"
+        ),
+    ),
+    (
+        "a: {command: ?}",
+        (
+            "1: not YAML: while parsing a flow node, expected the node content, but found '?': "
+            "put text that holds '?' in quotes, as in 'What is 5?'"
+        ),
+    ),
+    ("a: [1, 2", "1: not YAML: while parsing a flow sequence, expected ',' or ']', but got '<stream end>': close the bracket"),
     (
         "a: {command: What is 5?, expect: none}",
         (
@@ -405,6 +431,26 @@ PROBLEMS = [
     (
         "tools:\n- {type: function, function: {name: f, descripton: F}}\ncases: [{command: Hi, expect: none}]",
         "2: tools[0].function.descripton: there is no such key; did you mean 'description'?",
+    ),
+    (
+        of_one_tool("{propertis: {n: {}}}", ", arguments: {n: 1}"),
+        "1: tools[0].parameters.propertis: there is no such key; did you mean 'properties'?",
+    ),
+    (
+        cases("- {command: Hi, expect: {tool: set_light, arguments: {level: 1}, ignore: [level]}}"),
+        "11: cases[0].expect.ignore: 'level' is expected as well: its value would never be looked at",
+    ),
+    (
+        of_one_tool(REQUIRED),
+        f"3: cases[0].expect: f requires 'a': {NEVER}; expect it, ignore it, or say mode: partial",
+    ),
+    (
+        of_one_tool(ON_OR_OFF, ", arguments: {a: high}"),
+        f'3: cases[0].expect.arguments.a: a: expected "on" or "off", got the string "high": {NEVER}',
+    ),
+    (
+        f"prompt: {{format: strict}}\n{cases('- {command: Hi, expect: [{tool: clock}, {tool: clock}]}')}",
+        "1: prompt: in the strict format, an answer has one call at most, and 'Hi' expects several: add multiple: true",
     ),
     (
         f"{SMALLEST}match: {{ignore: [stat]}}",
@@ -607,6 +653,52 @@ def test_a_tolerance_is_for_numbers_inside_lists_and_objects_too(tmp_path: Path,
     assert load(cases(f"- {{command: Hi, expect: {{tool: set_light, arguments: {{area: {rule}}}}}}}"), tmp_path)
 
 
+def test_a_tool_that_is_wrong_hides_no_fault_of_a_case_and_makes_none(tmp_path: Path):
+    text = """\
+tools:
+- {name: light, parameters: {type: object, properties: {room: {type: strng}, level: {type: integer}}, required: [room]}}
+- {name: timer, parameter: {type: object, properties: {minutes: {type: integer}}}}
+- {name: clock}
+- {name: clock, parameters: {type: object, properties: {zone: {}}}}
+cases:
+- {command: a, expect: {tool: ligth}}
+- {command: b, expect: {tool: light, arguments: {rom: hall}}}
+- {command: c, expect: {tool: light, arguments: {room: 1, level: high}}}
+- {command: d, expect: {tool: timer, arguments: {minutes: 5}}}
+- {command: e, expect: {tool: clock, arguments: {zone: UTC}}}
+- {command: f, expect: {tool: light}}
+"""
+    told = [line.removeprefix("commands.yaml:").partition(": ")[0::2] for line in problem(text, tmp_path).splitlines()]
+    assert [(line, one.partition(": ")[0]) for line, one in told] == [
+        ("2", "tools[0]"),
+        ("3", "tools[1].parameter"),
+        ("5", "tools[3]"),
+        ("7", "cases[0].expect.tool"),
+        ("8", "cases[1].expect.arguments.rom"),
+        ("9", "cases[2].expect.arguments.level"),
+    ]
+
+
+NONE_OR_TWO = "- {command: Hi, expect: {any_of: [none, [{tool: clock}, {tool: clock}]]}}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        of_one_tool(ON_OR_OFF, ", arguments: {a: ON}", "match: {equal: folded}\n"),
+        of_one_tool(TEN_OR_TWENTY, ", arguments: {a: {value: 11, tolerance: 1}}"),
+        of_one_tool(REQUIRED, ", arguments: {a: {value: 1, optional: true}}"),
+        of_one_tool(REQUIRED, ", defaults: {a: 1}"),
+        of_one_tool(REQUIRED, more="match: {ignore: [a]}\n"),
+        of_one_tool(REQUIRED, more="match: {mode: partial}\n"),
+        f"prompt: {{format: strict}}\n{cases(NONE_OR_TWO)}",
+    ],
+    ids=["another case", "within the tolerance", "optional", "a default", "ignored", "partial", "words will do"],
+)
+def test_what_a_call_may_pass_with_is_no_contradiction(tmp_path: Path, text: str):
+    assert load(text, tmp_path)
+
+
 def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
     suite = load(cases("- {command: Hi, expect: &a {tool: clock}}\n- {command: Ho, expect: *a}"), tmp_path)
     assert suite.cases[0].alternatives == suite.cases[1].alternatives
@@ -687,6 +779,9 @@ OF_ITS_OWN = (
     "nested too deep",
     "there is no such key; did you mean 'parameters'?",
     "there is no such key; did you mean 'description'?",
+    "there is no such key; did you mean 'properties'?",
+    "is expected as well",
+    "expects several",
     "no tool has",
     "fits the",
     "a tolerance is for",
