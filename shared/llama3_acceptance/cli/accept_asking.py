@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from llama3_acceptance.cli.accept_options import Options
 from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.cli.tables import print_failure
-from llama3_acceptance.running.asking import fingerprint
+from llama3_acceptance.running.asking import commands_fingerprint, fingerprint, prompt_options
 from llama3_acceptance.running.records import Record, Run
 from llama3_acceptance.running.results import Results, judge_record, judge_records
 from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, run_suite
@@ -39,7 +39,16 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
         extra=options.extra_body,
     )
     started = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    run = Run(suite.name, fingerprint(suite), options.model, options.base_url, settings.sent(), started)
+    run = Run(
+        suite.name,
+        fingerprint(suite),
+        options.model,
+        options.base_url,
+        settings.sent(),
+        started,
+        commands_fingerprint(suite),
+        prompt_options(suite),
+    )
     records: tuple[Record, ...] = ()
     if options.results_file is not None:
         run, records = take_up(

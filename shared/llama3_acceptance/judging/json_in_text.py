@@ -13,9 +13,6 @@ __all__ = ["Piece", "json_in", "json_pieces"]
 
 _BRACKET = re.compile(r"[\[{]")
 _AROUND = re.compile(r"(?:[\s`]|<[^<>\n]{1,200}>|json)*")
-_LOOK = 300
-"""How far around a piece its line is looked at, in characters, so that the work is linear in the text."""
-_BEFORE_INDEX = re.compile(r"[\w)\]]")
 _EMPTY = re.compile(r"[\[{]\s*[\]}]?\s*")
 
 
@@ -53,23 +50,16 @@ def json_pieces(text: str) -> Iterator[Piece]:
 
 
 def json_in(text: str) -> Iterator[str]:
-    """Yield the JSON in a text that was written as such: objects with keys, and what is more than a mark in prose.
+    r"""Yield the JSON in a text that was written as data: objects with keys, and lists of them.
 
-    An array of numbers may be a footnote, what stands directly after a word an index, and `[ ]` or `{}` a mark. These
-    count only if nothing else stands in their lines.
+    Any other array may be a footnote, an index or a line of a matrix, and `{}` a mark: one of these counts only if it
+    is all that the text holds.
 
-    >>> list(json_in('See [1], and arr["a"] = {}: {"a": ["b"]}, ["c"]')), list(json_in("[1, 2]"))
-    (['{"a": ["b"]}', '["c"]'], ['[1, 2]'])
+    >>> list(json_in('See [1], {} and ["Smith"]: {"a": ["b"]}')), list(json_in("`[1, 2]`")), list(json_in("[1]\n[2]"))
+    (['{"a": ["b"]}'], ['[1, 2]'], [])
     """
-    for piece in json_pieces(text):
-        is_index = piece.start > 0 and _BEFORE_INDEX.match(text[piece.start - 1])
-        is_array = '"' in piece.text and not is_index
-        is_more = ("{" in piece.text or is_array) and not _EMPTY.fullmatch(piece.text)
-        if is_more or _stands_alone(text, piece):
+    pieces = list(json_pieces(text))
+    for piece in pieces:
+        has_keys = "{" in piece.text and not _EMPTY.fullmatch(piece.text)
+        if has_keys or (len(pieces) == 1 and _AROUND.fullmatch(f"{text[: piece.start]}\n{text[piece.end :]}")):
             yield piece.text
-
-
-def _stands_alone(text: str, piece: Piece) -> bool:
-    before = text[max(piece.start - _LOOK, 0) : piece.start].rpartition("\n")[2]
-    after = text[piece.end : piece.end + _LOOK].partition("\n")[0]
-    return bool(_AROUND.fullmatch(before) and _AROUND.fullmatch(after))

@@ -18,6 +18,7 @@ from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict
 from llama3_tools.calls.shapes import OTHER_NAMES
 from llama3_tools.chat import finish_reason_in
 from llama3_tools.errors import a_type
+from llama3_tools.reading.json_object import parse_object
 from llama3_tools.values import shortened
 
 __all__ = ["Answer", "read_response"]
@@ -242,12 +243,9 @@ def _found(call: object, told: Mapping[str | None, object] = MappingProxyType({}
     if not written and _part(call, "type") == "invalid_tool_call":
         return FoundCall(str(name or ""), None)
     about = told.get(_str(_first(call, "id", "tool_id", "tool_call_id")))
-    return FoundCall(
-        str(name or ""),
-        *_arguments(_str(_first(about, "written", "arguments_json")) or written),
-        tuple(map(str, _list(_part(about, "deviations")))),
-        _str(_part(about, "repaired_from")),
-    )
+    arguments, text = _arguments(_str(_first(about, "written", "arguments_json")) or written)
+    deviations = (*map(str, _list(_part(about, "deviations"))), *_repeated_keys(arguments, text))
+    return FoundCall(str(name or ""), arguments, text, deviations, _str(_part(about, "repaired_from")))
 
 
 def _written_arguments(function: object, call: object) -> object:
@@ -263,7 +261,7 @@ def _written_arguments(function: object, call: object) -> object:
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments.
 
-    What is no strict JSON (rule 8) is none, as in text.
+    What is no strict JSON (rule 8) is none, as in text; but of a key that stands twice the last value counts.
     """
     if isinstance(written, Mapping):
         return (dict(written) if is_strict(written) else None), shown_json(written)
@@ -274,6 +272,13 @@ def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
     growing = GrowingArguments()
     growing.feed(written)
     return growing.value, written
+
+
+def _repeated_keys(arguments: Mapping[str, Any] | None, text: str) -> Iterator[str]:
+    """Yield that a key stands twice in arguments: no strict JSON (rule 8), and yet every client reads them."""
+    parsed = parse_object(text.strip(), 0, checked=True) if arguments else None
+    if parsed is not None and parsed.flaw:
+        yield f"{parsed.flaw} in the arguments; the last value counts"
 
 
 def _text(content: object) -> str:

@@ -132,16 +132,27 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
         for name in first | second
         if first.get(name) != second.get(name)
     ]
-    if before["run"]["fingerprint"] != after["run"]["fingerprint"]:
+    if _asked(before, after) != _asked(after, before):
         changes.append("the suite asks something else now: its tools, prompt or commands have changed")
     return tuple(changes)
 
 
+def _asked(report: Mapping[str, Any], other: Mapping[str, Any]) -> object:
+    """Return what tells whether two runs ask the same: if both say so, the form in which they ask is left out."""
+    name = "commands" if report["run"].get("commands") and other["run"].get("commands") else "fingerprint"
+    return report["run"][name]
+
+
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
-    run = report["run"]
-    told = (run["settings"], report["prompt"], report["reading"], report["policies"])
-    return {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
+    """Return what a run was made with, flat: also what it sent, how text was read, and its policies.
+
+    How the model was asked to call is the run's, if it is known: recorded outputs may be judged as in another form.
+    """
+    run, asked = report["run"], report["run"].get("prompt") or {}
+    told = (run["settings"], {**report["prompt"], **asked}, report["reading"], report["policies"])
+    described = {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
+    judged = report["prompt"]["format"]
+    return described if asked.get("format", judged) == judged else {**described, "judged as": judged}
 
 
 def _value(described: Mapping[str, Any], name: str) -> str:

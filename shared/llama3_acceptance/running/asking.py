@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
-from llama3_acceptance.values import Case, Suite
+from llama3_acceptance.values import Case, Prompt, Suite
 from llama3_tools.chat import ChatOptions, kept_chat
 from llama3_tools.chat.history import flatten_history
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.prompts import PromptFormat, render_response_prompt
 from llama3_tools.strict.schema import response_json_schema
 
-__all__ = ["ask", "fingerprint"]
+__all__ = ["ask", "commands_fingerprint", "fingerprint", "prompt_options"]
 
 _MAX_STRING = 200
 """The most characters of a string for llama-cpp-python's server, whose strings need not end."""
@@ -71,3 +72,21 @@ def fingerprint(suite: Suite) -> str:
     asked: Mapping[str, object] = {case.id: ask(case, suite) for case in suite.cases}
     written = json.dumps(asked, sort_keys=True, default=str)
     return hashlib.sha256(written.encode()).hexdigest()[:16]
+
+
+def commands_fingerprint(suite: Suite) -> str:
+    """Return a few digits that change with the commands, the tools or the messages before them, and with nothing else.
+
+    In which form the model is asked to call may change.
+    """
+    return fingerprint(replace(suite, prompt=Prompt(suite.prompt.system, examples=suite.prompt.examples)))
+
+
+def prompt_options(suite: Suite) -> dict[str, Any]:
+    """Return in which form the model is asked to call, and where the tools stand.
+
+    >>> prompt_options(Suite("Clocks", (), ()))
+    {'format': 'json', 'tools_in': 'user', 'multiple': False, 'response_format': 'json_schema'}
+    """
+    prompt = suite.prompt
+    return {name: getattr(prompt, name) for name in ("format", "tools_in", "multiple", "response_format")}

@@ -40,6 +40,10 @@ class Run:
     """What was sent beside the messages, such as the temperature."""
     started: str = ""
     """When the run began, in UTC."""
+    commands: str = ""
+    """The fingerprint of the commands and tools alone, in whatever form the model was asked to call."""
+    prompt: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """In which form it was asked to; empty where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +113,9 @@ def read_records(path: Path) -> Recording:
 
 def _run(value: Mapping[str, Any], where: str) -> Run:
     known = {name: value[name] for name in Run.__dataclass_fields__ if name in value}
-    settings = known.get("settings", {})
-    if not isinstance(settings, Mapping) or not all(
-        isinstance(known.get(name, ""), str) for name in Run.__dataclass_fields__ if name != "settings"
+    of_mappings = ("settings", "prompt")
+    if not all(isinstance(known.get(name, {}), Mapping) for name in of_mappings) or not all(
+        isinstance(known.get(name, ""), str) for name in Run.__dataclass_fields__ if name not in of_mappings
     ):
         raise RecordsError(f"{where}: no description of a run: a value has another type than it should")
     return Run(**{"suite": "", **known})

@@ -70,7 +70,13 @@ def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> No
     report = json.loads(reports[0].read_text("utf-8"))
     other = changed(
         reports[0],
-        run={**report["run"], "fingerprint": "0", "model": "llama\x1b", "settings": {"temperature": 1}},
+        run={
+            **report["run"],
+            "fingerprint": "0",
+            "commands": "0",
+            "model": "llama\x1b",
+            "settings": {"temperature": 1},
+        },
         reading={**report["reading"], "lenient": True},
         policies={**report["policies"], "native_calls_only": True},
     )

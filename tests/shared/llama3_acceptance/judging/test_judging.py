@@ -161,8 +161,8 @@ def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
         "```json\n[1]\n```",
         '{"a":1',
         "As I said: [{",
-        "Both:\n[1, 2]\nDone.",
-        'I bought ["milk", "bread"].',
+        'It is ["milk"], or {"a": ["bread"]}',
+        '["milk", "bread"]',
         "{}\n",
         "<tool_call>[]</tool_call>",
     ],
@@ -183,6 +183,10 @@ def test_json_in_the_text_fails_where_native_calls_alone_are_let_pass(kind: Kind
             'x["key"] = y["a"]["b"]',
             "Use {} or [] in Rust.",
             "As I said: [1",
+            "Both:\n[1, 2]\nDone.",
+            "Sources:\n[1]\n[2]",
+            'I bought ["milk", "bread"].',
+            'Ref ["Smith"].',
         ),
         '<think>{"name": "clock", "parameters": {}}</think>It is noon.',
         'Hello. <think>[{"a": 1}]',
@@ -197,7 +201,8 @@ def test_beside_native_calls_too(kind: Kind):
     native = [("turn_on", {"area": "kitchen", "domain": ["light", "switch"]})]
     assert verdict(TURN_ON, kind(GOOD, native)) is Verdict.PASSED
     assert verdict(TURN_ON, kind(GOOD, native), native_calls_only=True) is Verdict.CALL_IN_TEXT
-    assert verdict(TURN_ON, kind('Done, {"really" so}.', native), native_calls_only=True) is Verdict.PASSED
+    for harmless in ('Done, {"really" so}.', "[1]\n[2]"):
+        assert verdict(TURN_ON, kind(harmless, native), native_calls_only=True) is Verdict.PASSED
 
 
 def call(name: str, **arguments: object) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from langchain_core.messages import AIMessage
 from llama_index.core.base.llms.types import ChatMessage
@@ -259,3 +261,19 @@ def test_arguments_of_a_server_are_held_to_strict_json(written: object):
 def test_an_error_in_place_of_a_response_is_told():
     with pytest.raises(TypeError, match="got an error: model not found"):
         read_response({"error": "model not found"})
+
+
+@pytest.mark.parametrize(
+    ("written", "deviations"),
+    [
+        ('{"n": 1, "n": 5}', ("the key 'n' stands twice in the arguments; the last value counts",)),
+        (' {"n": 5}', ()),
+        ('{"n": {"a": 1, "a": 2}}', ()),
+    ],
+    ids=["twice", "once", "twice within"],
+)
+def test_a_key_that_stands_twice_is_told(written: str, deviations: tuple[str, ...]):
+    function = {"name": "f", "arguments": written}
+    (call,) = read_response({"content": None, "tool_calls": [{"function": function}]}).calls
+    assert call.arguments == json.loads(written)
+    assert call.deviations == deviations

@@ -72,6 +72,35 @@ def test_the_object_alone_passes(kind: Kind, case: Case, text: str, prompt: Prom
     assert judged(case, kind(text, []), prompt).verdict is Verdict.PASSED
 
 
+@pytest.mark.parametrize("text", ["", " ", "<think>Hm", "Hello!", '{"message": "Hel'])
+def test_a_limit_is_named_that_left_no_object(text: str) -> None:
+    answer = Answer(text, finish_reason="length")
+    assert judged(GREETING, answer).verdict is Verdict.TRUNCATED
+    assert judged(GREETING, answer).detail.endswith("(finish_reason length)")
+
+
+def test_a_limit_is_no_excuse_for_what_stands_around_a_whole_object() -> None:
+    answer = Answer(f"Sure! {single('Hello!')}", finish_reason="length")
+    assert judged(GREETING, answer).verdict is Verdict.WRONG_FORMAT
+
+
+@pytest.mark.parametrize("message", ["<think>Hm.</think>", "<think>Hm.</think>Hello!", "<think>Hm."])
+@pytest.mark.parametrize("tool", [None, "timer"])
+@pytest.mark.parametrize("starts_reasoning", [False, True])
+def test_thoughts_in_the_message_are_no_words(message: str, tool: str | None, starts_reasoning: bool) -> None:
+    text = single(message, tool, minutes=5) if tool else single(message)
+    case = TEA if tool else GREETING
+    thinking = replace(suite(case), reading=Reading(starts_reasoning=starts_reasoning))
+    judgement = judge(case, f"Hm.</think>{text}" if starts_reasoning else text, thinking).parsed
+    assert judgement.verdict is Verdict.WRONG_FORMAT
+    assert judgement.detail == f"thoughts stand in the message, which the user sees: {message}"
+
+
+def test_a_strict_answer_of_one_call_cannot_be_two() -> None:
+    with pytest.raises(ValueError, match="has one call at most, and 'two' expects several: add multiple: true"):
+        suite(TEA, TWO)
+
+
 CALL = '{"name": "timer", "parameters": {"minutes": 5}}'
 GOOD = single("On it.", "timer", minutes=5)
 WRONG_FORMAT = {

@@ -265,6 +265,26 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
     )
 
 
+def test_another_form_of_the_prompt_is_no_other_suite() -> None:
+    before = reported(MIXED)
+    before["run"].update(commands="1", prompt={"format": "strict", "response_format": "none"})
+    after = deepcopy(before)
+    after["run"].update(fingerprint="0", prompt={"format": "strict", "response_format": "json_object"})
+    assert differences(before, after) == ('response_format: "none" → "json_object"',)
+    after["run"]["commands"] = "2"
+    assert differences(before, after)[1:] == (
+        "the suite asks something else now: its tools, prompt or commands have changed",
+    )
+
+
+def test_outputs_that_are_judged_as_in_another_form_are_said_to_be() -> None:
+    before = reported(MIXED)
+    before["run"].update(commands="1", prompt={"format": "json"})
+    after = deepcopy(before)
+    after["prompt"]["format"] = "strict"
+    assert differences(before, after) == ('judged as: none → "strict"',)
+
+
 WRONG = 'set_light: room is "hall", expected "kitchen"'
 
 

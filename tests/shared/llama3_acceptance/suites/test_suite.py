@@ -267,7 +267,13 @@ PROBLEMS = [
         ),
     ),
     ("cases: [{command: Hi, expect: {tool: clock}}]", "1: tools is missing"),
-    ("tools: [", "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>': close the bracket"),
+    (
+        "tools: [",
+        (
+            "1: not YAML: while parsing a flow node, expected the node content, but found '<stream end>': "
+            "close the bracket"
+        ),
+    ),
     (f"{SMALLEST}name: x\nname: y", "13: name: written twice, first in line 12"),
     (
         "a: !!python/name:os.system",
@@ -297,7 +303,10 @@ PROBLEMS = [
             "put text that holds '?' in quotes, as in 'What is 5?'"
         ),
     ),
-    ("a: [1, 2", "1: not YAML: while parsing a flow sequence, expected ',' or ']', but got '<stream end>': close the bracket"),
+    (
+        "a: [1, 2",
+        "1: not YAML: while parsing a flow sequence, expected ',' or ']', but got '<stream end>': close the bracket",
+    ),
     (
         "a: {command: What is 5?, expect: none}",
         (
