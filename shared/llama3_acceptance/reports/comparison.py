@@ -22,6 +22,7 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 
 _PASSED = Verdict.PASSED.value
+_NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
 _UNLIKELY = 0.05
 """Below which p-value a difference can hardly be chance."""
 _FEWEST = 6
@@ -104,10 +105,10 @@ def read_report(path: Path) -> dict[str, Any]:
     try:
         report: object = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise RecordsError(f"{path}: not JSON: {error}") from None
+        raise RecordsError(f"{path}: not JSON: {error}; {_NO_REPORT}") from None
     version = report.get("llama3_tools_report") if isinstance(report, dict) else None
     if not isinstance(report, dict) or version is None:
-        raise RecordsError(f"{path}: no report of a run: make one with `llama3-tools accept … --json FILE`")
+        raise RecordsError(f"{path}: {_NO_REPORT}")
     if version != REPORT_VERSION:
         told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
         raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")

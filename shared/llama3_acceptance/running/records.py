@@ -100,7 +100,8 @@ def read_records(path: Path) -> Recording:
         except (ValueError, RecursionError) as error:
             if is_last and not line.endswith(b"\n"):
                 break
-            raise RecordsError(f"{path}:{number}: not JSON: {error}") from None
+            kind = "; expected a line of JSON for each response" if number == 1 else ""
+            raise RecordsError(f"{path}:{number}: not JSON: {error}{kind}") from None
         end += len(line)
         if isinstance(value, Mapping) and number == 1 and "fingerprint" in value:
             run = _run(value, f"{path}:{number}")
