@@ -50,6 +50,8 @@ class Examination:
     """How long an answer might be: longer if the model thinks."""
     secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
     """What has to be hidden in a report."""
+    _read: dict[str, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What the extractor has made of the answers so far."""
 
     def __getitem__(self, name: str) -> Exchange:
         """Return the answer to a question; one without anything if it was not asked."""
@@ -73,15 +75,17 @@ class Examination:
 
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
-        return _read(self[name])
+        if name not in self._read:
+            self._read[name] = _read(self[name])
+        return self._read[name]
 
     def said(self, name: str) -> Said | None:
         """Return what an answer says; `None` if there is no answer."""
-        return _said(self[name])
+        return Said.of(self[name], self.read(name)) if self[name].is_answered else None
 
     def is_still_thinking(self, name: str) -> bool:
         """Return whether the limit ended an answer before the model said or called anything."""
-        return _is_still_thinking(self[name])
+        return _ends_early(self[name]) and not _has_come(self.read(name))
 
 
 _EXTRACTOR = Extractor(list(TOOLS.values()), on_unknown_tool="call", split_reasoning=True)
@@ -164,10 +168,15 @@ def _said(exchange: Exchange) -> Said | None:
 
 
 def _is_still_thinking(exchange: Exchange) -> bool:
-    if not exchange.is_answered or exchange.finish_reason != "length" or exchange.calls:
-        return False
-    read = _read(exchange)
-    return not (read.tools_called or (read.content or "").strip())
+    return _ends_early(exchange) and not _has_come(_read(exchange))
+
+
+def _ends_early(exchange: Exchange) -> bool:
+    return exchange.is_answered and exchange.finish_reason == "length" and not exchange.calls
+
+
+def _has_come(read: Extraction) -> bool:
+    return read.tools_called or bool((read.content or "").strip())
 
 
 def _check_path(base_url: str) -> None:

@@ -26,6 +26,8 @@ __all__ = ["Connection", "Exchange", "SentCall", "bare_url"]
 
 _LONGEST = 2_000_000
 """How many bytes of an answer are read."""
+_LONGEST_TEXT = 50_000
+"""How many characters of its text are looked at: far more than the tokens that are asked for have."""
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -286,7 +288,7 @@ def _put_together(
     counts = usage if isinstance(usage, Mapping) else {}
     return replace(
         exchange,
-        content="".join(texts),
+        content="".join(texts)[:_LONGEST_TEXT],
         reasoning=reasoning,
         calls=sent,
         finish_reason=finish_reason,

@@ -174,7 +174,7 @@ def test_what_there_was_no_time_for_is_named() -> None:
         return reply if len(asked) < 3 else Answer((b" ",) * 200, pause=0.1)
 
     with faulty(Faulty(slow_later, frozenset())) as server:
-        result = ask(server.base_url, "--timeout", 2)
+        result = ask(server.base_url, "--timeout", 4)
     assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
     assert "✗" not in result.stdout
     assert_nothing_is_known(result)
@@ -223,6 +223,16 @@ def test_a_question_that_takes_too_long_is_no_fault_of_another_kind(slow: str) -
     examination = replace(examination, exchanges={**examination.exchanges, slow: late})
     codes = {finding.code for finding in find_faults(examination)}
     assert codes == {"not_asked"}
+
+
+def test_a_long_answer_takes_no_longer_either() -> None:
+    with faulty(
+        Faulty(lambda reply: replace(reply, text='<tool_call>{"a": [' * 80_000, calls=()), frozenset())
+    ) as server:
+        examination = examine(server.base_url, "llama", seconds=60)
+        started = time.monotonic()
+        find_faults(examination)
+    assert time.monotonic() - started < 20
 
 
 def test_an_answer_without_an_end_is_not_read_forever() -> None:
