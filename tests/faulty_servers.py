@@ -280,6 +280,17 @@ FAULTS: dict[str, Faulty] = {
     "a model that writes half a call": _one(
         "malformed_calls", _if(_has_calls, lambda reply: replace(reply, text=_as_json(reply.calls)[:40], calls=()))
     ),
+    "tools ignored, and a call made up": Faulty(
+        _if(
+            _is_native,
+            lambda reply: replace(
+                reply,
+                **{**_WORDS, "text": "{'name': 'get_weather', 'parameters': {}}"},
+                prompt_tokens=(reply.prompt_tokens or 100) - 100,
+            ),
+        ),
+        frozenset({"tools_ignored", "malformed_calls"}),
+    ),
     "calls lost": _one("calls_lost", _if(_has_calls, lambda reply: replace(reply, text="", calls=()))),
     "calls lost, no tokens counted": Faulty(
         lambda reply: replace(reply, prompt_tokens=None, **({"text": "", "calls": ()} if reply.calls else {})),

@@ -322,14 +322,14 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
         or of.is_still_thinking("one")
         or calls_natively(of)
         or any(_has_text_call(of, name) for name in _NATIVE)
-        or any(True for check in (_malformed_calls, _dropped_calls) for _ in check(of))
     ):
         return
+    means_to_call = any(True for check in (_malformed_calls, _dropped_calls) for _ in check(of))
     if one.prompt_tokens and plain.prompt_tokens:
         are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
         why = f"with two tools, the prompt has {one.prompt_tokens} tokens, and {plain.prompt_tokens} without"
     else:
-        are_lost = calls_in_the_prompt(of)
+        are_lost = calls_in_the_prompt(of) and not means_to_call
         why = "the model calls only if the tools stand in the prompt"
     if are_lost:
         yield Finding(
@@ -337,6 +337,8 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
             f"the server takes `tools`, and does not show them to the model: {why}",
             f"give the server a chat template with tools, or {_WRAP}",
         )
+        return
+    if means_to_call:
         return
     how = "only if the tools stand in the prompt" if calls_in_the_prompt(of) else "no tool at all"
     limit = f" (a limit of {of.max_tokens} tokens ended it)" if one.finish_reason == "length" else ""
