@@ -307,7 +307,7 @@ class _Stream:
             self._extra[index] = {**self._extra.get(index, {}), **piece.extra}
         if piece.finish_reason:
             deltas += choice.end(piece.finish_reason)
-        logprobs = choice.logprobs(piece.logprobs)
+        logprobs = choice.logprobs(piece.logprobs) if piece.logprobs or choice.waiting_logprobs else None
         if deltas or logprobs:
             self._out.append(self._shape.deltas(index, deltas, logprobs))
         if piece.finish_reason:

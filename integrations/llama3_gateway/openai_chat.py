@@ -7,7 +7,16 @@ from typing import Any
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
-from llama3_gateway.framing import DONE, EventReader, ServerEvent, read_object, write_event, write_json, written
+from llama3_gateway.framing import (
+    DONE,
+    EventReader,
+    ServerEvent,
+    read_object,
+    write_delta,
+    write_event,
+    write_json,
+    written,
+)
 from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
@@ -83,13 +92,14 @@ class ChatStreamReader:
         for event in events:
             if self.is_done:
                 return
-            if not event.data.strip():
+            data = event.data.strip()
+            if not data:
                 continue
-            if event.data.strip() == b"[DONE]":
+            if data == b"[DONE]":
                 self.is_done = True
                 return
-            body = read_object(event.data, "an event of the upstream's stream")
-            if _is_error(body) or event.name == b"error":
+            body = read_object(data, "an event of the upstream's stream")
+            if event.name == b"error" or _is_error(body):
                 raise BrokenOffError(_told(body), body=body)
             yield _chunk(body, "delta")
 
@@ -126,19 +136,20 @@ class ChatShape:
 
     def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
         """Return a chunk for each delta."""
-        chunks = [self._open(index)]
+        chunks = [] if index in self._calls else [self._open(index)]
         last = len(deltas) - 1
         if logprobs and not deltas:
             deltas, last = [{"content": ""}], 0
         for place, delta in enumerate(deltas):
-            if calls := calls_in(delta):
+            if "tool_calls" in delta and (calls := calls_in(delta)):
                 delta = {**delta, "tool_calls": self._numbered(index, calls)}  # noqa: PLW2901
             chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
         return "".join(chunks).encode()
 
     def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
         """Return the chunk with the finish reason."""
-        return (self._open(index) + self._chunk(index, {}, finish_reason=choice.finish_reason, extra=extra)).encode()
+        opening = "" if index in self._calls else self._open(index)
+        return (opening + self._chunk(index, {}, finish_reason=choice.finish_reason, extra=extra)).encode()
 
     def end(self, usage: Usage) -> bytes:
         """Return the usage, if it is wanted, and the end of the stream."""
@@ -155,9 +166,7 @@ class ChatShape:
         return b": keepalive\n\n"
 
     def _open(self, index: int) -> str:
-        """Return the first chunk of a choice, if it is still to come."""
-        if index in self._calls:
-            return ""
+        """Return the first chunk of a choice."""
         self._calls[index] = 0
         return self._chunk(index, {"role": "assistant", "content": ""})
 
@@ -178,7 +187,7 @@ class ChatShape:
         logprobs: object = None,
         extra: dict[str, Any] | None = None,
     ) -> str:
-        said = f'"index":{index},"delta":{write_json(delta)},"logprobs":{write_json(logprobs) if logprobs else "null"}'
+        said = f'"index":{index},"delta":{write_delta(delta)},"logprobs":{write_json(logprobs) if logprobs else "null"}'
         reason = write_json(finish_reason) if finish_reason else "null"
         more = f",{write_json(extra)[1:-1]}" if extra else ""
         return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
@@ -192,16 +201,16 @@ def _chunk(body: dict[str, Any], key: str) -> Chunk:
 
 
 def _piece(choice: object, key: str) -> Piece:
-    if not isinstance(choice, Mapping):
+    if not isinstance(choice, dict):
         raise BrokenOffError(f"a choice of the upstream's answer is no object: {write_json(choice)[:500]}")
     delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
-    if not isinstance(delta, Mapping):
+    if not isinstance(delta, dict):
         raise BrokenOffError(f"a message of the upstream's answer is no object: {write_json(delta)[:500]}")
     index, reason = choice.get("index"), choice.get("finish_reason")
     extra = {name: value for name, value in choice.items() if name not in _OF_CHOICE} if len(choice) > 3 else {}  # noqa: PLR2004
     return Piece(
         index if type(index) is int else 0,
-        dict(delta),
+        delta,
         reason if isinstance(reason, str) and reason else None,
         choice.get("logprobs"),
         extra,
@@ -219,9 +228,8 @@ def _choice(given: dict[str, Any], piece: Piece, reply: Reply | None) -> dict[st
 
 
 def _is_error(body: dict[str, Any]) -> bool:
-    if body.get("error"):
-        return True
-    return not body.get("choices") and (body.get("error") is not None or body.get("object") == "error")
+    error = body.get("error")
+    return bool(error) or (not body.get("choices") and (error is not None or body.get("object") == "error"))
 
 
 def _told(body: dict[str, Any]) -> str:

@@ -166,6 +166,8 @@ class ChoiceReader:
         """Whether the upstream has said a word of it."""
         self.has_called = False
         """Whether a call was handed out."""
+        self.waiting_logprobs: list[Any] = []
+        """Those whose text was not handed out yet."""
         self._record = record
         self._stream = request.stream()
         self._is_raw = False
@@ -173,11 +175,11 @@ class ChoiceReader:
         """The text that was not handed out yet, and maybe calls that were."""
         self._native: list[Delta] = []
         """The pieces of the server's own calls."""
-        self._logprobs: list[Any] = []
 
     def feed(self, delta: Delta) -> list[Delta]:
         """Take the next delta, and return what goes to the client now."""
-        self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
+        if not self.has_begun:
+            self.has_begun = any(value for name, value in delta.items() if name != "role")
         if self._is_raw:
             return _not_empty(delta)
         content = delta.get("content")
@@ -188,7 +190,8 @@ class ChoiceReader:
         if delta.get("tool_calls"):
             self._native.append({"tool_calls": delta["tool_calls"]})
         try:
-            require_content(delta)
+            if type(content) is not str:
+                require_content(delta)
             return self._handed_out(self._stream.feed(delta))
         except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
             return self._passed(error)
@@ -233,30 +236,24 @@ class ChoiceReader:
         if self.has_called:
             return None
         if isinstance(given, Mapping) and isinstance(given.get("content"), list):
-            self._logprobs += given["content"]
-        if not self._logprobs or (self._unsent and not self.is_over):
+            self.waiting_logprobs += given["content"]
+        if not self.waiting_logprobs or (self._unsent and not self.is_over):
             return None
-        logprobs, self._logprobs = self._logprobs, []
+        logprobs, self.waiting_logprobs = self.waiting_logprobs, []
         return {"content": logprobs, "refusal": None}
 
     def _handed_out(self, deltas: list[Delta]) -> list[Delta]:
-        kept = []
+        kept: list[Delta] = []
         for delta in deltas:
             text = delta.get("content")
             if isinstance(text, str):
-                self._note_sent(text)
+                rest = _after("".join(self._unsent), text)
+                self._unsent = [rest] if rest else []
                 kept.append(delta)
             elif delta := _without_role(delta):
                 self.has_called = self.has_called or "tool_calls" in delta
                 kept.append(delta)
         return kept
-
-    def _note_sent(self, text: str) -> None:
-        if self._unsent == [text]:
-            self._unsent.clear()
-            return
-        rest = _after("".join(self._unsent), text)
-        self._unsent = [rest] if rest else []
 
     def _passed(self, error: Exception) -> list[Delta]:
         log_fault("an answer could not be read, and passed as it was", error, self._record)
@@ -323,11 +320,11 @@ def _parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _after(unsent: str, text: str) -> str:
-    for written in (text, text.lstrip("\n")):  # line breaks may set it apart from an earlier answer
-        at = unsent.find(written)
-        if at >= 0:
-            return unsent[at + len(written) :]
-    return unsent
+    at = unsent.find(text)
+    if at < 0:
+        text = text.lstrip("\n")  # line breaks may set it apart from an earlier answer
+        at = unsent.find(text)
+    return unsent if at < 0 else unsent[at + len(text) :]
 
 
 def _not_empty(delta: Delta) -> list[Delta]:

@@ -94,8 +94,6 @@ def split_message(message: Message) -> MessageParts:
     """
     require_message(message)
     content = message.get("content")
-    if len(message) == 1 and isinstance(content, str):  # as nearly all deltas are
-        return MessageParts([content], has_content=True)
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     parts.has_content = content is not None
     for part in _items(content):

@@ -163,7 +163,11 @@ class ChatStream:
             StreamStateError: the answer is over.
             TypeError: the delta, or a call in it, is no dict.
         """
-        self._require_open("feed()")
+        if self._reply is not None:
+            self._require_open("feed()")
+        if type(delta) is dict and len(delta) == 1 and type(text := delta.get("content")) is str:
+            self._content.is_given = True  # as nearly all deltas are
+            return self._fed(text)
         parts = split_message(delta)
         deltas: list[Delta] = [parts.rest] if parts.rest else []
         if parts.reasoning:
