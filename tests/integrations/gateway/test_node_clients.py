@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from integrations.gateway.harness import serving
+from integrations.gateway.harness import Answer, Asked, says, serving
 from integrations.gateway.test_clients import LAST, model_without_tools
 
 ROOT = Path(__file__).parents[3]
@@ -52,3 +52,38 @@ def test_a_client_runs_its_tools(client: str, ways: list[str], tmp_path: Path):
 
 def test_the_example_runs_its_tool(tmp_path: Path):
     assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path) == ["[get_weather Paris]", LAST]
+
+
+def test_continue_runs_its_tool(tmp_path: Path):
+    """Its command line, which takes the same configuration as its extensions, reads a file."""
+    (tmp_path / "notes.txt").write_text("The tide turns at six.", "utf-8")
+
+    def respond(asked: Asked) -> Answer:
+        told = str(asked.body["messages"][-1]["content"])
+        call = {"name": "Read", "parameters": {"filepath": str(tmp_path / "notes.txt")}}
+        is_told = "Result of Read" in told and "The tide turns at six." in told
+        return says("It says when the tide turns." if is_told else f"Let me look. {json.dumps(call)}")(asked)
+
+    with serving(respond) as served:
+        settings = tmp_path / "config.yaml"
+        settings.write_text(
+            "name: local\nversion: 0.0.1\nschema: v1\nmodels:\n"
+            "  - {name: Llama, provider: openai, model: llama3.1, apiKey: none, capabilities: [tool_use], "
+            f"roles: [chat], apiBase: '{served.base_url}'}}\n",
+            "utf-8",
+        )
+        command = [NODE, str(CLIENTS / "node_modules" / "@continuedev" / "cli" / "dist" / "cn.js")]
+        command += ["--print", "--auto", "--config", str(settings), "What do my notes say?"]
+        environment = {**os.environ, "HOME": str(tmp_path), "CONTINUE_TELEMETRY_ENABLED": "0", "NO_PROXY": "127.0.0.1"}
+        done = subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=120,
+        )
+        assert served.metric("tool_calls_total") == 1
+    assert done.stdout.strip() == "It says when the tide turns.", done.stderr
