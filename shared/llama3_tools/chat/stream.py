@@ -167,7 +167,7 @@ class ChatStream:
             self._require_open("feed()")
         if type(delta) is dict and len(delta) == 1 and type(text := delta.get("content")) is str:
             self._content.is_given = True  # as nearly all deltas are
-            return self._fed(text)
+            return self._feed_text(text)
         parts = split_message(delta)
         deltas: list[Delta] = [parts.rest] if parts.rest else []
         if parts.reasoning:
