@@ -241,7 +241,7 @@ def test_both_readers_read_what_the_standard_library_writes(text: str):
 
 @given(json_values.map(json.dumps).map('{{"k": {}}} and more'.format), st.randoms(use_true_random=False))
 def test_tokens_are_read_the_same_in_pieces(text: str, seeded: random.Random):
-    tokens, pos, arrived = JsonTokens(0), 0, ""
+    tokens, pos, arrived = JsonTokens(), 0, ""
     for chunk in cut(text, sorted(seeded.sample(range(len(text)), 4))):
         arrived += chunk
         if not tokens.is_complete:

@@ -38,7 +38,7 @@ def json_pieces(text: str) -> Iterator[Piece]:
     pos = 0
     while bracket := _BRACKET.search(text, pos):
         start = bracket.start()
-        tokens = JsonTokens(start)
+        tokens = JsonTokens()
         end = tokens.read(text, start, 0, ended=True)
         reason = tokens.refusal.reason if tokens.refusal else None
         is_cut_off = reason is RejectionReason.TRUNCATED

@@ -139,7 +139,7 @@ def _require_distinct(pairs: list[tuple[str, object]]) -> None:
 def _python_as_json(text: str) -> str:
     """Write a Python literal as JSON; return nothing for what is none."""
     start = skip_json_space(text, 0)
-    tokens = PythonTokens(start, is_call=False)
+    tokens = PythonTokens(is_call=False)
     end = tokens.read(text, start, 0, ended=True)
     is_whole = tokens.is_complete and skip_json_space(text, end) == len(text)
     return tokens.positional[0] if is_whole else ""

@@ -56,7 +56,7 @@ class GrowingArguments:
             text = text[skip_json_space(text, 0) :]
             if not text:
                 return
-            tokens = self._tokens = JsonTokens(0)
+            tokens = self._tokens = JsonTokens()
             self._has_ended = not text.startswith("{")
             if self._has_ended:
                 return

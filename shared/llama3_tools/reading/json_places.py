@@ -48,7 +48,7 @@ def read_object(text: str, start: int, *, base: int = 0) -> JsonObject | BrokenO
     """
     parsed = parse_object(text, start)
     if parsed is None:
-        tokens = JsonTokens(base + start)
+        tokens = JsonTokens()
         end = tokens.read(text, start, base, ended=True)
         if tokens.refusal is not None:
             return BrokenObject(tokens.refusal, end)

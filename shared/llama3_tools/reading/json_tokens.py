@@ -63,7 +63,7 @@ _UNFINISHED = ("-", ".", "e", "sign")
 class JsonTokens:
     """Reads one value token by token.
 
-    >>> tokens = JsonTokens(0)
+    >>> tokens = JsonTokens()
     >>> tokens.read('{"a": [1, tr', 0, 0, ended=False), tokens.is_complete
     (12, False)
     >>> tokens.read("ue]} and more", 0, 12, ended=False), tokens.is_complete
@@ -83,7 +83,7 @@ class JsonTokens:
         "resume",
     )
 
-    def __init__(self, start: int) -> None:
+    def __init__(self) -> None:
         self._closers = bytearray()
         """The brackets that close what is open, a byte each: an output may open millions."""
         self._due = _VALUE
@@ -93,15 +93,15 @@ class JsonTokens:
         """The offset after the string that was read last."""
         self._rest = ""
         """What is left of a literal; the state of a number."""
-        self.last = start
-        """The offset of the token that was read last."""
+        self.last = -1
+        """The offset of the token that was read last; -1 before the first."""
         self.has_key = False
         """Whether a key was seen: without one, a brace is prose."""
         self.is_complete = False
         """Whether the value, an object or an array, has ended."""
         self.refusal: Refusal | None = None
         """Why it is no JSON."""
-        self.resume = start
+        self.resume = -1
         """The offset at which the search goes on if it is no JSON: that of the token that broke it."""
 
     def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 (one loop)
@@ -230,6 +230,6 @@ def scan_json(text: str, start: int) -> JsonScan:
     >>> scan_json("[1, 2] and more", 0), scan_json("[1, oops]", 0).refusal.detail
     (JsonScan(end=6, refusal=None), "expected a value at offset 4, found 'o'")
     """
-    tokens = JsonTokens(start)
+    tokens = JsonTokens()
     end = tokens.read(text, start, 0, ended=True)
     return JsonScan(end, tokens.refusal)

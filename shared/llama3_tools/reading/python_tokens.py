@@ -83,7 +83,7 @@ class _BrokenError(Exception):
 class PythonTokens:
     """Reads the arguments of a call, from its parenthesis to the closing one; or one literal, from its bracket on.
 
-    >>> tokens = PythonTokens(1)
+    >>> tokens = PythonTokens()
     >>> tokens.read("f('Paris', days=(1, 0x10), ", 1, 0, ended=False), tokens.is_complete
     (27, False)
     >>> tokens.read("w=None) is it", 0, 27, ended=False), tokens.is_complete
@@ -113,12 +113,11 @@ class PythonTokens:
         "refusal",
     )
 
-    def __init__(self, start: int, *, is_call: bool = True, as_they_are: bool = False) -> None:
-        r"""Begin to read at an offset.
+    def __init__(self, *, is_call: bool = True, as_they_are: bool = False) -> None:
+        r"""Begin to read.
 
         Args:
-            start: where the bracket stands.
-            is_call: whether it is the parenthesis of a call, rather than the bracket of a literal.
+            is_call: whether the parenthesis of a call comes first, rather than the bracket of a literal.
             as_they_are: whether strings in double quotes have no escapes but `\"`: Meta's template writes those of its
                 built-in tools so.
         """
@@ -138,8 +137,8 @@ class PythonTokens:
         """The arguments without a name, each as JSON; of a literal, the literal."""
         self.keywords: dict[str, str] = {}
         """The arguments with a name, each as JSON."""
-        self.last = start
-        """The offset of the token that was read last: where the search goes on if it breaks."""
+        self.last = -1
+        """The offset of the token that was read last, -1 before the first: where the search goes on if it breaks."""
         self.refusal: Refusal | None = None
         """Why it cannot be read."""
         self.is_complete = False

@@ -79,7 +79,6 @@ def begin_json(turn: Turn, at: int) -> None:
     """Read an object of JSON: by the scanner in C if that can, or else token by token."""
     window = turn.window
     text = window.text
-    window.pos = at
     note_place(turn, at)
     if turn.failures < _FAILURES and text.find("}", at) > 0:
         parsed = parse_object(text, at)
@@ -89,13 +88,13 @@ def begin_json(turn: Turn, at: int) -> None:
             end_json(turn, parsed, window.base + at)
             return
         turn.failures += parsed is None
-    hold_candidate(turn, JsonTokens(window.base + at), at)
+    hold_candidate(turn, JsonTokens(), at)
 
 
 def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> None:
     """Read a pythonic call from its parenthesis on."""
     window = turn.window
-    tokens = PythonTokens(window.base + at, as_they_are=name.endswith(METHOD))
+    tokens = PythonTokens(as_they_are=name.endswith(METHOD))
     begin_candidate(turn, tokens, start, name).kept.add(window.text[start:at])
     window.pos = at
 
@@ -240,11 +239,12 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
     if candidate.flows:
         turn.state = IN_PROSE
         return
-    at = max(tokens.resume, start + 1) - start
     if refusal.reason is RejectionReason.TRUNCATED:
         candidate.kept.add(window.text[window.pos :])
         window.pos = len(window.text)
         at = candidate.kept.length
+    else:
+        at = tokens.resume - start
     whole = candidate.text
     window.rewind(start, whole, at, candidate.before)
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON

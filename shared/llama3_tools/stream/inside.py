@@ -152,8 +152,7 @@ def take_literal(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[st
     if wrapper.kind is NAMED:
         break_wrappers(turn)
     else:
-        at = match.start()
-        begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
+        begin_candidate(turn, PythonTokens(is_call=False), match.start())
 
 
 def take_tag(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:

@@ -156,7 +156,7 @@ def begin_literal(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Begin a dict of Python."""
     at = match.start()
     put_up_to(turn, at)
-    begin_candidate(turn, PythonTokens(turn.window.base + at, is_call=False), at)
+    begin_candidate(turn, PythonTokens(is_call=False), at)
     return True
 
 

@@ -277,7 +277,7 @@ def _find_object(text: str, start: int) -> tuple[int | None, int]:
     """Find the first JSON object in text, cut off or too deep if need be: where it begins and ends."""
     pos = start
     while (match := _OBJECT.search(text, pos)) is not None:
-        tokens = JsonTokens(match.start())
+        tokens = JsonTokens()
         end = tokens.read(text, match.start(), 0, ended=True)
         if tokens.refusal is None:
             return match.start(), end

@@ -54,7 +54,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("text", "detail", "resume"), BROKEN.values(), ids=BROKEN)
 def test_what_breaks_the_grammar_is_named_with_its_place(text: str, detail: str, resume: int):
-    tokens = JsonTokens(0)
+    tokens = JsonTokens()
     tokens.read(text, 0, 0, ended=True)
     assert tokens.refusal is not None
     assert (str(tokens.refusal.reason), tokens.refusal.detail) == ("malformed", detail)
@@ -77,14 +77,14 @@ def test_what_is_nested_too_deep_says_so():
 
 @pytest.mark.parametrize(("text", "has_key"), [("{x", False), ("[1, {}, x", False), ('{"a', True), ('[{"a": x', True)])
 def test_it_knows_whether_a_key_was_seen(text: str, has_key: bool):
-    tokens = JsonTokens(0)
+    tokens = JsonTokens()
     tokens.read(text, 0, 0, ended=True)
     assert tokens.has_key is has_key
 
 
 def in_characters(text: str) -> tuple[int, JsonTokens]:
     """Read a text in single characters; return where reading stopped."""
-    tokens = JsonTokens(0)
+    tokens = JsonTokens()
     rest, base = "", 0
     for at, character in enumerate(text):
         rest += character
@@ -97,7 +97,7 @@ def in_characters(text: str) -> tuple[int, JsonTokens]:
 
 @pytest.mark.parametrize("text", [*VALUES.values(), *(text for text, _, _ in BROKEN.values())], ids=[*VALUES, *BROKEN])
 def test_in_single_characters_it_reads_the_same(text: str):
-    whole = JsonTokens(0)
+    whole = JsonTokens()
     end = whole.read(text, 0, 0, ended=True)
     piecewise_end, piecewise = in_characters(text)
     assert (piecewise.is_complete, piecewise.refusal) == (whole.is_complete, whole.refusal)

@@ -15,7 +15,7 @@ from llama3_tools.reading.python_tokens import PythonTokens
 
 def read(text: str, *, is_call: bool = True, as_they_are: bool = False, size: int = 0) -> PythonTokens:
     """Read a text whole, or in pieces of a size."""
-    tokens = PythonTokens(0, is_call=is_call, as_they_are=as_they_are)
+    tokens = PythonTokens(is_call=is_call, as_they_are=as_they_are)
     pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
     at, rest = 0, ""
     for number, piece in enumerate(pieces):
@@ -51,7 +51,7 @@ def test_arguments(text: str, positional: list[str], keywords: dict[str, str], s
 
 
 def test_it_stops_where_the_call_ends():
-    tokens = PythonTokens(1)
+    tokens = PythonTokens()
     assert tokens.read("f(a=1) and more", 1, 0, ended=True) == 6
     assert tokens.is_complete
 
@@ -139,7 +139,7 @@ def test_whatever_python_writes_is_read(value: object, size: int):
 @given(st.text("'\"[]{}(),:=1ax \\\n-.", max_size=12))
 def test_whatever_it_takes_as_a_literal_python_takes(rest: str):
     text = f"[{rest}]"
-    tokens = PythonTokens(0, is_call=False)
+    tokens = PythonTokens(is_call=False)
     end = tokens.read(text, 0, 0, ended=True)
     if tokens.is_complete:
         ast.literal_eval(text[:end])
