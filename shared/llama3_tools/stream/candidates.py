@@ -228,8 +228,14 @@ def let_flow(turn: Turn, candidate: Candidate) -> None:
 def name_in(turn: Turn, candidate: Candidate, written: str) -> str | None:
     """Return the name of the tool that a candidate seems to call."""
     if candidate.is_pythonic:
-        return tool_named(turn, candidate.name or "") or candidate.name
+        return pythonic_name(turn, candidate)
     return candidate.tag or attempted_name(written)
+
+
+def pythonic_name(turn: Turn, candidate: Candidate) -> str:
+    """Return the name of the tool that a pythonic call means, or the name that is written if it means none."""
+    name = candidate.name or ""
+    return tool_named(turn, name) or name
 
 
 def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
@@ -326,8 +332,7 @@ def refuse_literal(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole
 
 def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: str) -> None:
     """Take the arguments of a pythonic call that are complete."""
-    written_name = candidate.name or ""
-    name = tool_named(turn, written_name) or written_name
+    name = pythonic_name(turn, candidate)
     tool = turn.reader.declared.get(name)
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
@@ -337,10 +342,13 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
         found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
     else:
         parsed = parse_object(json, 0, checked=True)
-        members = parsed.members if parsed and not parsed.flaw else {}
-        found = turn.reader.checked(WrittenCall(name, members, json))
+        assert parsed is not None  # noqa: S101  # the tokens are written as JSON
+        if parsed.flaw:
+            found = Refusal(RejectionReason.MALFORMED, parsed.flaw, name)
+        else:
+            found = turn.reader.checked(WrittenCall(name, parsed.members, json))
         is_line = turn.wrappers and turn.wrappers[-1].kind is LINE
-        if is_line and not members and isinstance(found, WrittenCall):
+        if is_line and not parsed.members and isinstance(found, WrittenCall):
             found = refuse_empty(name, turn.reader.tools) or found
     if isinstance(found, Refusal):
         refuse(turn, found, candidate.start, whole, candidate)

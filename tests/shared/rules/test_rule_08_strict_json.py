@@ -48,6 +48,7 @@ def test_json_that_is_not_strict_makes_no_call(text: str):
         pytest.param('<function=f>{"a": 1, "a": 2}</function>', id="a named tag"),
         pytest.param('<function=f>{"a": NaN}</function>', id="a named tag with NaN"),
         pytest.param("[f(a=1, a=2)]", id="pythonic"),
+        pytest.param("[f({'a': 1, 'a': 2})]", id="pythonic with a dict of all arguments"),
         pytest.param("[f(a={'b': 1e999})]", id="pythonic with a number that overflows"),
         pytest.param("[f(a='\\ud83d')]", id="pythonic with a lone surrogate"),
     ],
@@ -83,6 +84,12 @@ def test_integers_keep_their_value_wherever_a_call_stands(wrap: str):
     text = wrap % f'{{"name": "f", "parameters": {{"n":{"7" * 5000},"m":[1,2]}}}}'
     (call,) = extract_in_every_chunking(text, is_sampled=True).tool_calls
     assert call.arguments == {"n": 7 * (10**5000 - 1) // 9, "m": [1, 2]}
+
+
+@pytest.mark.parametrize("text", ["[f(n=%s)]", "f(n=%s)"])
+def test_integers_keep_their_value_in_pythonic_calls(text: str):
+    (call,) = extract_in_every_chunking(text % ("7" * 5000), tools=[{"name": "f"}], is_sampled=True).tool_calls
+    assert call.arguments == {"n": 7 * (10**5000 - 1) // 9}
 
 
 @pytest.mark.parametrize("held", [r"{\"n\": %s}", r"{\"n\": \"\\ud83d\\ude00\", \"m\": %s}"])
