@@ -62,7 +62,7 @@ _MOST_COMPARED = 256
 
 def note_place(turn: Turn, at: int) -> None:
     """Note what stands before a candidate: it may have left the window by the time the candidate ends."""
-    if turn.fresh.token is None and turn.broken is NOTHING_BROKE and turn.data_end < 0:
+    if turn.fresh.token is None and turn.broken is NOTHING_BROKE and turn.data_end is None:
         turn.place = ORDINARY
         return
     window, fresh = turn.window, turn.fresh
@@ -151,8 +151,7 @@ def end_candidate(turn: Turn, candidate: Candidate) -> None:
         if parsed is not None:
             end_json(turn, parsed, candidate.start)
         else:
-            refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(whole))
-            refuse(turn, refusal, candidate.start, whole, candidate)
+            refuse(turn, Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE), candidate.start, whole, candidate)
     elif candidate.is_pythonic:
         end_pythonic(turn, candidate, tokens, candidate.text)
     else:
@@ -256,7 +255,7 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
     is_escaped = window.text.startswith("\\", window.pos)  # JSON within a string of JSON
     if isinstance(tokens, JsonTokens) and not tokens.has_key and not is_escaped and not is_for_calls(turn):
         break_wrappers(turn)  # a brace in prose
-        put_text(turn, start, whole[:at], is_prose=True)
+        put_text(turn, start, whole[:at])
         return
     if not candidate.is_pythonic:
         turn.broken = turn.broken.and_json()
@@ -280,7 +279,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
         found = turn.reader.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
     if type(found) is Refusal:
         if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
-            put_text(turn, start, parsed.json, is_prose=True)
+            put_text(turn, start, parsed.json)
             turn.state = IN_PROSE
             return
         refuse(turn, found, start, parsed.json)
@@ -408,7 +407,7 @@ def refuse(  # noqa: PLR0913 (what is known of it)
         in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
         depth = turn.brackets.depth if turn.brackets else 0
         turn.brackets = BrokenBrackets(depth, is_list=not is_line, in_string=in_string)
-    if not is_meant and (is_element or (turn.place.is_data and turn.data_end >= 0)):
+    if turn.place.is_data or (is_element and not is_meant):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.reader.declared)
     is_escaped = text == "{"  # JSON in a string of JSON breaks at its first backslash

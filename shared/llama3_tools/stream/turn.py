@@ -117,8 +117,8 @@ class Turn:
     brackets: BrokenBrackets | None = None
     open_tag: OpenTag | None = None
     """The tag on this line that names a declared tool, and holds no object."""
-    data_end: int = -1
-    """The offset after the last element of an array of data, the next of which is data, too; -1 before the first."""
+    data_end: int | None = None
+    """The offset after the last element of an array of data, the next of which is data, too."""
     failures: int = 0
     """How often the scanner in C has failed."""
     mending: tuple[Mending, Candidate, Refusal] | None = None
@@ -262,7 +262,7 @@ def make_bare(turn: Turn, held: Held, text: str) -> None:
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, first_name(held.found))
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, text)
-        if turn.data_end >= 0:
+        if turn.place.is_data:
             turn.data_end = held.end
     elif not turn.grammar.json and held.format != "pythonic":
         put_text(turn, held.start, text)
@@ -278,6 +278,8 @@ def is_in_brackets(turn: Turn) -> bool:
 
 def is_element_of_data(turn: Turn, at: int) -> bool:
     """Return whether an index of the window follows the element of an array of data, after a comma."""
+    if turn.data_end is None:
+        return False
     window = turn.window
     after = turn.data_end - window.base
     return at - LOOK_BEHIND <= after <= at and _GAP.fullmatch(window.text, after, at) is not None

@@ -112,6 +112,18 @@ def test_an_array_of_data_is_no_list_and_its_elements_are_no_calls():
     assert [(str(one.reason), one.name) for one in extraction.rejections] == [("not_a_call", None), ("not_a_call", "a")]
 
 
+@pytest.mark.parametrize("element", ['{"b": 2}', A, BAD])
+def test_each_element_of_an_array_of_data_is_data(element: str):
+    text = f'[{{"a": 1}}, {element}, {A}]'
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+
+
+def test_an_object_after_an_array_of_data_is_no_element_of_it():
+    extraction = extract_in_every_chunking(f'[{{"a": 1}}] Then {{"b": 2}}, {A}', tools=TOOLS)
+    assert names(extraction) == "a"
+
+
 def test_a_list_that_holds_anything_else_is_text():
     extraction = extract_in_every_chunking(f"Say [{A}, {BAD}] now.", tools=TOOLS)
     assert (names(extraction), extraction.content) == ("a", f"Say [ , {BAD}] now.")

@@ -120,6 +120,12 @@ def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str, co
         pytest.param(f'{{"a": oops, "b": {"[" * 20}{INNER}{"]" * 20}}}', id="many brackets after what broke"),
         pytest.param(f'{{"a": oops, "b":{" " * 200}{INNER}}}', id="much white space after what broke"),
         pytest.param(f'{{"a": True, "b": {INNER}, "c": [{INNER}]}}', id="each member after what broke"),
+        pytest.param(f'{{"a": True, "b": [{INNER}, {INNER}]}}', id="each element after what broke"),
+        pytest.param(f'{{"a": True, "b": [{{"c": 1}}, {INNER}]}}', id="an element after data after what broke"),
+        pytest.param(f'{{"a": True, "b": [{{"name": "f"}}, {INNER}]}}', id="an element after a name after what broke"),
+        pytest.param(
+            f'{{"a": True, "b": [{{"name": "f", "parameters": 5}}, {INNER}]}}', id="an element after a bad call"
+        ),
         pytest.param(f'{{"a": True, "b": {{"c": {INNER}}}}}', id="a member of a member"),
         pytest.param(f'{{"result": {"[" * 200}{INNER}{"]" * 200}}}', id="nested too deep"),
     ],
