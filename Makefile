@@ -12,6 +12,9 @@ TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model 
 VLLM := .venv-vllm
 VLLM_VERSION ?= 0.32.0
 SGLANG_VERSION ?= 0.5.23
+# The leaderboard's package, and its last release that could read what Hermes writes.
+BFCL_VERSION := 2026.3.23
+BFCL_OLDER_VERSION := 2025.8.6.2
 SECONDS ?= 60
 TARGET ?=
 OUTPUTS ?=
@@ -20,7 +23,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence judged repeated docs clean
+.PHONY: help demo demo-model record test coverage test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,10 +98,13 @@ bench-vllm: $(VLLM)/model ## Count how often calls come whole out of vLLM's stre
 evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models, minutes (OUTPUTS="outputs.jsonl more.jsonl.gz")
 	@$(PY) benchmarks/evidence.py $(OUTPUTS) $(ARGS)
 
-judged: $(VENV)/.bench ## Count how many outputs are read rightly, as others judge it (OUTPUTS="rows.jsonl.gz cases.jsonl" ARGS=--list)
-	@$(PY) benchmarks/judged.py $(OUTPUTS) $(ARGS)
+bfcl: $(VENV)/.bfcl ## Have the Berkeley leaderboard's own checker judge the calls (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
+	@$(PY) benchmarks/bfcl.py $(OUTPUTS) $(ARGS)
 
-repeated: $(VENV)/.bench ## Count what reporting repeated calls changes, as others judge it (OUTPUTS="rows.jsonl.gz" ARGS=--list)
+cases: $(VENV)/.bfcl ## Count how many cases of other projects' tests are read as these expect (OUTPUTS="cases.jsonl" ARGS=--list)
+	@$(PY) benchmarks/other_projects.py $(OUTPUTS) $(ARGS)
+
+repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the same checker (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
 	@$(PY) benchmarks/repeated_calls.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
@@ -115,6 +121,14 @@ $(PY):
 $(VENV)/.%: pyproject.toml | $(PY)
 	@echo "Installing what '$*' needs into $(VENV) (once, about a minute) …"
 	@$(PIP) install --editable '.[$*]'
+	@touch $@
+
+# What the leaderboard's package depends on are gigabytes, and not needed to judge calls.
+$(VENV)/.bfcl: pyproject.toml | $(PY)
+	@echo "Installing the Berkeley leaderboard's checker into $(VENV), 30 MB (once, about half a minute) …"
+	@$(PIP) install --editable '.[bfcl]'
+	@$(PIP) install --no-deps bfcl-eval==$(BFCL_VERSION)
+	@$(PIP) install --no-deps --upgrade --target $(VENV)/bfcl-older bfcl-eval==$(BFCL_OLDER_VERSION)
 	@touch $@
 
 $(CLIENTS)/.installed: pyproject.toml | $(PY)

@@ -3,8 +3,8 @@
     python benchmarks/repeated_calls.py rows.jsonl.gz
     python benchmarks/repeated_calls.py rows.jsonl.gz --list
 
-Each line of a file is an output with the Berkeley Function-Calling Leaderboard's ground truth: see `judged.py`. Each is
-read by the chat layer twice, with `repeated_calls="keep"` and with `"report"`.
+The files are those of `bfcl.py`. Each output is read by the chat layer twice, with `repeated_calls="keep"` and with
+`"report"`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from evidence import read_lines
+from bfcl_files import Question, read_results
+from bfcl_judging import wrong_of
+from bfcl_package import MISSING, Leaderboard, leaderboard
 from figures import Row
-from judged import EXPECTED, Checker, Question, load_checker, read_row
 from llama3_tools import ReadOptions
 from llama3_tools.chat import ChatOptions, RepeatedCalls, Reply, ToolChat
 from pages import table
 
 __all__ = ["Repeats", "count_repeats", "main"]
 
-_MISSING = "rows are judged by the leaderboard's checker: pip install --no-deps bfcl-eval==2026.3.23"
-_NONE_DUE = "irrelevance"
 _READ = ReadOptions(coerce_arguments=True)
 _LONG = 400
 
@@ -55,31 +54,30 @@ class Repeats(Row):
 def main(command_line: Sequence[str] | None = None) -> None:
     """Print the table for the files that the command line names."""
     parser = argparse.ArgumentParser(description="What reporting repeated calls changes on real outputs.")
-    parser.add_argument("outputs", nargs="+", type=Path, help="JSON Lines, plain or .gz, with BFCL's ground truth")
+    parser.add_argument("outputs", nargs="+", type=Path, help="files and folders, as `make bfcl` takes them")
     parser.add_argument("--list", action="store_true", help="print the rows whose calls change, for reading by eye")
     options = parser.parse_args(command_line)
     try:
-        rows = [row for path in options.outputs for row in read_lines(path, read_row, EXPECTED)]
-        checker = load_checker()
+        board = leaderboard()
+        questions = read_results(options.outputs, board).questions
+    except ImportError as error:
+        parser.error(f"{MISSING}\n({error})")
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    except ImportError:
-        parser.error(_MISSING)
-    questions = [row for row in rows if isinstance(row, Question)]
-    for line in table(count_repeats(questions, checker, is_listed=options.list)):
+    for line in table(count_repeats(questions, board, is_listed=options.list)):
         print(line)
 
 
-def count_repeats(questions: Iterable[Question], checker: Checker, *, is_listed: bool = False) -> Iterator[Repeats]:
+def count_repeats(questions: Iterable[Question], board: Leaderboard, *, is_listed: bool = False) -> Iterator[Repeats]:
     """Yield a row for the outputs with calls due: how many change, and how."""
-    due = [question for question in questions if question.category != _NONE_DUE]
+    due = [question for question in questions if question.is_due]
     repeated = right = wrong = 0
     for question in due:
         reported = _read(question, "report")
         if not reported.report.repeated:
             continue
         repeated += 1
-        was_right, is_right = (_is_right(question, reply, checker) for reply in (_read(question, "keep"), reported))
+        was_right, is_right = (_is_right(question, reply, board) for reply in (_read(question, "keep"), reported))
         right += is_right and not was_right
         wrong += was_right and not is_right
         if is_listed:
@@ -89,8 +87,8 @@ def count_repeats(questions: Iterable[Question], checker: Checker, *, is_listed:
     yield Repeats("calls due", len(due), repeated, right, wrong)
 
 
-def _is_right(question: Question, reply: Reply, checker: Checker) -> bool:
-    return checker(question, [(call.name, call.arguments) for call in reply.tool_calls])
+def _is_right(question: Question, reply: Reply, board: Leaderboard) -> bool:
+    return not wrong_of(question, [(call.name, call.arguments) for call in reply.tool_calls], board)
 
 
 def _read(question: Question, repeated_calls: RepeatedCalls) -> Reply:

@@ -89,6 +89,7 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
     extras |= {
         "batch-engines",
         "bench",
+        "bfcl",
         "demo",
         "model",
         "docs",

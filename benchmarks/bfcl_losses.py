@@ -1,0 +1,75 @@
+"""Why outputs that are to call are not right, by class: what stands in them, or what the leaderboard's checker says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from bfcl_judging import ALL, COERCED, DECODER, PLAIN, Judged, wrong_of
+from bfcl_package import Call, Leaderboard
+from llama3_tools import Rejection
+
+__all__ = ["READ", "is_read_alike", "loss_of"]
+
+READ = "read as written"
+"""How the classes begin in which all that was written is read."""
+_REJECTED = {
+    re.compile(r"found the name '|found a call of '|found '[*/+x-]'"): "a name, a call or a sum for a value",
+    re.compile(r"^a list that begins with the name '"): "a list that holds a tool's name, as in `['NAME', {…}]`",
+    re.compile(r"^the argument '.*' stands twice"): "an argument stands twice",
+    re.compile(r"double quotes, as in JSON"): "a dict of Python",
+}
+"""What a rejection says, and what it means."""
+_WORDS = {
+    "wrong_func_name": "another tool is called",
+    "unexpected_param": "an argument that is not declared",
+    "missing": "an argument is missing",
+    "type_error": "an argument has another type",
+    "value_error": "an argument has another value",
+    "cannot_find_match": "one of several calls is none that is due",
+}
+"""What stands in the checker's words, and what it means."""
+
+
+def loss_of(judged: Judged, board: Leaderboard) -> str:
+    """Return the class of an output that is to call, and is not right with `coerce_arguments`."""
+    question, reading = judged.question, judged.readings[COERCED]
+    calls = list(reading.calls or ())
+    if not wrong_of(question, _once(calls), board):
+        return "the same call again: right if it counts once"
+    if judged.readings[ALL].is_right:
+        return "right with `lenient` and `repair`"
+    if reading.extraction and reading.extraction.rejections:
+        return _class_of_rejections(reading.extraction.rejections)
+    if not calls:
+        return "no call, and nothing that was rejected"
+    more = len(calls) - len(question.answer)
+    if more:
+        return f"{READ}: too {'many' if more > 0 else 'few'} calls"
+    word = next((words for word, words in _WORDS.items() if word in reading.wrong), reading.wrong)
+    return f"{READ}: {word}"
+
+
+def _class_of_rejections(rejections: Sequence[Rejection]) -> str:
+    for pattern, meaning in _REJECTED.items():
+        if any(pattern.search(found.detail) for found in rejections):
+            return f"rejected: {meaning}"
+    [(reason, _)] = Counter(found.reason.value for found in rejections).most_common(1)
+    return f"rejected: `{reason}`"
+
+
+def is_read_alike(judged: Judged) -> bool:
+    """Return whether the leaderboard's decoder reads the same calls, as they are written."""
+    theirs = judged.readings[DECODER].calls
+    return theirs is not None and _shown(theirs) == _shown(judged.readings[PLAIN].calls or ())
+
+
+def _once(calls: Sequence[Call]) -> list[Call]:
+    """Return calls without those that are the same as one before."""
+    return [call for number, call in enumerate(calls) if call not in calls[:number]]
+
+
+def _shown(calls: Sequence[Call]) -> str:
+    return json.dumps(calls, sort_keys=True, default=str)

@@ -1,0 +1,269 @@
+"""The command that has the leaderboard's checker judge calls: on made-up results in its layout, and on rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bfcl_package
+from bfcl import main
+from bfcl_files import read_results
+from bfcl_package import evaluated, leaderboard
+
+ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parent / "bfcl_results" / "2026-01-01"
+LLAMA = "meta-llama_Llama-3.2-3B-Instruct"
+CLOCK = {"name": "clock", "parameters": {"type": "dict", "properties": {"zone": {"type": "String"}}}}
+ROW = {
+    "category": "simple",
+    "answer": [{"clock": {"zone": ["CET"]}}],
+    "functions": [CLOCK],
+    "model": "small",
+    "id": "s",
+}
+
+
+def rows_of(out: str) -> dict[str, list[list[str]]]:
+    """Return the cells of each table, by the heading of its first column."""
+    tables: dict[str, list[list[str]]] = {}
+    for block in out.split("\n\n"):
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        if cells:
+            tables[f"{cells[0][0]} {cells[0][1]}"] = cells[2:]
+    return tables
+
+
+def write(path: Path, *rows: dict[str, Any]) -> str:
+    data = ("\n".join(map(json.dumps, rows)) + "\n").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return str(path)
+
+
+def copied(to: Path) -> Path:
+    return shutil.copytree(RESULTS, to / "2026-01-01")
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = tmp_path / "page.md"
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "models", "losses", "below")))
+    main([str(RESULTS), "--page", str(page)])
+    out = capsys.readouterr().out
+    assert "BFCL's own decoder and checker give the published verdict in 8 of 8 outputs (100.0%).\n" in out
+    assert [line for line in out.splitlines() if line.startswith("Left out")] == [
+        "Left out, files of gpt-4, which is no Llama 3 that the leaderboard has a decoder for: 1",
+        "Left out, outputs of the category java, which is not judged here: 1",
+        "Left out, outputs of the category multi_turn_base, which is not judged here: 1",
+        "Left out, outputs that are no text, but calls that a server read: 1",
+    ]
+    tables = rows_of(out)
+    assert tables["model calls due"] == [
+        ["NousResearch_Hermes-2-Pro-Llama-3-8B", "2", "1 (50.0%)", *["2 (100.0%)"] * 3],
+        ["meta-llama_Llama-3.1-8B-Instruct-FC", "3", *["2 (66.7%)"] * 4],
+        [LLAMA, "4", "2 (50.0%)", "1 (25.0%)", "2 (50.0%)", "2 (50.0%)"],
+        ["**all**", "9", "5 (55.6%)", "5 (55.6%)", "6 (66.7%)", "6 (66.7%)"],
+    ]
+    assert tables["options calls due"][:3] == [
+        ["BFCL's decoder", "9", "5", "1", "1", "1", "1", "0", "0"],
+        ["plain", "9", "5", "0", "0", "1", "1", "0", "0"],
+        ["`coerce_arguments`", "9", "6", "1", "0", "1", "1", "0", "0"],
+    ]
+    assert tables["class outputs"] == [
+        ["read as written: too many calls", "1", "0", "1"],
+        ["rejected: a name, a call or a sum for a value", "1", "1", "0"],
+        ["the same call again: right if it counts once", "1", "0", "1"],
+    ]
+    assert [LLAMA, "irrelevance", "1", *"1111"] in tables["model category"]
+    assert "meta-llama_Llama-3.1-8B-Instruct-FC | live_relevance |" in re.sub(" +", " ", out)
+    filled = page.read_text(encoding="utf-8")
+    assert "the published verdict in 8 of 8 outputs" in filled
+    assert "10 outputs. Judged on " in filled
+    assert "| **all** " in filled
+    assert "rejected: a name" in filled
+    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 7.\n" in filled
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize("part", ["result", f"result/{LLAMA}", f"result/{LLAMA}/BFCL_v3_simple_result.json"])
+def test_a_part_of_the_layout_is_read_with_its_scores(part: str, capsys: pytest.CaptureFixture[str]):
+    main([str(RESULTS / part)])
+    assert re.search(r"the published verdict in (\d) of \1 outputs", capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_results_without_scores_are_judged_and_said_to_be_unproved(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.rmtree(copied(tmp_path) / "score")
+    main([str(tmp_path / "2026-01-01")])
+    out = capsys.readouterr().out
+    assert "No verdict is published beside these outputs" in out
+    assert rows_of(out)["model calls due"][-1][1] == "9"
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_verdicts_that_are_not_reproduced_end_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    score = copied(tmp_path) / "score" / LLAMA / "BFCL_v3_simple_score.json"
+    score.write_text('{"accuracy": 1.0, "correct_count": 3, "total_count": 3}\n', encoding="utf-8")
+    with pytest.raises(SystemExit) as stopped:
+        main([str(tmp_path / "2026-01-01")])
+    assert stopped.value.code == 1
+    told = capsys.readouterr()
+    assert "the published verdict in 7 of 8 outputs (87.5%)" in told.out
+    assert "less than 95%" in told.err
+    assert "|" not in told.out
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    call = '{"name": "clock", "parameters": {"zone": "CET"}}'
+    dotted = {"name": "math.add", "parameters": {"type": "dict", "properties": {"x": {"type": "float"}}}}
+    tagged = '<tool_call>{"name": "math_add", "arguments": {"x": 1}}</tool_call>'
+    added = {"raw": tagged, "functions": dotted, "answer": [{"math.add": {"x": [1]}}], "family": "hermes"}
+    rows = write(
+        tmp_path / "rows.jsonl.gz",
+        ROW | {"raw": "[clock(zone='CET')]", "official": True},
+        ROW | {"raw_output": call, "official": False},
+        ROW | {"raw": "The clock tells the time."},
+        ROW | added | {"model": "Hermes-2-Theta-Llama-3-70B"},
+        ROW | {"raw": f"<tool_call>{call.replace('parameters', 'arguments')}</tool_call>", "family": "study"}
+        | {"official": False},
+        ROW | {"raw": "Sorry.", "category": "irrelevance", "answer": None, "official": True},
+        ROW | {"raw": call, "category": "irrelevance", "answer": [], "official": True},
+    )  # fmt: skip
+    main([rows, "--list"])
+    out = capsys.readouterr().out
+    assert "the published verdict in 4 of 4 outputs" in out, "the study's verdict is its own"
+    assert rows_of(out)["model calls due"] == [
+        ["Hermes-2-Theta-Llama-3-70B", "1", *["1 (100.0%)"] * 4],
+        ["small", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
+        ["**all**", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
+        ["**without Hermes-2-Theta-Llama-3-70B**", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
+    ]
+    listed = [line for line in out.splitlines() if line.startswith("s (")]
+    assert listed == [
+        "s (small, simple_python): no call, and nothing that was rejected",
+        "s (small, irrelevance): a call where none is due; BFCL's decoder is right",
+    ]
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_rejections_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    outputs = {
+        "[clock(zone=my_zone)]": "a name, a call or a sum for a value",
+        "[clock(zone=clock(zone='CET'))]": "a name, a call or a sum for a value",
+        "[clock(zone=1 * 2)]": "a name, a call or a sum for a value",
+        "['clock', {'zone': 'CET'}]": "a list that holds a tool's name, as in `['NAME', {…}]`",
+        "[clock(zone='CET', zone='PST')]": "an argument stands twice",
+        "[{'name': 'clock', 'arguments': {'place': 'Paris'}}]": "a dict of Python",
+        "[watch(zone='CET')]": "`unknown_tool`",
+    }
+    main([write(tmp_path / "rows.jsonl", *(ROW | {"raw": text} for text in outputs)), "--list"])
+    listed = [line.partition("rejected: ")[2] for line in capsys.readouterr().out.splitlines() if line[:3] == "s ("]
+    assert listed[:-1] == list(outputs.values())[:-1]
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [("{'a': [1, -2.5], 'b': (True, None)}", {"a": [1, -2.5], "b": (True, None)}), ("2 * 3.5 ** 2 / 4 - 1", 5.125)],
+)
+def test_literals_and_sums_are_evaluated(code: str, value: object):
+    assert evaluated(code) == value
+
+
+@pytest.mark.parametrize(
+    "code", ["__import__('os')", "[].append", "f(1)", "9 ** 9 ** 9", "'a' * 9", "{**x}", "x", "(lambda: 1)()"]
+)
+def test_nothing_else_is_run(code: str):
+    with pytest.raises(ValueError, match=r"^(?:no literal and no sum|too large a power|no number): "):
+        evaluated(code)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_decoders_run_nothing_that_a_model_wrote(tmp_path: Path):
+    file = tmp_path / "made"
+    for name, text in {
+        "llama 3.1": f"__import__('pathlib').Path({str(file)!r}).touch()",
+        "python": f"[clock(zone=__import__('pathlib').Path({str(file)!r}).touch())]",
+    }.items():
+        assert leaderboard().decoders[name](text) is None
+    assert not file.exists()
+
+
+def test_without_a_path_it_says_what_it_needs(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert "https://github.com/HuanzhiMao/BFCL-Result" in told
+    assert "make bfcl OUTPUTS=" in told
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("no_bfcl_eval")
+def test_a_package_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]):
+    assert "pip install --no-deps bfcl-eval==" in refused([str(RESULTS)], capsys)
+
+
+def test_an_older_release_that_is_missing_is_named(bfcl_eval: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.rmtree(bfcl_eval)
+    told = refused([str(RESULTS)], capsys)
+    assert "there is no " in told
+    assert "hermes.py" in told
+
+
+def test_the_makefile_installs_what_the_message_names():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    versions = re.findall(r"^BFCL\w* := (\S+)$", makefile, re.MULTILINE)
+    assert re.findall(r"bfcl-eval==(\S+)", bfcl_package.MISSING) == versions
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_paths_without_results_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert "gone.jsonl" in refused([str(tmp_path / "gone.jsonl")], capsys)
+    assert f"{tmp_path / 'older'}: expected files result/MODEL/" in refused([str(tmp_path / "older")], capsys)
+    assert "none of these outputs can be judged" in refused([str(RESULTS / "result" / "gpt-4")], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize(
+    ("name", "line", "expected"),
+    [
+        ("result", '{"id": "simple_0"', '"id" and "result"'),
+        ("result", '{"id": "simple_0"}', '"id" and "result"'),
+        ("score", '{"valid": false}', '"id" or a "prompt"'),
+    ],
+)
+def test_broken_lines_are_named(
+    name: str, line: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = copied(tmp_path) / name / LLAMA / f"BFCL_v3_simple_{name}.json"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    number = len(path.read_text(encoding="utf-8").splitlines())
+    assert f"{path}, line {number}: expected {expected}" in refused([str(tmp_path / "2026-01-01")], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize("row", [{"raw": "x"}, {"answer": []}, ROW, ROW | {"raw": "x", "family": "other"}])
+def test_rows_without_a_question_are_named(row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = write(tmp_path / "rows.jsonl", ROW | {"raw": "x"}, row)
+    assert f"{path}, line 2: expected " in refused([path], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_what_the_checker_stumbles_over_is_not_right(tmp_path: Path):
+    path = write(tmp_path / "rows.jsonl", ROW | {"raw": "x", "answer": [{"timer": {"minutes": [3]}}]})
+    [question] = read_results([Path(path)], leaderboard()).questions
+    assert leaderboard().what_is_wrong(question.functions, [], question.answer, "simple_python") == "AssertionError"
