@@ -16,6 +16,7 @@ __all__ = ["UNREADABLE", "below", "tables"]
 
 UNREADABLE = "Hermes-2-Theta-Llama-3-70B"
 """The model whose format the leaderboard's decoder cannot read."""
+_NONE_DUE = "none due"
 _SHOWN = (DECODER, PLAIN, COERCED, ALL)
 
 
@@ -23,7 +24,7 @@ _SHOWN = (DECODER, PLAIN, COERCED, ALL)
 class Model(Row):
     """How many outputs of a model are right, of those that are to call."""
 
-    headings: ClassVar[Sequence[str]] = ("model", "calls due", *_SHOWN)
+    headings: ClassVar[Sequence[str]] = ("answers of", "calls due", *_SHOWN)
     due: int
     right: Mapping[str, int]
 
@@ -100,6 +101,7 @@ class Loss(Row):
 def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[Row]]:
     """Return the tables by their names."""
     return {
+        "all": _all(judged),
         "models": _models(judged),
         "options": _options(judged),
         "losses": _losses(judged, board),
@@ -109,7 +111,7 @@ def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[R
 
 def below(judged: Sequence[Judged]) -> str:
     """Say where fewer outputs are right with `coerce_arguments` than by the leaderboard's decoder."""
-    cells = list(_categories(judged))
+    cells = [cell for cell in _categories(judged) if cell.category != _NONE_DUE]
     less = [
         f"{cell.model}, {cell.category} (by {cell.right[DECODER] - cell.right[COERCED]})"
         for cell in cells
@@ -118,18 +120,22 @@ def below(judged: Sequence[Judged]) -> str:
     return f"Cells below {DECODER} with {COERCED}: {len(less)} of {len(cells)}. {'; '.join(less)}".strip()
 
 
-def _models(judged: Sequence[Judged]) -> Iterator[Model]:
+def _all(judged: Sequence[Judged]) -> Iterator[Model]:
     due = [one for one in judged if one.question.is_due]
+    others = [one for one in due if UNREADABLE not in one.question.model]
+    if due:
+        yield Model("all models", len(due), _right(due))
+    if others and len(others) != len(due):
+        yield Model(f"all but {UNREADABLE}", len(others), _right(others))
+
+
+def _models(judged: Sequence[Judged]) -> Iterator[Model]:
     by_model: defaultdict[str, list[Judged]] = defaultdict(list)
-    for one in due:
-        by_model[one.question.model].append(one)
+    for one in judged:
+        if one.question.is_due:
+            by_model[one.question.model].append(one)
     for model, outputs in sorted(by_model.items()):
         yield Model(model, len(outputs), _right(outputs))
-    if due:
-        yield Model("**all**", len(due), _right(due))
-    others = [one for one in due if UNREADABLE not in one.question.model]
-    if others and len(others) != len(due):
-        yield Model(f"**without {UNREADABLE}**", len(others), _right(others))
 
 
 def _categories(judged: Sequence[Judged]) -> Iterator[Category]:
@@ -139,10 +145,10 @@ def _categories(judged: Sequence[Judged]) -> Iterator[Category]:
     for (model, category), outputs in sorted(cells.items()):
         yield Category(f"{model}, {category}", model, category, len(outputs), _right(outputs))
     without = [one for one in judged if UNREADABLE not in one.question.model]
-    for name, outputs in (("all", list(judged)), (f"without {UNREADABLE}", without)):
+    for name, outputs in (("all models", list(judged)), (f"all but {UNREADABLE}", without)):
         none_due = [one for one in outputs if not one.question.is_due]
-        if none_due and (name == "all" or len(without) != len(judged)):
-            yield Category(name, f"**{name}**", "none due", len(none_due), _right(none_due))
+        if none_due and (outputs is not without or len(without) != len(judged)):
+            yield Category(name, name, _NONE_DUE, len(none_due), _right(none_due))
 
 
 def _options(judged: Sequence[Judged]) -> Iterator[Options]:

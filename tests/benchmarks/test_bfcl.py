@@ -36,7 +36,8 @@ def rows_of(out: str) -> dict[str, list[list[str]]]:
         lines = [line for line in block.splitlines() if line.startswith("|")]
         cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
         if cells:
-            tables[f"{cells[0][0]} {cells[0][1]}"] = cells[2:]
+            name = f"{cells[0][0]} {cells[0][1]}"
+            tables[f"{name}, each" if name in tables else name] = cells[2:]
     return tables
 
 
@@ -53,7 +54,7 @@ def copied(to: Path) -> Path:
 @pytest.mark.usefixtures("bfcl_eval")
 def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "models", "losses", "below")))
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "all", "losses", "below")))
     main([str(RESULTS), "--page", str(page)])
     out = capsys.readouterr().out
     assert "BFCL's own decoder and checker give the published verdict in 8 of 8 outputs (100.0%).\n" in out
@@ -64,11 +65,11 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
         "Left out, outputs that are no text, but calls that a server read: 1",
     ]
     tables = rows_of(out)
-    assert tables["model calls due"] == [
+    assert tables["answers of calls due"] == [["all models", "9", "5 (55.6%)", "5 (55.6%)", "6 (66.7%)", "6 (66.7%)"]]
+    assert tables["answers of calls due, each"] == [
         ["NousResearch_Hermes-2-Pro-Llama-3-8B", "2", "1 (50.0%)", *["2 (100.0%)"] * 3],
         ["meta-llama_Llama-3.1-8B-Instruct-FC", "3", *["2 (66.7%)"] * 4],
         [LLAMA, "4", "2 (50.0%)", "1 (25.0%)", "2 (50.0%)", "2 (50.0%)"],
-        ["**all**", "9", "5 (55.6%)", "5 (55.6%)", "6 (66.7%)", "6 (66.7%)"],
     ]
     assert tables["options calls due"][:3] == [
         ["BFCL's decoder", "9", "5", "1", "1", "1", "1", "0", "0"],
@@ -85,9 +86,9 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     filled = page.read_text(encoding="utf-8")
     assert "the published verdict in 8 of 8 outputs" in filled
     assert "10 outputs. Judged on " in filled
-    assert "| **all** " in filled
+    assert "| all models " in filled
     assert "rejected: a name" in filled
-    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 7.\n" in filled
+    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 6.\n" in filled
 
 
 @pytest.mark.usefixtures("bfcl_eval")
@@ -103,7 +104,7 @@ def test_results_without_scores_are_judged_and_said_to_be_unproved(tmp_path: Pat
     main([str(tmp_path / "2026-01-01")])
     out = capsys.readouterr().out
     assert "No verdict is published beside these outputs" in out
-    assert rows_of(out)["model calls due"][-1][1] == "9"
+    assert rows_of(out)["answers of calls due"][-1][1] == "9"
 
 
 @pytest.mark.usefixtures("bfcl_eval")
@@ -139,11 +140,13 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     main([rows, "--list"])
     out = capsys.readouterr().out
     assert "the published verdict in 4 of 4 outputs" in out, "the study's verdict is its own"
-    assert rows_of(out)["model calls due"] == [
+    assert rows_of(out)["answers of calls due"] == [
+        ["all models", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
+        ["all but Hermes-2-Theta-Llama-3-70B", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
+    ]
+    assert rows_of(out)["answers of calls due, each"] == [
         ["Hermes-2-Theta-Llama-3-70B", "1", *["1 (100.0%)"] * 4],
         ["small", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
-        ["**all**", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
-        ["**without Hermes-2-Theta-Llama-3-70B**", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
     ]
     listed = [line for line in out.splitlines() if line.startswith("s (")]
     assert listed == [

@@ -1,0 +1,42 @@
+"""The figures of the README and of the page's text are those of the page's tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-well-it-reads.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8").partition("## How well it reads\n")[2].partition("\n## ")[0]
+
+
+def table(name: str) -> list[list[str]]:
+    lines = PAGE.partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].strip().splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")][2:]
+
+
+@pytest.mark.parametrize("name", ["all", "models", "options", "losses", "cases", "peers", "categories"])
+def test_each_table_is_there(name: str):
+    assert table(name)
+
+
+def test_the_readme_says_what_the_table_says():
+    all_models, others = table("all")
+    figures = [
+        all_models[1],
+        all_models[4],
+        all_models[2],
+        *(others[column].split()[1].strip("()") for column in (4, 2)),
+    ]
+    assert [figure for figure in figures if figure not in README] == []
+
+
+def test_the_text_has_the_counts_of_the_classes():
+    counts = {name: int(outputs) for name, outputs, *_ in table("losses")}
+    lost = PAGE.partition("## What is lost, and why\n")[2].partition("\n### ")[0]
+    assert f"{sum(counts.values()):,} answers" in lost
+    read = [count for name, count in counts.items() if name.startswith("read as written")]
+    named = {int(one) for one in re.findall(r"\((\d+)\)", lost)}
+    assert named >= {sum(read), *(count for count in counts.values() if count > 5 and count not in read)}
