@@ -50,7 +50,7 @@ _OUTPUT = '{"raw_output": "It is sunny.", "functions": [{"name": "get_weather", 
 _NO_OUTPUTS = """\
 No outputs of real models are named: this runs on the few that are written in benchmarks/outputs.py.
 To get real ones: save what your model writes, one JSON object a line, with the text under "raw_output" and the tools
-under "functions"; or take published results, such as those of github.com/HuanzhiMao/BFCL-Result. Then:
+under "functions". Then:
 make evidence OUTPUTS="outputs.jsonl more.jsonl.gz"
 """
 _NON_CALLS = Path(__file__).parents[1] / "tests" / "shared" / "non_calls"

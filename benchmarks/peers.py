@@ -1,12 +1,14 @@
 """Other packages that read tool calls out of text, on the same outputs.
 
-    python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement; `speed.py` starts these, and ends what hangs
+    python benchmarks/peers.py                       # which of them find the calls; `speed.py` has the times
+    python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement: `speed.py` starts these, and ends what hangs
 
 Each is measured where it is installed, in an interpreter of its own.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -16,14 +18,17 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
 from figures import Row, time_shown
 from llama3_tools import Extraction, Extractor, extract
 from measuring import best_of, chunks_of, streamed
+from outputs import REAL_SHAPES
+from pages import filled, table
 from workloads import CALL, PROSE_WITH_BRACES, TYPICAL
 
-__all__ = ["OUTPUTS", "PACKAGES", "Peer", "Read", "peers"]
+__all__ = ["OUTPUTS", "PACKAGES", "Found", "Peer", "Read", "main", "peers"]
 
 _Found = tuple[Sequence[tuple[str, object]], str]
 """The names and arguments of the calls, and the text around them."""
@@ -36,6 +41,8 @@ PACKAGES = (
 """What the peers are installed from, and llama3-tools beside."""
 
 _REPEATS = 3
+_LIMIT = 10.0
+"""Seconds for each output, if only what is found counts."""
 _STARTING = 30.0
 """Seconds that a peer has for being imported."""
 
@@ -49,7 +56,7 @@ def _call_of(size: int) -> str:
 OUTPUTS: dict[str, tuple[str, list[str]]] = {
     "typical": (TYPICAL, [CALL]),
     "a call alone": (CALL, [CALL]),
-    "two calls": (f"Sure.\n{CALL}; {CALL}", [CALL, CALL]),
+    **{name: (text, list(calls)) for name, (text, calls) in REAL_SHAPES.items()},
     "a string of 100 KB": (_call_of(100_000), [_call_of(100_000)]),
     "1 MB of prose with braces": (f"{PROSE_WITH_BRACES * 26_000}\n{CALL}", [CALL]),
     _STREAMED: (_call_of(10_000), [_call_of(10_000)]),
@@ -71,9 +78,9 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Peer(Row):
-    """What a package makes of the outputs."""
+    """How long a package takes for the outputs."""
 
-    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS, "text around")
+    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS)
     limit: float
     """The seconds that it had for each."""
     reads: Mapping[str, Read]
@@ -86,13 +93,35 @@ class Peer(Row):
 
     def cells(self) -> Sequence[str]:
         """Return the time of each output: in brackets where the calls that it found are not those that are there."""
-        return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS), self.reads["typical"].text)
+        return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS))
 
     def _cell(self, read: Read | None) -> str:
         if read is None:
             return ""
         shown = f"> {self.limit:.0f} s" if read.seconds is None else time_shown(read.seconds)
         return shown if read.is_right else f"({shown})"
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Row):
+    """Whether a package finds the calls of the outputs."""
+
+    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS, "text around")
+    peer: Peer
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """How many outputs it does not read rightly."""
+        return {"not found": sum(not read.is_right for read in self.peer.reads.values())}
+
+    def cells(self) -> Sequence[str]:
+        """Return whether it finds the calls of each output and no other, and what text around them it gives."""
+        reads = [self.peer.reads.get(output) for output in OUTPUTS]
+        return (self.name, *("" if read is None else "yes" if read.is_right else "no" for read in reads), self._text)
+
+    @property
+    def _text(self) -> str:
+        return self.peer.reads["typical"].text
 
 
 def peers(limit: float) -> Iterator[Peer]:
@@ -122,7 +151,7 @@ def _measure(name: str, output: str, limit: float) -> Read:
     started = time.process_time()
     found, content = _attempt(read, text)
     seconds = time.process_time() - started
-    expected = [(call["name"], call["parameters"]) for call in map(json.loads, calls)]
+    expected = [found for call in calls for found in _call(json.loads(call))]
     if seconds < limit / (4 * _REPEATS):
         seconds = best_of(partial(_attempt, read, text), _REPEATS)
     is_right = list(found) == expected
@@ -202,7 +231,8 @@ def _sglang_streaming() -> _Reader:
 def _sglang_detector() -> tuple[Any, list[Any]]:
     protocol = import_module("llm_router_utils.sglang.srt.entrypoints.openai.protocol")
     detector = import_module("llm_router_utils.sglang.srt.function_call.llama32_detector").Llama32Detector
-    functions = [protocol.Function(name=name, parameters={}) for name in ("get_weather", "f")]
+    names = {json.loads(call)["name"] for _, calls in OUTPUTS.values() for call in calls}
+    functions = [protocol.Function(name=name, parameters={}) for name in sorted(names)]
     return detector, [protocol.Tool(type="function", function=function) for function in functions]
 
 
@@ -266,11 +296,22 @@ _STREAMS: dict[str, Callable[[], _Reader]] = {
 """What makes readers of those that take chunks."""
 
 
-def main() -> None:
-    """Measure one peer on one output, and print what was found out."""
-    name, output, limit = sys.argv[1:]
-    read = _measure(name, output, float(limit))
-    print(json.dumps(asdict(read)))
+def main(command_line: Sequence[str] | None = None) -> None:
+    """Print which packages find the calls; or measure one on one output, and print what was found out."""
+    parser = argparse.ArgumentParser(description="Other packages that read tool calls out of text.")
+    parser.add_argument("one", nargs="*", help="a package, an output and the seconds it has: one measurement, as JSON")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the table into a page that has a place for it")
+    options = parser.parse_args(command_line)
+    if options.one:
+        name, output, limit = options.one
+        print(json.dumps(asdict(_measure(name, output, float(limit)))))
+        return
+    shown = []
+    for line in table(Found(peer.name, peer) for peer in peers(_LIMIT)):
+        print(line, flush=True)
+        shown.append(line)
+    if options.page:
+        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), {"found": shown}), encoding="utf-8")
 
 
 if __name__ == "__main__":

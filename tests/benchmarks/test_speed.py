@@ -25,7 +25,6 @@ from measuring import chunks_of, streamed
 from memory import STREAMS, Memory
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from pages import table
-from peers import OUTPUTS, peers
 from speed import main
 from workloads import GROWING, TYPICAL, Workload
 
@@ -246,13 +245,6 @@ def test_an_import_is_measured_against_another():
     row = next(imports(1))
     assert (row.name, row.target) == ("import llama3_tools", 1.5)
     assert 0 < row.ratio < 100
-
-
-def test_this_package_reads_right_what_its_peers_are_measured_on():
-    ours = next(iter(peers(60)))
-    assert ours.name == "llama3-tools"
-    assert {name: read.is_right for name, read in ours.reads.items()} == dict.fromkeys(OUTPUTS, True)
-    assert ours.reads["typical"].text == "all"
 
 
 def test_the_targets_are_measured_on_outputs_as_long_as_they_say():

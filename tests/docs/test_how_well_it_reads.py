@@ -17,7 +17,7 @@ def table(name: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")][2:]
 
 
-@pytest.mark.parametrize("name", ["all", "models", "options", "losses", "cases", "peers", "categories"])
+@pytest.mark.parametrize("name", ["all", "models", "options", "losses", "cases", "found", "peers", "categories"])
 def test_each_table_is_there(name: str):
     assert table(name)
 
