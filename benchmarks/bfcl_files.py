@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bfcl_package import Asked, Leaderboard, category_and_number
+from bfcl_package import Leaderboard, category_and_number
 from evidence import Sample, read_lines, sample_of, tool_of
 
 __all__ = ["ROW", "Question", "Results", "read_results"]
@@ -108,7 +108,7 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
     for id_, text in read_lines(path, lambda row: (str(row["id"]), row["result"]), _RESULT):
         category, number = category_and_number(id_)
         asked = board.questions(category).get(number)
-        if asked is None or not _is_judged(category, asked):
+        if asked is None:
             results.left_out[f"outputs of the category {category}, which is not judged here"] += 1
         elif not isinstance(text, str):
             results.left_out["outputs that are no text, but calls that a server read"] += 1
@@ -118,10 +118,6 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
             results.questions.append(
                 _question(row, category, decoder, published=published, is_plain=decoder == "hermes")
             )
-
-
-def _is_judged(category: str, asked: Asked) -> bool:
-    return "java" not in category and (bool(asked.answer) or category.endswith("relevance"))
 
 
 def _failed(path: Path) -> set[tuple[str, str]] | None:

@@ -45,6 +45,12 @@ Call: TypeAlias = tuple[str, Mapping[str, Any]]
 Decoder: TypeAlias = Callable[[str], Sequence[Call] | None]
 """Reads calls out of an output; `None`: it cannot read it."""
 
+_CATEGORIES = {
+    f"{live}{kind}"
+    for live in ("", "live_")
+    for kind in ("simple", "simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance", "relevance")
+}
+"""The categories that are judged: one turn, functions of Python."""
 _CONFIGURATION = {"": SimpleNamespace(underscore_to_dot=False)}
 _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
     "bfcl_eval.constants.model_config": {"MODEL_CONFIG_MAPPING": _CONFIGURATION},
@@ -113,8 +119,8 @@ class Leaderboard:
         return "" if found["valid"] else str(found.get("error_type", "invalid"))
 
     def questions(self, category: str) -> Mapping[str, Asked]:
-        """Return the questions of a category by their numbers; none if the package has no such category."""
-        return _questions(self.data, category)
+        """Return the questions of a category by their numbers; none if it is not of one turn, or not of Python."""
+        return _questions(self.data, category) if category in _CATEGORIES else {}
 
 
 @cache

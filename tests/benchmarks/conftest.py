@@ -110,6 +110,7 @@ def bfcl_eval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """Install the made-up package, and return where its older release is."""
     _forget()
     _write(tmp_path / "packages", {**PACKAGE, **_data()})
+    _write(tmp_path / "packages", {"bfcl_eval/data/BFCL_v4_multi_turn_base.json": '{"id": "multi_turn_base_0"}\n'})
     _write(tmp_path / "older", OLDER)
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.setattr(bfcl_package, "OLDER", tmp_path / "older")
