@@ -64,10 +64,10 @@ class Proof(NamedTuple):
     def __str__(self) -> str:
         """Say it."""
         if not self.published:
-            return "No verdict is published beside these outputs: nothing proves that they are judged as there."
+            return "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
         return (
-            f"BFCL's own decoder and checker give the published verdict in {self.alike:,} of {self.published:,} "
-            f"outputs ({self.share:.1%})."
+            f"BFCL's own decoder and checker give the verdict that stands beside the output in {self.alike:,} of "
+            f"{self.published:,} outputs ({self.share:.1%})."
         )
 
 

@@ -57,7 +57,10 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "all", "losses", "below")))
     main([str(RESULTS), "--page", str(page)])
     out = capsys.readouterr().out
-    assert "BFCL's own decoder and checker give the published verdict in 8 of 8 outputs (100.0%).\n" in out
+    assert (
+        "BFCL's own decoder and checker give the verdict that stands beside the output in 8 of 8 outputs (100.0%).\n"
+        in out
+    )
     assert [line for line in out.splitlines() if line.startswith("Left out")] == [
         "Left out, files of gpt-4, which is no Llama 3 that the leaderboard has a decoder for: 1",
         "Left out, outputs of the category java, which is not judged here: 1",
@@ -84,7 +87,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     assert [LLAMA, "irrelevance", "1", *"1111"] in tables["model category"]
     assert "meta-llama_Llama-3.1-8B-Instruct-FC | live_relevance |" in re.sub(" +", " ", out)
     filled = page.read_text(encoding="utf-8")
-    assert "the published verdict in 8 of 8 outputs" in filled
+    assert "the verdict that stands beside the output in 8 of 8 outputs" in filled
     assert "10 outputs. Judged on " in filled
     assert "| all models " in filled
     assert "rejected: a name" in filled
@@ -95,7 +98,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("part", ["result", f"result/{LLAMA}", f"result/{LLAMA}/BFCL_v3_simple_result.json"])
 def test_a_part_of_the_layout_is_read_with_its_scores(part: str, capsys: pytest.CaptureFixture[str]):
     main([str(RESULTS / part)])
-    assert re.search(r"the published verdict in (\d) of \1 outputs", capsys.readouterr().out)
+    assert re.search(r"the verdict that stands beside the output in (\d) of \1 outputs", capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("bfcl_eval")
@@ -103,7 +106,7 @@ def test_results_without_scores_are_judged_and_said_to_be_unproved(tmp_path: Pat
     shutil.rmtree(copied(tmp_path) / "score")
     main([str(tmp_path / "2026-01-01")])
     out = capsys.readouterr().out
-    assert "No verdict is published beside these outputs" in out
+    assert "No verdict stands beside these outputs" in out
     assert rows_of(out)["answers of calls due"][-1][1] == "9"
 
 
@@ -115,7 +118,7 @@ def test_verdicts_that_are_not_reproduced_end_it(tmp_path: Path, capsys: pytest.
         main([str(tmp_path / "2026-01-01")])
     assert stopped.value.code == 1
     told = capsys.readouterr()
-    assert "the published verdict in 7 of 8 outputs (87.5%)" in told.out
+    assert "the verdict that stands beside the output in 7 of 8 outputs (87.5%)" in told.out
     assert "less than 95%" in told.err
     assert "|" not in told.out
 
@@ -139,7 +142,7 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     )  # fmt: skip
     main([rows, "--list"])
     out = capsys.readouterr().out
-    assert "the published verdict in 4 of 4 outputs" in out, "the study's verdict is its own"
+    assert "the verdict that stands beside the output in 4 of 4 outputs" in out, "the study's verdict is its own"
     assert rows_of(out)["answers of calls due"] == [
         ["all models", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
         ["all but Hermes-2-Theta-Llama-3-70B", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
