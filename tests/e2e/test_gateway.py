@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import openai
 import pytest
 
 from endpoints.assistant import TOOLS
@@ -22,6 +24,9 @@ pytestmark = pytest.mark.model
 NAMES = {str(tool["function"]["name"]) for tool in TOOLS}  # type: ignore[index]
 MESSAGES = [{"role": "user", "content": "What is the weather like in Oslo right now?"}]
 BODY: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, **SETTINGS}
+ASKED: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, "temperature": 0.0}
+"""The same by arguments of OpenAI's client."""
+NAMED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 
 @pytest.fixture
@@ -50,8 +55,7 @@ def test_a_call_that_has_to_be_made_is_made_whole_and_in_a_stream(address: str):
 
 
 def test_a_named_tool_is_called(address: str):
-    choice = {"type": "function", "function": {"name": "get_weather"}}
-    answer = post(address, {**BODY, "tools": [*TOOLS], "tool_choice": choice}).json()["choices"][0]
+    answer = post(address, {**BODY, "tools": [*TOOLS], "tool_choice": NAMED}).json()["choices"][0]
     called = [call["function"]["name"] for call in answer["message"].get("tool_calls", ())]
     assert called == ["get_weather"] or answer["finish_reason"] == "length"
 
@@ -71,3 +75,69 @@ def test_without_tools_it_is_the_server(address: str, live: LiveServer):
     through = post(address, body).json()
     assert through["choices"] == direct["choices"]
     assert through["usage"] == direct["usage"]
+
+
+class TestOpenAI:
+    """openai-python, as a program uses it."""
+
+    @pytest.fixture
+    def client(self, address: str) -> Iterator[openai.OpenAI]:
+        with (
+            httpx.Client(trust_env=False) as http,
+            openai.OpenAI(base_url=f"{address}/v1", api_key="none", timeout=300, http_client=http) as client,
+        ):
+            yield client
+
+    def test_the_calls_of_a_stream_are_those_of_the_whole_answer(self, client: openai.OpenAI):
+        fields: dict[str, Any] = {**ASKED, "tools": [*TOOLS], "tool_choice": "required"}
+        choice = client.chat.completions.create(**fields).choices[0]
+        with client.chat.completions.stream(**fields) as stream:
+            last = stream.get_final_completion().choices[0]
+        assert choice.finish_reason == "tool_calls"
+        (call,) = choice.message.tool_calls or ()
+        (streamed,) = last.message.tool_calls or ()
+        assert call.function.name in NAMES
+        assert (call.function.name, call.function.arguments) == (streamed.function.name, streamed.function.arguments)
+
+    def test_a_conversation_with_a_result_goes_on(self, client: openai.OpenAI):
+        choice = client.chat.completions.create(**ASKED, tools=[*TOOLS], tool_choice=NAMED).choices[0]
+        told = [
+            {"role": "tool", "tool_call_id": call.id, "content": "Rain, 7 degrees"}
+            for call in choice.message.tool_calls or ()
+        ]
+        history: Any = [*MESSAGES, choice.message, *told]
+        after = client.chat.completions.create(**{**ASKED, "messages": history}, tools=[*TOOLS]).choices[0].message
+        assert told
+        assert after.content or after.tool_calls
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("kind", ["OpenAIResponsesModel", "OpenAIChatCompletionsModel"])
+async def test_an_agent_of_the_agents_sdk_runs_its_tool(address: str, kind: str, is_stream: bool):
+    agents = importlib.import_module("agents")  # `make test-model` installs it
+    agents.set_tracing_disabled(disabled=True)
+    asked: list[str] = []
+
+    def get_weather(city: str) -> str:
+        """The weather of a city."""
+        asked.append(city)
+        return "Rain, 7 degrees"
+
+    async with httpx.AsyncClient(trust_env=False) as http:
+        client = openai.AsyncOpenAI(base_url=f"{address}/v1", api_key="none", timeout=300, http_client=http)
+        settings = agents.ModelSettings(tool_choice="get_weather", temperature=0.0, max_tokens=120)
+        agent = agents.Agent(
+            name="Guide",
+            model=getattr(agents, kind)(MODEL, client),
+            model_settings=settings,
+            tools=[agents.function_tool(get_weather)],
+            tool_use_behavior="stop_on_first_tool",
+        )
+        if is_stream:
+            run: Any = agents.Runner.run_streamed(agent, MESSAGES[0]["content"], max_turns=1)
+            async for _ in run.stream_events():
+                pass
+        else:
+            run = await agents.Runner.run(agent, MESSAGES[0]["content"], max_turns=1)
+    assert run.final_output == "Rain, 7 degrees"
+    assert len(asked) == 1
