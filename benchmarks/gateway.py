@@ -33,7 +33,18 @@ from llama3_gateway import GatewaySettings, read_settings
 from llama3_gateway.framing import EventReader
 from pages import filled, table
 
-__all__ = ["Added", "Soak", "added", "gateway_process", "main", "soak", "upstream_process"]
+__all__ = [
+    "Added",
+    "Soak",
+    "added",
+    "declared_tools",
+    "gateway_process",
+    "main",
+    "memory_of",
+    "soak",
+    "stream_of",
+    "upstream_process",
+]
 
 _CHUNKS = 20_000
 _PACED = 4_000
@@ -152,14 +163,14 @@ async def added(upstream: str, gateway: str, process: int) -> list[Added]:
     ):
         text = {"text": "Some words, and ", "count": count, "pause": pause}
         times = []
-        for fields in ({}, {"tools": _tools()}):
+        for fields in ({}, {"tools": declared_tools()}):
             runs = [await _processor_time(gateway, process, {**text, **fields}) for _ in range(3)]
             times.append(min(runs) / count)
         passed, read = times
         per_chunk.append(Added(name, None, passed, read, passed, _MOST_PER_CHUNK))
     text = {"text": "Hello. ", "count": 3, "pause": 0.0}
     medians = []
-    for address, fields in ((upstream, {}), (gateway, {}), (gateway, {"tools": _tools()})):
+    for address, fields in ((upstream, {}), (gateway, {}), (gateway, {"tools": declared_tools()})):
         firsts = [await _first_token(address, {**text, **fields}) for _ in range(_FIRST)]
         medians.append(statistics.median(firsts))
     direct, passed, read = medians
@@ -186,7 +197,13 @@ async def soak(gateway: str, process: int, seconds: float, clients: int = 40) ->
         while time.perf_counter() < ends:
             count = chance.randrange(1, 60)
             leaves_after = chance.randrange(count + 1) if chance.random() < 1 / 3 else None
-            body = {"text": "word ", "count": count, "pause": 0.002, "calls": chance.randrange(3), "tools": _tools()}
+            body = {
+                "text": "word ",
+                "count": count,
+                "pause": 0.002,
+                "calls": chance.randrange(3),
+                "tools": declared_tools(),
+            }
             is_whole = await _is_whole(gateway, body, leaves_after)
             counts["streams"] += 1
             counts["left"] += leaves_after is not None
@@ -195,21 +212,21 @@ async def soak(gateway: str, process: int, seconds: float, clients: int = 40) ->
     async def look() -> None:
         nonlocal memory
         await asyncio.sleep(max(0.0, quarter - time.perf_counter()))
-        memory = _memory(process)
+        memory = memory_of(process)
 
     await asyncio.gather(look(), *(come_and_go() for _ in range(clients)))
     for _ in range(100):
         if not (open_now := _connections(process)):
             break
         await asyncio.sleep(0.1)
-    grown = _memory(process) - memory
+    grown = memory_of(process) - memory
     return Soak(f"{clients} clients, {seconds:g} s", **counts, open=open_now, memory=memory, grown=grown)
 
 
 async def _is_whole(address: str, body: dict[str, Any], leaves_after: int | None) -> bool:
     """Return whether all text and all calls came, as far as the client stayed."""
     content, calls, seen, reason = "", 0, 0, None
-    async with _stream(address, body) as events:
+    async with stream_of(address, body) as events:
         async for event in events:
             seen += 1
             if leaves_after is not None and seen > leaves_after:
@@ -231,7 +248,7 @@ async def _is_whole(address: str, body: dict[str, Any], leaves_after: int | None
 async def _processor_time(address: str, process: int, body: dict[str, Any]) -> float:
     """Return the seconds of the processor that a process has spent on one stream."""
     before = _processor_seconds(process)
-    async with _stream(address, body) as events:
+    async with stream_of(address, body) as events:
         seen = [event async for event in events]
     if len(seen) < body["count"] or seen[-1] != b"[DONE]":
         raise RuntimeError("the stream is not whole")
@@ -241,7 +258,7 @@ async def _processor_time(address: str, process: int, body: dict[str, Any]) -> f
 
 async def _first_token(address: str, body: dict[str, Any]) -> float:
     began = time.perf_counter()
-    async with _stream(address, body) as events:
+    async with stream_of(address, body) as events:
         async for event in events:
             if b"Hello" in event:
                 return time.perf_counter() - began
@@ -249,7 +266,7 @@ async def _first_token(address: str, body: dict[str, Any]) -> float:
 
 
 @asynccontextmanager
-async def _stream(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
+async def stream_of(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
     """Ask for a stream over a plain socket, which takes the least time, and hand out its events."""
     host, port = address.split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -274,7 +291,8 @@ async def _stream(address: str, body: dict[str, Any]) -> AsyncIterator[AsyncIter
         writer.close()
 
 
-def _tools() -> list[dict[str, Any]]:
+def declared_tools() -> list[dict[str, Any]]:
+    """Return twenty tools."""
     properties = {"city": {"type": "string"}, "days": {"type": "integer", "description": "how many days"}}
     parameters = {"type": "object", "properties": properties, "required": ["city"]}
     return [
@@ -284,14 +302,14 @@ def _tools() -> list[dict[str, Any]]:
 
 
 async def _model(_scope: _Scope, receive: Any, send: Any) -> None:  # noqa: ANN401 - as ASGI has them
-    """An upstream: the request says how many chunks it writes, which, how fast, and with how many calls."""
+    """An upstream: the request says how many chunks it writes, how fast, with how many calls; `#` is a number."""
     data, goes_on = b"", True
     while goes_on:
         message = await receive()
         data += message.get("body", b"")
         goes_on = message.get("more_body", False)
     body = json.loads(data)
-    pieces = [body["text"]] * body["count"]
+    pieces = [body["text"].replace("#", str(number)) for number in range(body["count"])]
     for number in range(body.get("calls", 0)):
         call = _CALL.replace("3", str(number))
         pieces += [call[:20], call[20:40], call[40:]]
@@ -377,7 +395,8 @@ def _processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _memory(process: int) -> int:
+def memory_of(process: int) -> int:
+    """Return the bytes that a process has in memory."""
     return int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1]) * _PAGES
 
 

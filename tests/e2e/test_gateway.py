@@ -26,6 +26,7 @@ MESSAGES = [{"role": "user", "content": "What is the weather like in Oslo right 
 BODY: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, **SETTINGS}
 ASKED: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, "temperature": 0.0}
 """The same by arguments of OpenAI's client."""
+DECLARED: Any = [*TOOLS]
 NAMED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 
@@ -89,7 +90,7 @@ class TestOpenAI:
             yield client
 
     def test_the_calls_of_a_stream_are_those_of_the_whole_answer(self, client: openai.OpenAI):
-        fields: dict[str, Any] = {**ASKED, "tools": [*TOOLS], "tool_choice": "required"}
+        fields: dict[str, Any] = {**ASKED, "tools": DECLARED, "tool_choice": "required"}
         choice = client.chat.completions.create(**fields).choices[0]
         with client.chat.completions.stream(**fields) as stream:
             last = stream.get_final_completion().choices[0]
@@ -100,13 +101,13 @@ class TestOpenAI:
         assert (call.function.name, call.function.arguments) == (streamed.function.name, streamed.function.arguments)
 
     def test_a_conversation_with_a_result_goes_on(self, client: openai.OpenAI):
-        choice = client.chat.completions.create(**ASKED, tools=[*TOOLS], tool_choice=NAMED).choices[0]
+        choice = client.chat.completions.create(**ASKED, tools=DECLARED, tool_choice=NAMED).choices[0]
         told = [
             {"role": "tool", "tool_call_id": call.id, "content": "Rain, 7 degrees"}
             for call in choice.message.tool_calls or ()
         ]
         history: Any = [*MESSAGES, choice.message, *told]
-        after = client.chat.completions.create(**{**ASKED, "messages": history}, tools=[*TOOLS]).choices[0].message
+        after = client.chat.completions.create(**{**ASKED, "messages": history}, tools=DECLARED).choices[0].message
         assert told
         assert after.content or after.tool_calls
 
