@@ -213,7 +213,7 @@ class Gateway:
         """Answer a chat in Ollama's own form."""
         body, settings = self._begin(exchange, data, streams_by_default=True)
         if body.get("tools"):
-            turn = prepare_turn(from_ollama(body), settings)
+            turn = prepare_turn(from_ollama(body), settings, is_ollama=True)
             await self._with_tools(exchange, turn, OllamaDialect(), OllamaShape())
         else:
             await self._without_tools(exchange, data, from_ollama(body), settings)

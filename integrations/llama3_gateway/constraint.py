@@ -31,7 +31,7 @@ _RULES = {
 """The rules for the types of JSON Schema."""
 
 
-def constraint(kind: Constrain, tools: Sequence[Tool]) -> dict[str, Any]:
+def constraint(kind: Constrain, tools: Sequence[Tool], *, is_ollama: bool = False) -> dict[str, Any]:
     r"""Return the fields of a request by which a server writes one call of these tools, and nothing else.
 
     >>> print(constraint("grammar", [Tool("now")])["grammar"].splitlines()[1])
@@ -40,8 +40,9 @@ def constraint(kind: Constrain, tools: Sequence[Tool]) -> dict[str, Any]:
     Args:
         kind: what the server takes.
         tools: those that may be called.
+        is_ollama: whether the request is in Ollama's own form, which has a `format` for schemas and takes no grammar.
     """
-    if kind == "grammar":
+    if kind == "grammar" and not is_ollama:
         return {"grammar": _grammar(tools)}
     schema = response_json_schema(tools, tool_choice="required")
     calls = schema["properties"]["tool_call"]
@@ -49,6 +50,8 @@ def constraint(kind: Constrain, tools: Sequence[Tool]) -> dict[str, Any]:
     whole = dict(branches[0]) if len(branches) == 1 else {"anyOf": branches}
     if "$defs" in schema:
         whole["$defs"] = schema["$defs"]
+    if is_ollama:
+        return {"format": whole}
     named = {"name": "tool_call", "schema": whole, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 

@@ -22,7 +22,7 @@ Delta = dict[str, Any]
 """A delta in OpenAI's form."""
 
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
-_CONSTRAINTS = frozenset({"response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
+_CONSTRAINTS = frozenset({"format", "response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
@@ -38,6 +38,8 @@ class Turn:
     """The conversation for the model, and the reader of its answers."""
     settings: ModelSettings
     """Where it is answered, and how the upstream is held to a call."""
+    is_ollama: bool = False
+    """Whether the upstream is asked in Ollama's own form."""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -57,7 +59,8 @@ class Turn:
         elif declared and choice.tool_choice not in {"auto", "none"} and self.settings.constrain:
             chosen = declared.get(choice.tool_choice)
             if not body.keys() & _CONSTRAINTS:
-                body.update(constraint(self.settings.constrain, [chosen] if chosen else [*declared.values()]))
+                callable_tools = [chosen] if chosen else [*declared.values()]
+                body.update(constraint(self.settings.constrain, callable_tools, is_ollama=self.is_ollama))
         return body
 
     def written(self) -> bytes:
@@ -77,7 +80,7 @@ class Turn:
         return replace(self, fields=fields, request=request)
 
 
-def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
+def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama: bool = False) -> Turn:
     """Prepare a turn.
 
     >>> from llama3_gateway.settings import Upstream
@@ -90,6 +93,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     Args:
         body: a request in the form of OpenAI's chat completions.
         settings: those of its model.
+        is_ollama: whether the upstream is asked in Ollama's own form.
 
     Raises:
         GatewayError: tools, tool choice or messages cannot be read.
@@ -116,7 +120,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings) -> Turn:
     except RecursionError:
         raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    return Turn(fields, request, settings)
+    return Turn(fields, request, settings, is_ollama)
 
 
 def has_tool_history(messages: object) -> bool:
