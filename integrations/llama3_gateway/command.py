@@ -130,6 +130,8 @@ def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[st
             raise SettingsError("--upstream is given twice without a pattern: write PATTERN=URL for the models of one")
         else:
             merged["upstream"] = plain = upstream
+    if models and "upstream" not in merged:
+        raise SettingsError("--upstream is given with patterns alone: give one without, for all other models")
     if models:
         merged["models"] = [*models, *values.get("models", [])]
     return merged
@@ -147,6 +149,6 @@ def _run(settings: GatewaySettings) -> None:
         try:
             run(settings, lambda text: click.echo(text, err=True))
         except AddressError as error:
-            raise CannotRunError(f"{error}: --port takes another") from None
+            raise CannotRunError(str(error)) from None
     except MissingExtraError as error:
         raise CannotRunError(str(error)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import socket
 import sys
@@ -72,8 +73,10 @@ def _listen(settings: GatewaySettings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=_WAITING)
     except OSError as error:
-        why = error.strerror or error
-        raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why})") from None
+        is_port = error.errno in {errno.EADDRINUSE, errno.EACCES}
+        cure = "--port takes another" if is_port else "--host takes an address of this machine"
+        why = str(error.strerror or error).partition(" (while ")[0]
+        raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
 
 
 def greeting(settings: GatewaySettings, port: int) -> str:

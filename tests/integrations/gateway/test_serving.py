@@ -398,6 +398,12 @@ class TestTheProcess:
         assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
         assert "--port takes another" in result.stderr
 
+    def test_a_host_that_is_another_machine_is_named(self):
+        result = CliRunner().invoke(serve, ["--upstream", "http://localhost:1", "--host", "192.0.2.1", "--port", "0"])
+        assert result.exit_code == 2
+        assert "cannot listen on 192.0.2.1:0" in result.stderr
+        assert result.stderr.strip().endswith("--host takes an address of this machine")
+
 
 def _answers(address: str) -> bool:
     try:

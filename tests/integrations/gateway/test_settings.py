@@ -198,6 +198,7 @@ class TestTheCommand:
             ([], "upstream is missing"),
             (["--upstream", "ftp://a"], "upstream is a URL"),
             (["--upstream", URL, "--upstream", "http://localhost:1/v1"], "--upstream is given twice"),
+            (["--upstream", f"qwen*={URL}"], "--upstream is given with patterns alone"),
             (["--config", "none.toml"], "none.toml: No such file"),
         ],
     )
