@@ -7,6 +7,8 @@ A Python that is not here is skipped, and the summary at the end says so; nothin
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import nox
@@ -102,14 +104,84 @@ def lowest(session: nox.Session, part: str) -> None:
     run_tests(session, "-W", "default", f"--ignore={NEWEST_ONLY}", *places)
 
 
-@nox.session
+@nox.session(python=PYTHONS)
 @nox.parametrize(
     "extra", ["", *EXTRAS, "langchain,llama-index", ",".join(EXTRAS)], ids=["plain", *EXTRAS, "both", "all"]
 )
 def wheel(session: nox.Session, extra: str) -> None:
     """Build the source distribution and the wheel from it; install that with an extra, and try what is there."""
-    built = Path(session.create_tmp(), "dist").resolve()
-    session.run("uv", "build", "--quiet", "--clear", f"--out-dir={built}", silent=True)
-    (file,) = built.glob("*.whl")
-    session.install(f"llama3-tools[{extra}] @ {file.as_uri()}" if extra else str(file))
+    session.install(built_wheel(session, extra))
     session.run("python", "-I", INSTALLED, *filter(None, extra.split(",")))
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("installer", ["pip", "uv", "pipx"])
+def installers(session: nox.Session, installer: str) -> None:
+    """Install the wheel as users do, without and with what the command needs, and run the command."""
+    home = Path(session.create_tmp()).resolve()
+    environment = {
+        "PIPX_HOME": f"{home}/pipx",
+        "PIPX_BIN_DIR": f"{home}/bin",
+        "UV_TOOL_DIR": f"{home}/uv",
+        "UV_TOOL_BIN_DIR": f"{home}/bin",
+    }
+    here = str(Path(session.bin, "python").resolve())
+    command = str(home / "bin" / "llama3-tools")
+    if installer == "pipx":
+        session.install("pipx")
+    for extra in ("", "cli"):
+        package = built_wheel(session, extra)
+        if installer == "pip":
+            session.run("python", "-m", "venv", "--clear", f"{home}/pip", silent=True)
+            session.run(f"{home}/pip/bin/python", "-m", "pip", "install", "--quiet", package, external=True)
+            command = f"{home}/pip/bin/llama3-tools"
+        elif installer == "pipx":
+            session.run(
+                "pipx", "install", "--quiet", "--force", f"--python={here}", package, env=environment, silent=True
+            )
+        else:
+            session.run("uv", "tool", "install", "--quiet", "--force", f"--python={here}", package, env=environment)
+        printed = session.run(
+            *(command, "--help"), external=True, silent=True, success_codes=[0 if extra else 2], env=environment
+        )
+        if (needed := "Usage: llama3-tools" if extra else "pip install 'llama3-tools[cli]'") not in str(printed):
+            session.error(
+                f"installed by {installer}, llama3-tools{[extra] if extra else ''} says no {needed!r}: {printed}"
+            )
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("checker", ["mypy", "pyright"])
+def typed(session: nox.Session, checker: str) -> None:
+    """Check programs that use the installed wheel, from outside of this tree, as a user's type checker sees it."""
+    session.install(built_wheel(session, "langchain-agents,llama-index,validation"), checker)
+    check = [checker, "--strict"] if checker == "mypy" else [checker]
+    with (
+        tempfile.TemporaryDirectory() as outside
+    ):  # checkers look for settings in the folders above, and not in hidden ones
+        shutil.copytree("tests/typing", outside, dirs_exist_ok=True)
+        with session.chdir(outside):
+            session.run(*check, ".")
+            Path("wrong.py").write_text("import llama3_tools\n\nnone: int = llama3_tools.extract('')\n", "utf-8")
+            session.run(*check, "wrong.py", success_codes=[1], silent=True)
+
+
+@nox.session
+def citation(session: nox.Session) -> None:
+    """Check CITATION.cff by the programs that read such files. They need an older jsonschema than all else here."""
+    session.install("cffconvert>=2,<3")
+    session.run("cffconvert", "--validate")
+    session.run("cffconvert", "--format", "bibtex")
+
+
+def built_wheel(session: nox.Session, extra: str) -> str:
+    """Build the source distribution, and the wheel from it, once a run. Return what an installer takes."""
+    built = Path(session.cache_dir, "dist").resolve()
+    if not _BUILT:
+        session.run_install("uv", "build", "--quiet", "--clear", f"--out-dir={built}", external=True, silent=True)
+        _BUILT.extend(built.glob("*.whl"))
+    (file,) = _BUILT
+    return f"llama3-tools[{extra}] @ {file.as_uri()}" if extra else str(file)
+
+
+_BUILT: list[Path] = []
