@@ -17,8 +17,8 @@ BLOCKS = re.compile(r"```console\n\$ llama3-tools (.*)\n((?s:.*?))```")
 REPLIES = re.compile(r"`(\w+\.\w+)` holds\n\n```\w+\n((?s:.*?))\n```")
 
 CONSOLES = [
-    (page.name, command, printed)
-    for page in sorted((ROOT / "docs").glob("*.md"))
+    (str(page.relative_to(ROOT / "docs")), command, printed)
+    for page in sorted((ROOT / "docs").rglob("*.md"))
     for command, printed in BLOCKS.findall(page.read_text("utf-8"))
 ]
 
@@ -42,4 +42,4 @@ def test_the_command_prints_what_the_page_says(
 
 
 def test_each_page_of_the_command_shows_it_at_work() -> None:
-    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md"}
+    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md", "start/logs.md"}
