@@ -1,0 +1,112 @@
+"""The site beside those of other versions, as a web server serves them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import publish_pages
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A built site of two pages."""
+    built = tmp_path / "site"
+    for name in ("index", "api/core"):
+        page = built / f"{name}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(name, "utf-8")
+        page.with_suffix(".md").write_text(name, "utf-8")
+    (built / "404.html").touch()
+    (built / "llms-full.txt").touch()
+    (built / "llms.txt").write_text("- [A](<https://host/index.md>)\n- [B](<https://host/api/core.md>)\n", "utf-8")
+    (built / "sitemap.xml").write_text(
+        "<loc>https://host/index.html</loc><loc>https://host/api/core.html</loc>", "utf-8"
+    )
+    return built
+
+
+def versions(served: Path) -> list[tuple[str, list[str]]]:
+    listed = json.loads((served / "versions.json").read_text("utf-8"))
+    assert all(one["title"] == one["version"] for one in listed)
+    return [(one["version"], one["aliases"]) for one in listed]
+
+
+@pytest.mark.parametrize(
+    ("folders", "listed"),
+    [
+        (["0.1.0", "latest"], [("0.1.0", ["latest"])]),
+        (["0.1.0", "latest", "0.1.0", "latest"], [("0.1.0", ["latest"])]),
+        (["0.9.0", "latest", "0.10.0", "latest"], [("0.10.0", ["latest"]), ("0.9.0", [])]),
+        (["0.1.0", "latest", "0.2.0rc1"], [("0.2.0rc1", []), ("0.1.0", ["latest"])]),
+        (["0.2.0rc1", "0.2.0", "latest"], [("0.2.0", ["latest"]), ("0.2.0rc1", [])]),
+        (["0.1.0rc1"], [("0.1.0rc1", [])]),
+    ],
+    ids=[
+        "first",
+        "again",
+        "by number",
+        "a candidate is not the latest",
+        "a release follows its candidate",
+        "no release",
+    ],
+)
+def test_versions_are_listed_newest_first(
+    site: Path, tmp_path: Path, folders: list[str], listed: list[tuple[str, list[str]]]
+) -> None:
+    served = tmp_path / "served"
+    for folder in folders:
+        publish_pages.publish(site, served, folder)
+    assert versions(served) == listed
+
+
+def test_the_root_leads_to_the_latest(site: Path, tmp_path: Path) -> None:
+    served = tmp_path / "served"
+    publish_pages.publish(site, served, "0.1.0rc1")
+    assert "url=0.1.0rc1/index.html" in (served / "index.html").read_text("utf-8")
+    publish_pages.publish(site, served, "0.1.0")
+    publish_pages.publish(site, served, "latest")
+    assert "url=latest/index.html" in (served / "index.html").read_text("utf-8")
+    assert {path.name for path in served.iterdir() if path.is_file()} == {
+        ".nojekyll",
+        "404.html",
+        "index.html",
+        "llms.txt",
+        "llms-full.txt",
+        "sitemap.xml",
+        "versions.json",
+    }
+
+
+def test_a_page_that_is_gone_is_gone(site: Path, tmp_path: Path) -> None:
+    served = tmp_path / "served"
+    publish_pages.publish(site, served, "latest")
+    for file in ("api/core.html", "api/core.md"):
+        (site / file).unlink()
+    publish_pages.publish(site, served, "latest")
+    assert not (served / "latest" / "api" / "core.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("api/core.md", None, ["api/core.html has no Markdown beside it"]),
+        ("llms.txt", "- [A](<https://host/index.md>)", ["llms.txt does not name api/core.md: zensical.toml lists it"]),
+        ("sitemap.xml", "<loc>https://host/index.html</loc>", ["sitemap.xml does not name api/core.html"]),
+        ("index.html", None, ["site has no index.html: build it first, by `make docs`"]),
+    ],
+    ids=["Markdown", "llms.txt", "sitemap", "nothing built"],
+)
+def test_a_site_that_lacks_something_is_refused(
+    site: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str | None, said: list[str]
+) -> None:
+    if text is None:
+        (site / file).unlink()
+    else:
+        (site / file).write_text(text, "utf-8")
+    monkeypatch.chdir(site.parent)
+    with pytest.raises(FileNotFoundError) as raised:
+        publish_pages.publish(Path("site"), Path("served"), "latest")
+    assert str(raised.value).splitlines() == said
