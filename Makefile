@@ -6,6 +6,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --quiet
 CLIENTS := $(VENV)/clients
+VALID := $(VENV)/bin/check-jsonschema --quiet
+PAGES ?= build/pages
 ARGS ?=
 TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model and not engines and not vllm"
 # vLLM brings versions of its own of most that is in .venv. The package for processors without a graphics card:
@@ -23,7 +25,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs clean
+.PHONY: help demo demo-model record test coverage test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs pages dist release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +69,12 @@ format-check: $(VENV)/.dev
 
 lint: $(VENV)/.dev
 	$(PY) -m ruff check .
+	$(VALID) --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(VALID) --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(VALID) --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(VALID) --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(VALID) --builtin-schema vendor.citation-file-format CITATION.cff
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github
 
 types: $(VENV)/.dev
 	$(PY) -m mypy
@@ -109,6 +117,21 @@ repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the s
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
 	$(VENV)/bin/zensical build --clean --strict
+
+pages: $(VENV)/.docs ## Build the documentation of this version for a web server, into PAGES, beside other versions
+	for folder in $$($(PY) tools/release.py folders); do \
+	  MIKE_DOCS_VERSION=$$folder $(MAKE) docs && $(PY) tools/publish_pages.py site $(PAGES) $$folder || exit 1; \
+	done
+
+dist: $(VENV)/.dev ## Build the distributions into dist/, the wheel from the source distribution, and check what they say
+	rm -rf dist
+	$(PY) -m build --quiet
+	$(PY) -m twine check --strict dist/*
+
+release-check: lint dist pages ## Try all that a release does, and publish nothing (CONTRIBUTING.md, Releasing)
+	$(PY) -m pytest -q tests/packaging tests/docs
+	$(VENV)/bin/nox --session citation wheel installers typed
+	@$(PY) tools/release.py check
 
 clean: ## Remove the environment and everything built
 	rm -rf $(VENV) $(VLLM) .nox tests/clients/node_modules build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

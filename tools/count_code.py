@@ -112,10 +112,10 @@ def main(roots: list[str]) -> None:
         "generators": [f"{one.generators}" for one in counted],
         f"modules that name `{_OPTION}`": [f"{one.option_modules}" for one in counted],
     }
-    print("| |" + "".join(f" {root} |" for root in roots))  # noqa: T201 (its purpose)
-    print("|---|" + "--:|" * len(roots))  # noqa: T201
+    print("| |" + "".join(f" {root} |" for root in roots))
+    print("|---|" + "--:|" * len(roots))
     for name, cells in rows.items():
-        print(f"| {name} |" + "".join(f" {cell} |" for cell in cells))  # noqa: T201
+        print(f"| {name} |" + "".join(f" {cell} |" for cell in cells))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,175 @@
+"""What a release needs to know of this tree, and what still keeps it from being one.
+
+    python tools/release.py version         # the version, from the one place where it stands
+    python tools/release.py folders         # where this version's documentation is published: 0.1.0 latest
+    python tools/release.py notes           # the changelog's section on it
+    python tools/release.py check           # what keeps this tree from being released
+    python tools/release.py check --tag v0.1.0   # the same, and it fails
+    python tools/release.py first ACCOUNT   # before the first release: set the account, and the lines that install
+
+CONTRIBUTING.md says when each is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+OWNER = "OWNER_TO_SET"
+"""Stands for the account that will hold the repository. GitHub allows no `_` in an account's name."""
+
+UNRELEASED = "There is no release on a package index yet"
+"""Begins the sentence, in README.md and docs/index.md, that goes with the first release."""
+
+MARK = "*After the first release:*"
+"""Begins what is right after the first release only."""
+
+# These name all of that, to speak of it.
+_THIS = ("CONTRIBUTING.md", "tools/release.py", "tests/packaging/test_release.py")
+_HEADING = re.compile(r"^## (?P<version>\S+) \u2013 (?P<date>.+)$", re.MULTILINE)
+_ACCOUNT = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
+_FROM_A_CLONE = re.compile(r"(?<=pip install )(?P<quote>'?)\.(?P<extras>\[[a-z,-]+\])?(?P=quote)(?![\w/])")
+
+
+def version(root: Path) -> str:
+    """Return the version."""
+    text = (root / "shared" / "llama3_tools" / "_version.py").read_text("utf-8")
+    (found,) = re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    return str(found)
+
+
+def folders(version: str) -> list[str]:
+    """Return where a version's documentation is published. What comes before a release is not the latest.
+
+    Examples:
+        >>> folders("0.2.0"), folders("0.3.0rc1")
+        (['0.2.0', 'latest'], ['0.3.0rc1'])
+    """
+    return [version, "latest"] if re.fullmatch(r"\d+(?:\.\d+)*", version) else [version]
+
+
+def notes(root: Path) -> str:
+    """Return the changelog's section on the version, without its heading.
+
+    Raises:
+        ValueError: the newest section is on another version.
+    """
+    _, title, section = _newest_section(root)
+    if title != version(root):
+        raise ValueError(f"CHANGELOG.md begins with {title}, and this is {version(root)}")
+    return section
+
+
+def problems(root: Path, tag: str | None = None) -> Iterator[str]:
+    """Yield what keeps the tree from being released, in sentences that say what to do."""
+    date, title, _ = _newest_section(root)
+    here = version(root)
+    if title != here:
+        yield f"CHANGELOG.md begins with {title}, and this is {here}: add its section"
+    elif not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+        yield f"CHANGELOG.md says that {here} is {date}: write its date, as in 2030-12-31"
+    if tag is not None and tag != f"v{here}":
+        yield f"the tag {tag} is not v{here}: tag v{here}, or change shared/llama3_tools/_version.py"
+    texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in _texts(root)}
+    for said in (OWNER, UNRELEASED, MARK):
+        if found := sorted(name for name, text in texts.items() if said in text):
+            yield f"`{said}` stands in {', '.join(found)}: `python tools/release.py first ACCOUNT` changes that"
+
+
+def make_first(root: Path, account: str) -> None:
+    """Set the account, and write down everywhere that there is a release.
+
+    Raises:
+        ValueError: no account can have that name.
+    """
+    if not _ACCOUNT.fullmatch(account):
+        raise ValueError(f"{account!r} cannot be an account's name: letters, digits, and single hyphens between them")
+    for path in _texts(root):
+        text = path.read_text("utf-8")
+        # A host is written in small letters.
+        changed = text.replace(f"//{OWNER}.", f"//{account.lower()}.").replace(OWNER, account)
+        if path.suffix == ".md":
+            changed = released(changed)
+        if changed != text:
+            path.write_text(changed, "utf-8")
+
+
+def released(page: str) -> str:
+    """Return a page of the documentation as it is after the first release.
+
+    Examples:
+        >>> released("pip install '.[cli,batch]'  # from a clone; batch brings pyarrow")
+        "pip install 'llama3-tools[cli,batch]'  # batch brings pyarrow"
+        >>> released("Python 3.10. There is no release on a package index yet: install from a clone.")
+        'Python 3.10.'
+    """
+    page = re.sub(rf"{UNRELEASED}:[^.]*\.[ ]?", "", page)
+    page = re.sub(rf"{re.escape(MARK)}\s", "", page)
+    page = _FROM_A_CLONE.sub(r"\g<quote>llama3-tools\g<extras>\g<quote>", page)
+    page = re.sub(r"# from a clone[;,] ", "# ", page)
+    return re.sub(r"[ ]*(?:# from a clone)?$", "", page, flags=re.MULTILINE)
+
+
+def _newest_section(root: Path) -> tuple[str, str, str]:
+    """Return the date of the changelog's newest section, its version, and its text."""
+    text = (root / "CHANGELOG.md").read_text("utf-8")
+    found = list(_HEADING.finditer(text))
+    end = found[1].start() if len(found) > 1 else len(text)
+    return found[0]["date"], found[0]["version"], text[found[0].end() : end].strip() + "\n"
+
+
+def files(root: Path) -> list[Path]:
+    """Return the files of the project: in a clone those that git does not ignore, in a source distribution all."""
+    if not (root / ".git").exists():
+        return sorted(path for path in root.rglob("*") if path.is_file())
+    listed = subprocess.run(  # noqa: S603 - its words stand here
+        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 - git is what it is
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    paths = [root / name for name in sorted(filter(None, listed.split("\0")))]
+    return [path for path in paths if path.is_file()]
+
+
+def _texts(root: Path) -> Iterator[Path]:
+    """Yield the files in which an address or a line that installs may stand, but those that speak of it."""
+    for path in files(root):
+        name = path.relative_to(root).as_posix()
+        if name not in _THIS and path.suffix in {".cff", ".md", ".toml", ".yml"}:
+            yield path
+
+
+def main(arguments: list[str]) -> str | None:
+    """Do what the arguments say. Return what is wrong."""
+    parser = argparse.ArgumentParser(description="What a release needs to know of this tree.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("version", "folders", "notes"):
+        commands.add_parser(name)
+    commands.add_parser("check").add_argument("--tag")
+    commands.add_parser("first").add_argument("account")
+    asked = parser.parse_args(arguments)
+    root = Path(__file__).parents[1]
+    try:
+        if asked.command == "first":
+            make_first(root, asked.account)
+        elif asked.command == "check":
+            found = list(problems(root, asked.tag))
+            if asked.tag is not None and found:
+                return "\n".join(found)
+            print("\n".join(["Before a release:", *found] if found else ["Nothing is in the way of a release."]))
+        elif asked.command == "notes":
+            print(notes(root), end="")
+        else:
+            print(*([version(root)] if asked.command == "version" else folders(version(root))))
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
