@@ -128,9 +128,9 @@ dist: $(VENV)/.dev ## Build the distributions into dist/, the wheel from the sou
 	$(PY) -m build --quiet
 	$(PY) -m twine check --strict dist/*
 
-release-check: lint dist pages ## Try all that a release does, and publish nothing (CONTRIBUTING.md, Releasing)
-	$(PY) -m pytest -q tests/packaging tests/docs
-	$(VENV)/bin/nox --session citation wheel installers typed
+release-check: lint dist pages ## Try all that a release does, and publish nothing (ARGS="--python 3.12": with that one alone)
+	$(TESTS) -q tests/packaging tests/docs
+	$(VENV)/bin/nox --session citation wheel installers typed $(ARGS)
 	@$(PY) tools/release.py check
 
 clean: ## Remove the environment and everything built
