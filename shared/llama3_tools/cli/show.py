@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from llama3_tools.cli.other_readings import Option, OtherCall, first_meeting
+from llama3_tools.output.other_readings import Option, OtherCall, first_meeting
 from llama3_tools.output.segments import Segment, SegmentedOutput, SegmentKind
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import Extraction, Rejection, RejectionReason, ToolCall, shortened

@@ -1,1 +1,1 @@
-"""What a whole output holds: its segments in order, and the words that stand outside of calls and quotation."""
+"""What a whole output holds: its segments in order, what other options would call, and the words outside of calls."""

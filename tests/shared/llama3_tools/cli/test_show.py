@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from llama3_tools import Extractor
-from llama3_tools.cli.other_readings import other_calls
 from llama3_tools.cli.show import show_output
+from llama3_tools.output.other_readings import other_calls
 from llama3_tools.output.segments import read_segments
 from screens import on_screen
 

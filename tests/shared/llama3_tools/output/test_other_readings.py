@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fragments import FRAGMENTS, READINGS
 from llama3_tools import Extractor
-from llama3_tools.cli.other_readings import Option, first_meeting, other_calls
+from llama3_tools.output.other_readings import Option, first_meeting, other_calls
 
 CALL = '{"name": "f", "parameters": {}}'
 F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
