@@ -32,12 +32,14 @@ _NAMES = re.compile(
 class Option(Enum):
     """An option by which more may be called."""
 
-    LENIENT = "--lenient"
-    FORMATS = "--format all"
-    TOOLS = "--tools"
+    LENIENT = "lenient"
+    FORMATS = "formats"
+    """All of them."""
+    TOOLS = "tools"
     """With a declaration of the tool."""
-    UNKNOWN = "--on-unknown-tool call"
-    REPAIR = "--repair"
+    UNKNOWN = "on_unknown_tool"
+    """Which lets such calls through."""
+    REPAIR = "repair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
 
     >>> (other,) = other_calls(Extractor(), '{"name": "f", "args": {}}')
     >>> print(*(option.value for option in other.options), other.call)
-    --lenient <ToolCall f({}) json 0:25>
+    lenient <ToolCall f({}) json 0:25>
 
     Args:
         extractor: reads the output as it was read.
@@ -111,7 +113,7 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
     Args:
         extractor: the extractor.
         options: the options.
-        names: what the tools are called that `--tools` would declare.
+        names: what the tools are called that `TOOLS` would declare.
     """
     now, tools = extractor.options, extractor.tools
     if Option.TOOLS in options:

@@ -14,13 +14,7 @@ from llama3_tools.output.other_readings import Option, first_meeting, other_call
 
 CALL = '{"name": "f", "parameters": {}}'
 F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
-LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (
-    "--lenient",
-    "--format all",
-    "--tools",
-    "--on-unknown-tool call",
-    "--repair",
-)
+LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
 
 
 @pytest.mark.parametrize(
