@@ -9,7 +9,7 @@ CLIENTS := $(VENV)/clients
 VALID := $(VENV)/bin/check-jsonschema --quiet
 PAGES ?= build/pages
 ARGS ?=
-TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model and not engines and not vllm"
+TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model and not engines and not vllm and not site"
 # vLLM brings versions of its own of most that is in .venv. The package for processors without a graphics card:
 VLLM := .venv-vllm
 VLLM_VERSION ?= 0.32.0
@@ -25,7 +25,7 @@ OUTPUTS ?=
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs pages dist release-check clean
+.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs pages dist release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ test: $(VENV)/.dev ## Run all tests but those on a live model or on Spark, Ray a
 coverage: $(VENV)/.dev ## The same with coverage, which takes twice as long; less than all of shared/, or 99 %, fails
 	$(TESTS) --cov $(ARGS)
 	$(PY) -m coverage report --include="shared/*" --fail-under=100
+
+test-browser: docs $(VENV)/.dev ## Build the site, and use its page "Try it" in chromium, a minute (npm, chromium, chromedriver)
+	$(PY) -m pytest -n 0 -m browser $(ARGS)
 
 test-model: $(VENV)/.dev $(VENV)/.model ## Run the tests on a live model (compiles llama.cpp the first time)
 	$(PY) -m pytest -m model tests/e2e $(ARGS)
@@ -115,8 +118,9 @@ cases: $(VENV)/.bfcl ## Count how many cases of other projects' tests are read a
 repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the same checker (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
 	@$(PY) benchmarks/repeated_calls.py $(OUTPUTS) $(ARGS)
 
-docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails
+docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails (npm brings what the page "Try it" runs)
 	$(VENV)/bin/zensical build --clean --strict
+	@$(PY) tools/browser_runtime.py site
 
 pages: $(VENV)/.docs ## Build the documentation of this version for a web server, into PAGES, beside other versions
 	for folder in $$($(PY) tools/release.py folders); do \

@@ -1,0 +1,198 @@
+/** The page *Try it*: what is typed is read by the library itself, in a worker, and shown. */
+
+import { byId, element } from "./dom.js";
+import { Engine } from "./engine.js";
+import { showMarked } from "./marked.js";
+import { Player } from "./player.js";
+import { showCalls, showText } from "./results.js";
+import { fillForm, fromFragment, readForm, toFragment } from "./state.js";
+
+const SETTLED = 200; // milliseconds without a keystroke, after which an output is read
+const LONG = 2_000; // after which one may stop
+const FIELDS = /** @type {Record<string, string>} */ ({ tools: "Tools", options: "Options", chunk: "Chunks" });
+
+/** @type {HTMLFormElement} */
+const form = byId("try-it-form");
+const results = byId("try-it-results");
+const stop = byId("try-it-stop");
+const player = new Player();
+const engine = new Engine(waitFor);
+let timer = 0;
+let stopTimer = 0;
+
+/**
+ * Say something in the line of the page that is read aloud.
+ *
+ * @param {string} text
+ * @param {boolean} isError
+ */
+function say(text, isError = false) {
+  const line = byId("try-it-status");
+  line.textContent = text;
+  line.classList.toggle("try-it-error", isError);
+}
+
+/** @param {string} status What the page waits for; empty: nothing. */
+function waitFor(status) {
+  window.clearTimeout(stopTimer);
+  stop.hidden = true;
+  results.setAttribute("aria-busy", String(status !== ""));
+  if (!status) return;
+  if (status !== "Reading …") say(status);
+  stopTimer = window.setTimeout(() => {
+    stop.hidden = false;
+    say(status);
+  }, LONG);
+}
+
+/**
+ * Ask the library about what stands in the form.
+ *
+ * @param {"read" | "play"} kind
+ * @returns {Promise<any>} The answer; `null`: there is none to show, and why was said.
+ */
+async function ask(kind) {
+  try {
+    const answer = await engine.ask({ kind, ...readForm(form) });
+    if (!answer?.error) return answer;
+    refuse(answer.error);
+  } catch (error) {
+    say(`This does not work here. ${error instanceof Error ? error.message : error}`, true);
+  }
+  results.hidden = kind === "read" || results.hidden;
+  return null;
+}
+
+/** @param {import("./engine.js").Refusal} refusal */
+function refuse({ field, message }) {
+  say(`${FIELDS[field] ?? field}: ${message}`, true);
+  const place = byId(`try-it-${field}`);
+  place.setAttribute("aria-invalid", "true");
+  const around = place.closest("details");
+  if (around) around.open = true;
+}
+
+/** Read what stands in the form, and show what became of it. */
+async function read() {
+  window.clearTimeout(timer);
+  for (const field of Object.keys(FIELDS)) byId(`try-it-${field}`).removeAttribute("aria-invalid");
+  player.unload();
+  void keepInLink();
+  const answer = await ask("read");
+  if (!answer) return;
+  const left = answer.is_read_again ? "" : ". It is long: what other options would call is left out here; the command has it";
+  say(answer.summary + left);
+  showMarked(byId("try-it-output"), byId("try-it-explanations"), answer.segments, answer.explanations);
+  byId("try-it-remark").textContent = answer.remark ?? "";
+  showText(byId("try-it-content"), answer.content);
+  byId("try-it-thoughts").hidden = answer.reasoning === null;
+  showText(byId("try-it-reasoning"), answer.reasoning);
+  showCalls(byId("try-it-calls"), answer.calls);
+  byId("try-it-python").textContent = answer.python;
+  byId("try-it-python-stream").textContent = "";
+  results.hidden = false;
+}
+
+/** Play the output as a stream, or pause. */
+async function playOrPause() {
+  if (player.isPlaying) {
+    player.pause();
+    return;
+  }
+  if (!player.isLoaded) {
+    const answer = await ask("play");
+    if (!answer) return;
+    say("");
+    byId("try-it-python-stream").textContent = answer.python;
+    player.load(answer);
+  }
+  player.play();
+}
+
+/** Keep what stands in the form in the address of the page. */
+async function keepInLink() {
+  const state = readForm(form);
+  const fragment = await toFragment(state);
+  history.replaceState(null, "", fragment && (state.text || state.tools) ? fragment : location.pathname + location.search);
+  return fragment;
+}
+
+async function copyLink() {
+  if ((await keepInLink()) === null) {
+    say("This output is too long for a link: send it as a file.", true);
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied. It holds all that stands here.");
+  } catch {
+    say("Copy the link from the address bar: this browser lets no page do so here.", true);
+  }
+}
+
+/** Fill the form with what the link holds. Nothing is loaded or read until someone asks for it. */
+async function openLink() {
+  try {
+    const state = await fromFragment(location.hash);
+    if (!state) return;
+    fillForm(form, state);
+    showChoices();
+    say("This link holds an output. Press “Read it” to see what becomes of it.");
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), true);
+  }
+}
+
+/** Open what holds something, and show the forms of calls where some of them are to be chosen. */
+function showChoices() {
+  const { tools, options, complete } = readForm(form);
+  byId("try-it-formats").hidden = form.elements.formats.value !== "some";
+  if (tools) byId("try-it-tools").closest("details").open = true;
+  if (Object.keys(options).length > 0 || !complete) byId("try-it-options").closest("details").open = true;
+}
+
+async function listExamples() {
+  const response = await fetch(new URL("examples.json", import.meta.url));
+  /** @type {{title: string, state: Partial<import("./state.js").State>}[]} */
+  const examples = await response.json();
+  const choice = byId("try-it-example");
+  choice.append(...examples.map(({ title }, at) => element("option", { value: at }, title)));
+  choice.addEventListener("change", () => {
+    if (choice.value === "") return;
+    fillForm(form, examples[Number(choice.value)].state);
+    showChoices();
+    void read();
+  });
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void read();
+});
+form.addEventListener("click", () => engine.start(), { once: true });
+form.addEventListener("input", (event) => {
+  if (event.target === byId("try-it-example") || event.target === byId("try-it-step")) return;
+  byId("try-it-example").value = "";
+  showChoices();
+  window.clearTimeout(timer);
+  timer = window.setTimeout(read, SETTLED);
+});
+byId("try-it-play").addEventListener("click", playOrPause);
+byId("try-it-link").addEventListener("click", copyLink);
+byId("try-it-clear").addEventListener("click", () => {
+  fillForm(form, {});
+  byId("try-it-example").value = "";
+  results.hidden = true;
+  player.unload();
+  void keepInLink();
+  say("");
+  form.elements.text.focus();
+});
+stop.addEventListener("click", () => {
+  engine.stop();
+  say("Stopped. A shorter output, or larger chunks, take less time.", true);
+});
+window.addEventListener("hashchange", openLink);
+
+form.hidden = false;
+await Promise.all([openLink(), listExamples()]);

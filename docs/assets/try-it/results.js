@@ -1,0 +1,56 @@
+/** What a program gets: content, reasoning and calls. */
+
+import { element, grouped, Pages } from "./dom.js";
+
+/**
+ * @typedef {object} Call
+ * @property {string} name
+ * @property {string} arguments JSON.
+ * @property {string} id
+ * @property {string} format
+ * @property {[number, number]} span
+ * @property {string | null} repaired_from
+ */
+
+const MOST_CALLS = 100;
+const MOST_CHARACTERS = 50_000;
+
+/**
+ * Show text, or that there is none.
+ *
+ * @param {HTMLElement} place
+ * @param {string | null} text `null`: there is none.
+ */
+export function showText(place, text) {
+  place.classList.toggle("try-it-none", text === null);
+  const pieces = text === null ? ["None"] : text === "" ? [""] : grouped(Array.from(text), MOST_CHARACTERS).map((part) => part.join(""));
+  new Pages(place, pieces.map((piece) => () => [document.createTextNode(piece)]));
+}
+
+/**
+ * Show calls in a list.
+ *
+ * @param {HTMLElement} list
+ * @param {Call[]} calls
+ */
+export function showCalls(list, calls) {
+  const pages = grouped(calls, MOST_CALLS).map((group) => () => group.map(shownCall));
+  new Pages(list, pages.length > 0 ? pages : [() => [element("li", { className: "try-it-none" }, "None")]]);
+}
+
+/** @param {Call} call */
+export function shownCall(call) {
+  const [start, end] = call.span;
+  const facts = `${call.format}, characters ${start} to ${end}, ${call.id}`;
+  const item = element(
+    "li",
+    {},
+    element("code", { className: "try-it-name" }, call.name),
+    element("pre", {}, call.arguments),
+    element("div", { className: "try-it-note" }, facts),
+  );
+  if (call.repaired_from !== null) {
+    item.append(element("div", { className: "try-it-note" }, "repaired from ", element("code", {}, call.repaired_from)));
+  }
+  return item;
+}
