@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browsers import chromium, requested
 from llama3_acceptance.reports.html_page import report_html
 from llama3_acceptance.running.records import Record, Run
 from llama3_acceptance.running.results import judge_records
@@ -269,20 +269,7 @@ def test_a_run_in_which_all_passed_is_told_as_such() -> None:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no browser: install chromium and chromium-driver")
-    webdriver = pytest.importorskip("selenium.webdriver", reason="no driver of a browser: pip install selenium")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    for argument in (
-        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-        *("--disable-background-networking", "--disable-component-update", "--window-size=1280,1000"),
-        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):
-        options.add_argument(argument)
-    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as started:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
         yield started
 
 
@@ -318,10 +305,7 @@ def press(page: Chrome, *keys: str) -> WebElement:
 def test_hostile_output_runs_nothing_and_nothing_is_loaded(page: Chrome) -> None:
     assert page.title == "Home: acceptance report"
     assert page.get_log("browser") == []
-    sent = [
-        entry["message"] for entry in page.get_log("performance") if "Network.requestWillBeSent" in entry["message"]
-    ]
-    assert [url for message in sent for url in re.findall(r'"url":"([a-z]+:)', message) if url != "file:"] == []
+    assert [url for url in requested(page) if not url.startswith("file:")] == []
     find(page, "#open").click()
     assert HOSTILE.split("\x1b", maxsplit=1)[0] in find(page, "#r4 .output").text
 
