@@ -19,6 +19,7 @@ const player = new Player();
 const engine = new Engine(waitFor);
 let timer = 0;
 let stopTimer = 0;
+let summary = "";
 
 /**
  * Say something in the line of the page that is read aloud.
@@ -80,8 +81,9 @@ async function read() {
   void keepInLink();
   const answer = await ask("read");
   if (!answer) return;
-  const left = answer.is_read_again ? "" : ". It is long: what other options would call is left out here; the command has it";
-  say(answer.summary + left);
+  const left = answer.is_read_again ? "" : ". It is long: llama3-tools extract --show says what other options would call.";
+  summary = answer.summary + left;
+  say(summary);
   showMarked(byId("try-it-output"), byId("try-it-explanations"), answer.segments, answer.explanations);
   byId("try-it-remark").textContent = answer.remark ?? "";
   showText(byId("try-it-content"), answer.content);
@@ -102,7 +104,7 @@ async function playOrPause() {
   if (!player.isLoaded) {
     const answer = await ask("play");
     if (!answer) return;
-    say("");
+    say(summary);
     byId("try-it-python-stream").textContent = answer.python;
     player.load(answer);
   }

@@ -37,7 +37,7 @@ _SPELLED = {
     Option.UNKNOWN: 'on_unknown_tool="call"',
     Option.REPAIR: "repair=True",
 }
-_READ_AGAIN = 50_000
+_READ_AGAIN = 200_000
 """Up to how many characters an output is read again with other options: in a browser that takes its time."""
 _MAX_CHUNKS = 20_000
 _LONGEST_LITERAL = 20_000
