@@ -7,8 +7,9 @@ words. In what it returns to be shown, invisible characters are written out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pprint import pformat
 from typing import Any
 
@@ -23,7 +24,8 @@ from llama3_tools import (
     declare_tools,
 )
 from llama3_tools.cli.json_input import read_tool_list
-from llama3_tools.output.explanation import explain_output, visible
+from llama3_tools.output.explanation import explain_output
+from llama3_tools.output.explanation import visible as visible_segment
 from llama3_tools.output.other_readings import Option, other_calls
 from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible
@@ -42,6 +44,7 @@ _READ_AGAIN = 200_000
 _MAX_CHUNKS = 20_000
 _LONGEST_LITERAL = 20_000
 _WIDTH = 100
+_ESCAPE_LENGTHS = {"x": len(r"\x1b"), "u": len(r"\u202e"), "U": len(r"\U000e0001")}
 _JsonObject = dict[str, Any]
 
 
@@ -91,7 +94,7 @@ def _read(asked: Mapping[str, Any]) -> _JsonObject:
         "summary": explained.summary,
         "remark": explained.remark if is_read_again else None,
         "is_read_again": is_read_again,
-        "segments": [{"kind": one.kind.value, "text": visible(one)} for one in whole.segments],
+        "segments": [{"kind": one.kind.value, "text": visible_segment(one)} for one in whole.segments],
         "explanations": [
             {**asdict(one), "kind": one.kind.value, "place": str(one.place)} for one in explained.explanations
         ],
@@ -113,11 +116,15 @@ def _play(asked: Mapping[str, Any]) -> _JsonObject:
     tools = _tools(asked)
     extractor = _extractor(tools, asked)
     stream = extractor.stream()
-    steps = []
-    for at in range(0, len(text), size):
-        chunk = text[at : at + size]
-        steps.append({"chunk": escape_invisible(chunk), "events": list(map(_event, stream.feed(chunk)))})
-    steps.append({"chunk": "", "events": list(map(_event, stream.flush(complete=complete)))})
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    happened = [*map(stream.feed, chunks), stream.flush(complete=complete)]
+    events = list(chain.from_iterable(happened))
+    contents = iter(_visible([event.text for event in events if isinstance(event, TextDelta)]))
+    thoughts = iter(_visible([event.text for event in events if isinstance(event, ReasoningDelta)]))
+    steps = [
+        {"chunk": chunk, "events": [_event(event, contents, thoughts) for event in of_chunk]}
+        for chunk, of_chunk in zip([*_visible(chunks), ""], happened, strict=True)
+    ]
     is_same = stream.extraction == extractor.extract(text, complete=complete)
     return {"steps": steps, "is_same": is_same, "python": _python_of_stream(asked)}
 
@@ -159,16 +166,42 @@ def _call(call: ToolCall) -> _JsonObject:
     }
 
 
-def _event(event: Event) -> _JsonObject:
-    """Return an event as Python shows it, and what it adds to what the stream has handed out."""
+def _event(event: Event, contents: Iterator[str], thoughts: Iterator[str]) -> _JsonObject:
+    """Return an event as Python shows it, and what it adds to what the stream has handed out.
+
+    Args:
+        event: the event.
+        contents: the visible texts of content that are still to come, that of this event first.
+        thoughts: the same of reasoning.
+    """
     shown: _JsonObject = {"python": repr(event)}
     if isinstance(event, TextDelta):
-        shown["content"] = escape_invisible(event.text)
+        shown["content"] = next(contents)
     elif isinstance(event, ReasoningDelta):
-        shown["reasoning"] = escape_invisible(event.text)
+        shown["reasoning"] = next(thoughts)
     elif isinstance(event, ToolCallReady):
         shown["call"] = _call(event.tool_call)
     return shown
+
+
+def _visible(texts: Sequence[str]) -> list[str]:
+    r"""Return texts with invisible characters written out, as in the text that they are parts of.
+
+    What joins two parts, such as the second half of an emoji, is seen beside the other half alone.
+
+    >>> _visible(["a\x1b", "b"]), _visible(["\u2764", "\ufe0f"]) == ["\u2764", "\ufe0f"]
+    (['a\\x1b', 'b'], True)
+    """
+    shown = escape_invisible("".join(texts))
+    visible = []
+    start = end = 0
+    for text in texts:
+        for char in text:
+            is_written_out = shown[end] != char  # then there is a backslash and a letter that says how long it is
+            end += _ESCAPE_LENGTHS[shown[end + 1]] if is_written_out else 1
+        visible.append(shown[start:end])
+        start = end
+    return visible
 
 
 def _shown(text: str | None) -> str | None:

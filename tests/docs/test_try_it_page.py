@@ -1,0 +1,512 @@
+"""The page *Try it* of the built site, used in a real browser. `make test-browser` builds the site and runs this."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from browsers import chromium, requested
+from llama3_tools import Extractor
+from llama3_tools.text.escaping import escape_invisible
+from server_outputs import CASES, DECLARED
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "site"
+MANIFEST = SITE / "assets" / "try-it" / "runtime" / "manifest.json"
+EXAMPLES = json.loads((ROOT / "docs/assets/try-it/examples.json").read_text("utf-8"))
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+PATIENCE = 30
+
+_FOUND = find_spec("canitoolcall")
+_LLAMA = Path(_FOUND.origin).parent / "_data" / "fixtures" / "llama" if _FOUND and _FOUND.origin else None
+FIXTURES: list[dict[str, Any]] = [
+    json.loads(line)
+    for file in sorted(_LLAMA.glob("*.jsonl") if _LLAMA else ())
+    for line in file.read_text("utf-8").splitlines()
+]
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves the site; a manifest may be another one, to see what the page says of a site that is not whole."""
+
+    manifest: ClassVar[bytes | None] = None
+
+    def do_GET(self) -> None:
+        if self.path.endswith("/manifest.json") and self.manifest is not None:
+            self.send_response(200 if self.manifest else 404)
+            self.send_header("Content-Length", str(len(self.manifest)))
+            self.end_headers()
+            self.wfile.write(self.manifest)
+        else:
+            super().do_GET()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if not MANIFEST.exists():
+        pytest.skip("no built site: make test-browser builds it")
+    if missing := json.loads(MANIFEST.read_text("utf-8")).get("missing"):
+        pytest.skip(missing)
+    for built in ("reading.py", "page.js"):
+        if (SITE / "assets/try-it" / built).read_bytes() != (ROOT / "docs/assets/try-it" / built).read_bytes():
+            pytest.skip("the built site is older than its sources: make test-browser builds it anew")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(SITE))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/try-it.html"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    assert address
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        started.set_script_timeout(300)
+        yield started
+
+
+@pytest.fixture
+def page(browser: Chrome, address: str) -> Chrome:
+    """The page as it is opened."""
+    return opened(browser, address)
+
+
+@pytest.fixture
+def manifest(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    return partial(monkeypatch.setattr, Handler, "manifest")
+
+
+@pytest.fixture
+def loaded(browser: Chrome, address: str) -> Chrome:
+    """The page with Python loaded, as one test or another has left it."""
+    if not browser.execute_script("return window.isLoaded === true"):
+        choose(opened(browser, address), 0)
+        browser.execute_script("window.isLoaded = true")
+    show(browser, 1280)
+    return browser
+
+
+def show(browser: Chrome, width: int) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def opened(browser: Chrome, address: str) -> Chrome:
+    show(browser, 1280)
+    browser.get("about:blank")
+    requested(browser)
+    browser.get_log("browser")
+    browser.get(address)
+    if address.startswith("http"):
+        until(lambda: find(browser, "#try-it-form").is_displayed())
+        until(lambda: len(browser.find_elements("css selector", "#try-it-example option")) > 1)
+    return browser
+
+
+def until(is_so: Callable[[], object]) -> None:
+    from selenium.webdriver.support.wait import WebDriverWait  # noqa: PLC0415 - only where there is a browser
+
+    WebDriverWait(None, PATIENCE, 0.05).until(lambda _: is_so())
+
+
+def find(page: Chrome, selector: str) -> WebElement:
+    return page.find_element("css selector", selector)
+
+
+def texts(page: Chrome, selector: str) -> list[str]:
+    return [one.text for one in page.find_elements("css selector", selector)]
+
+
+def fill(page: Chrome, selector: str, text: str) -> None:
+    """Put a text into a field, as a paste does."""
+    script = (
+        "const [field, text] = arguments; field.value = text; field.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    page.execute_script(script, find(page, selector), text)
+
+
+def says(page: Chrome, words: str) -> None:
+    until(lambda: words in find(page, "#try-it-status").text)
+
+
+def choose(page: Chrome, example: int) -> None:
+    """Choose an example, and wait until it is read."""
+    script = "const [choice, value] = arguments; choice.value = value; choice.dispatchEvent(new Event('change'))"
+    page.execute_script(script, find(page, "#try-it-example"), str(example))
+    calls, rejections = (len(EXAMPLES[example][key]) for key in ("calls", "rejections"))
+    until(lambda: find(page, "#try-it-content").is_displayed())
+    until(lambda: len(texts(page, "#try-it-calls > li:not(.try-it-none)")) == calls)
+    until(lambda: len(texts(page, "#try-it-explanations .try-it-rejected")) == rejections)
+
+
+def answers(page: Chrome, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the page's own engine answers, with one call for many questions."""
+    script = """
+        const [questions, done] = arguments;
+        import(new URL("assets/try-it/engine.js", location.href).href).then(async ({ Engine }) => {
+          window.engine ??= new Engine(() => {});
+          const answers = [];
+          for (const question of JSON.parse(questions)) answers.push(await window.engine.ask(question));
+          done(JSON.stringify(answers));
+        }).catch((error) => done(JSON.stringify(String(error))));
+    """
+    return json.loads(page.execute_async_script(script, json.dumps(questions)))
+
+
+def test_python_is_loaded_when_it_is_asked_for_and_from_this_site_alone(page: Chrome, address: str) -> None:
+    before = requested(page)
+    assert [url for url in before if "runtime" in url or url.endswith(".wasm")] == []
+    find(page, "#try-it-text").click()
+    find(page, "#try-it-text").send_keys(CALL)
+    says(page, "1 call")
+    after = requested(page)
+    host = address.rpartition("/")[0]
+    assert [url for url in before + after if not url.startswith((host, "data:", "blob:", "about:"))] == []
+    assert [url for url in before + after if "Paris" in url or "get_weather" in url] == []
+    assert page.get_log("browser") == []
+
+
+def test_each_fixture_is_read_as_extract_reads_it(loaded: Chrome) -> None:
+    written = json.dumps(DECLARED)
+    asked: list[tuple[str, list[Any] | None, bool]] = [
+        (text, tools, True) for texts_ in CASES.values() for text in texts_ for tools in (None, DECLARED)
+    ]
+    asked += [(one["raw_output"], one["tools"], "truncated" not in one["tags"]) for one in FIXTURES]
+    found = answers(
+        loaded,
+        [
+            {
+                "kind": "read",
+                "text": text,
+                "tools": "" if tools is None else written if tools is DECLARED else json.dumps(tools),
+                "options": {},
+                "complete": complete,
+                "chunk": 4,
+            }
+            for text, tools, complete in asked
+        ],
+    )
+    assert len(found) == len(asked) > 2900
+    extractors = {False: Extractor(), True: Extractor(DECLARED)}
+    for (text, tools, complete), answer in zip(asked, found, strict=True):
+        extractor = extractors[tools is DECLARED] if tools in (None, DECLARED) else Extractor(tools)
+        extraction = extractor.extract(text, complete=complete)
+        assert answer["content"] == (None if extraction.content is None else escape_invisible(extraction.content)), text
+        assert [(call["name"], call["arguments"], call["format"], tuple(call["span"])) for call in answer["calls"]] == [
+            (
+                escape_invisible(call.name, exact=True),
+                escape_invisible(call.usable_json, exact=True),
+                call.format,
+                call.span,
+            )
+            for call in extraction.tool_calls
+        ], text
+        told = [(one["subject"], one["detail"]) for one in answer["explanations"] if one["kind"] == "rejected"]
+        assert set(told) <= {
+            (one.reason.value, escape_invisible(one.detail, exact=True)) for one in extraction.rejections
+        }, text
+
+
+@pytest.mark.parametrize("example", range(len(EXAMPLES)), ids=[one["title"] for one in EXAMPLES])
+def test_an_example_is_shown_and_streams_to_the_same(loaded: Chrome, example: int) -> None:
+    choose(loaded, example)
+    wanted = EXAMPLES[example]
+    assert texts(loaded, "#try-it-calls .try-it-name") == wanted["calls"]
+    assert texts(loaded, "#try-it-explanations strong") == wanted["rejections"]
+    assert find(loaded, "#try-it-output").text.split() == wanted["state"]["text"].split()
+    find(loaded, "#try-it-play").click()
+    until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
+    assert texts(loaded, "#try-it-streamed-calls .try-it-name") == wanted["calls"]
+    content = find(loaded, "#try-it-content")
+    if "try-it-none" not in str(content.get_attribute("class")):
+        assert find(loaded, "#try-it-streamed").text.split() == content.text.split()
+    assert "extractor.stream()" in find(loaded, "#try-it-python-stream").text
+
+
+def test_a_chunk_is_of_the_size_that_is_chosen(loaded: Chrome) -> None:
+    choose(loaded, 0)
+    fill(loaded, "#try-it-chunk", "1000")
+    find(loaded, "#try-it-play").click()
+    until(lambda: "all 1 chunks and the end" in find(loaded, "#try-it-progress").text)
+    assert "stream.feed(text[start : start + 1000])" in find(loaded, "#try-it-python-stream").text
+
+
+def test_it_can_be_used_by_keyboard(page: Chrome) -> None:
+    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
+
+    def press(*keys: str) -> WebElement:
+        ActionChains(page).send_keys(*keys).perform()
+        return page.switch_to.active_element
+
+    page.execute_script("document.getElementById('try-it-clear').focus()")
+    assert press(Keys.TAB).get_attribute("id") == "try-it-text"
+    press(f"Hm. `{CALL}`")
+    says(page, "0 calls, 1 rejection")
+    focused = {}
+    for _ in range(30):
+        active = press(Keys.TAB)
+        name = active.get_attribute("id") or active.get_attribute("class") or active.tag_name
+        focused[name] = page.execute_script(
+            "return document.activeElement.matches(':focus-visible')"
+            " && getComputedStyle(document.activeElement).outlineStyle"
+        )
+        if "try-it-place" in name:
+            break
+    assert "try-it-place" in name
+    assert {"none", False} & set(focused.values()) == set()
+    press(Keys.ENTER)
+    assert texts(page, "#try-it-output .try-it-chosen") == [CALL]
+
+
+def test_a_place_leads_to_its_reason(loaded: Chrome) -> None:
+    choose(loaded, 6)
+    find(loaded, "#try-it-output .try-it-rejected").click()
+    (reason,) = texts(loaded, "#try-it-explanations .try-it-chosen strong")
+    assert reason == "quoted"
+    assert loaded.switch_to.active_element.text == "1:18"
+
+
+def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> None:
+    state = {
+        "text": f"é 🌤️ \u202e {CALL[:-1]} {HOSTILE}",
+        "tools": '[{"name": "get_weather"}]',
+        "options": {"lenient": True, "repair": True, "formats": ["json", "code"], "limits": {"max_calls": 3}},
+        "chunk": 9,
+        "complete": False,
+    }
+    fill(page, "#try-it-text", state["text"])
+    fill(page, "#try-it-tools", state["tools"])
+    script = """
+        const { elements } = document.getElementById("try-it-form");
+        elements.lenient.checked = elements.repair.checked = elements.incomplete.checked = true;
+        elements.formats.value = "some";
+        for (const box of elements.format) box.checked = ["json", "code"].includes(box.value);
+        elements.max_calls.value = 3;
+        elements.chunk.value = 9;
+        elements.lenient.dispatchEvent(new Event("input", {bubbles: true}));
+    """
+    page.execute_script(script)
+    says(page, "rejection")
+    until(lambda: "#try=" in page.current_url)
+    said, link = find(page, "#try-it-status").text, page.current_url
+    opened(page, link)
+    says(page, "This link holds an output.")
+    assert [url for url in requested(page) if "runtime" in url] == []
+    script = """
+        const done = arguments[0];
+        import(new URL("assets/try-it/state.js", location.href).href)
+          .then(({ readForm }) => done(readForm(document.getElementById("try-it-form"))));
+    """
+    assert page.execute_async_script(script) == state
+    find(page, "button[type=submit]").click()
+    says(page, said)
+    assert "#try=" not in address
+
+
+@pytest.mark.parametrize("broken", ["#try=%%%", "#try=AAAA", "#try=q1YqSa0oUbJSqkoty0lV0lHKTSxKTM5OLQIA"])
+def test_a_broken_link_is_told(browser: Chrome, address: str, broken: str) -> None:
+    says(opened(browser, address + broken), "This link is broken")
+
+
+def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
+    fill(
+        page,
+        "#try-it-text",
+        f"{HOSTILE} `{CALL}` {CALL[:-2]} {{'name': '{HOSTILE[:20]}'}} <tool_call>{CALL}</tool_call>",
+    )
+    fill(page, "#try-it-tools", json.dumps([{"name": "get_weather", "description": HOSTILE}]))
+    says(page, "rejection")
+    until(lambda: "#try=" in page.current_url)
+    opened(page, page.current_url)
+    says(page, "This link holds an output.")
+    find(page, "button[type=submit]").click()
+    says(page, "rejection")
+    find(page, "#try-it-play").click()
+    until(lambda: "the same as at once" in find(page, "#try-it-progress").text)
+    fill(page, "#try-it-tools", json.dumps([{"name": HOSTILE, "parameters": 5}]))
+    says(page, "Tools: ")
+    assert page.title != "taken"
+    assert page.find_elements("css selector", "#try-it-form img, #try-it-form script") == []
+    assert page.get_log("browser") == []
+    assert address in page.current_url
+
+
+def test_stale_answers_are_not_shown(loaded: Chrome) -> None:
+    script = """
+        const done = arguments[0];
+        import(new URL("assets/try-it/engine.js", location.href).href).then(async ({ Engine }) => {
+          const engine = new Engine(() => {});
+          const ask = (text) => engine.ask({ kind: "read", text, tools: "", options: {}, complete: true, chunk: 4 });
+          const answers = await Promise.all(["one", "two", "three"].map(ask));
+          done(answers.map((answer) => answer && answer.content));
+        });
+    """
+    assert loaded.execute_async_script(script) == [None, None, "three"]
+
+
+def test_a_very_long_output_does_not_freeze_the_page(loaded: Chrome) -> None:
+    choose(loaded, 0)
+    script = """
+        const done = arguments[1];
+        let longest = 0, last = performance.now();
+        const ticks = setInterval(() => {
+          longest = Math.max(longest, performance.now() - last);
+          last = performance.now();
+          if (!document.getElementById("try-it-status").textContent.includes("rejections")) return;
+          clearInterval(ticks);
+          done(longest);
+        }, 10);
+        const text = document.getElementById("try-it-text");
+        text.value = arguments[0];
+        text.dispatchEvent(new Event("input", {bubbles: true}));
+    """
+    longest = loaded.execute_async_script(script, f"Words, and a call. {CALL}\n" * 15_000)
+    assert longest < 3_000
+    assert len(loaded.find_elements("css selector", "#try-it-output *")) <= 1_000
+    more = find(loaded, "#try-it-output + .try-it-more")
+    assert more.text.startswith("Show more (1 of ")
+    shown = len(loaded.find_elements("css selector", "#try-it-output *"))
+    loaded.execute_script("arguments[0].click()", more)
+    assert len(loaded.find_elements("css selector", "#try-it-output *")) > shown
+    assert "#try=" in loaded.current_url or "Words" not in loaded.current_url
+
+
+def test_what_takes_long_can_be_stopped(loaded: Chrome) -> None:
+    choose(loaded, 0)
+    loaded.execute_script("Object.defineProperty(window, 'slow', {value: true})")
+    fill(loaded, "#try-it-text", f"{CALL} [" * 400_000)
+    stop = find(loaded, "#try-it-stop")
+    until(lambda: stop.is_displayed() or "call" in find(loaded, "#try-it-status").text)
+    if stop.is_displayed():
+        stop.click()
+        says(loaded, "Stopped.")
+    choose(loaded, 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("#try-it-tools", "{", "Tools: not JSON: "),
+        ("#try-it-tools", "[5]", "Tools: tools[0] is an int"),
+        ("[name=max_depth]", "0", "Options: limits: max_depth is at least 1, not 0"),
+    ],
+)
+def test_an_error_is_told_in_words_with_its_place(loaded: Chrome, field: str, value: str, words: str) -> None:
+    fill(loaded, "#try-it-text", CALL)
+    fill(loaded, field, value)
+    says(loaded, words)
+    assert find(loaded, "[aria-invalid=true]").is_displayed()
+    assert not find(loaded, "#try-it-content").is_displayed()
+    fill(loaded, field, "")
+    says(loaded, "1 call")
+    assert loaded.find_elements("css selector", "[aria-invalid=true]") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b'{"missing": "This site was built without Python: there was no npm."}', "there was no npm"),
+        (b"", "build it with make docs"),
+    ],
+)
+def test_a_site_without_python_says_what_is_missing(
+    page: Chrome, manifest: Callable[[bytes], None], answer: bytes, words: str
+) -> None:
+    manifest(answer)
+    fill(page, "#try-it-text", CALL)
+    says(page, words)
+    assert find(page, "#try-it-text").get_attribute("value") == CALL
+
+
+def test_a_page_that_is_opened_as_a_file_says_what_to_do(browser: Chrome) -> None:
+    page = opened(browser, (SITE / "try-it.html").as_uri())
+    assert "python3 -m http.server --directory site" in find(page, "#needs-http").text
+    assert not find(page, "#try-it-form").is_displayed()
+
+
+@pytest.mark.parametrize("example", range(len(EXAMPLES)), ids=[one["title"] for one in EXAMPLES])
+def test_nothing_is_wider_than_a_phone(loaded: Chrome, example: int) -> None:
+    page = loaded
+    show(page, 400)
+    choose(page, example)
+    page.execute_script("document.querySelectorAll('#try-it-form details').forEach((one) => { one.open = true; })")
+    find(page, "#try-it-play").click()
+    until(lambda: find(page, "#try-it-played").is_displayed())
+    wide = """
+        return [...document.querySelectorAll("#try-it-form *")]
+          .filter((one) => one.getBoundingClientRect().right > 401).map((one) => one.outerHTML.slice(0, 80));
+    """
+    assert page.execute_script(wide) == []
+    assert page.execute_script("return document.documentElement.scrollWidth") <= 400
+
+
+CONTRAST = """
+    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const rgb = (color, under) => {
+      canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
+      canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const light = (parts) => parts.map((part) => part / 255)
+      .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+    const body = getComputedStyle(document.body).backgroundColor;
+    return [...document.querySelectorAll(arguments[0])].map((one) => {
+      let around = one, ground = "";
+      for (; around && /rgba?\\(0, 0, 0, 0\\)|^$/.test(ground); around = around.parentElement)
+        ground = getComputedStyle(around).backgroundColor;
+      const under = rgb(ground || body, `rgb(${rgb(body, "white")})`);
+      const written = rgb(getComputedStyle(one).color, `rgb(${under})`);
+      const [dark, bright] = [light(written), light(under)].sort((a, b) => a - b);
+      return [one.className || one.tagName, Math.round((bright + 0.05) / (dark + 0.05) * 10) / 10];
+    });
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_is_legible_in_the_light_and_in_the_dark(browser: Chrome, address: str, scheme: str) -> None:
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    page = opened(browser, address)
+    choose(page, 2)
+    looked_at = (
+        "#try-it-output span, #try-it-explanations *, #try-it-calls *, #try-it-form label, #try-it-form h2,"
+        "#try-it-status, #try-it-python, #try-it-form .md-button, .try-it textarea"
+    )
+    found = page.execute_script(CONTRAST, looked_at)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(found) > 30
+    assert [one for one in found if one[1] < 4.5] == []
+    ground = page.execute_script("return document.body.dataset.mdColorScheme")
+    assert ground == {"light": "default", "dark": "slate"}[scheme]
+
+
+def test_every_field_has_a_label_and_results_are_read_aloud(loaded: Chrome) -> None:
+    unlabelled = """
+        return [...document.querySelectorAll("#try-it-form :is(input, select, textarea)")]
+          .filter((one) => one.labels.length === 0 && !one.ariaLabel).map((one) => one.outerHTML);
+    """
+    assert loaded.execute_script(unlabelled) == []
+    live = loaded.find_elements("css selector", "#try-it-form [aria-live]")
+    assert [one.get_attribute("id") for one in live] == ["try-it-status"]
+    ids = loaded.execute_script("return [...document.querySelectorAll('[id]')].map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+    assert re.fullmatch(r"Try it - .*", loaded.title)
