@@ -1,7 +1,7 @@
 """Puts what the page *Try it* runs into the built site: Pyodide, from its npm package, and a wheel of this library.
 
-`python tools/browser_runtime.py site`, as `make docs` runs it. Without npm, the site is built all the same, and the page
-says what is missing.
+`python tools/browser_runtime.py site`, as `make docs` runs it. Without npm, the site is built all the same, and the
+page says what is missing.
 """
 
 from __future__ import annotations

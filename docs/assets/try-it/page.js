@@ -17,7 +17,7 @@ const results = byId("try-it-results");
 const stop = byId("try-it-stop");
 const player = new Player();
 const engine = new Engine(waitFor);
-let timer = 0;
+let timer = 0; // of a reading that is to come; 0: none is
 let stopTimer = 0;
 let summary = "";
 
@@ -76,6 +76,7 @@ function refuse({ field, message }) {
 /** Read what stands in the form, and show what became of it. */
 async function read() {
   window.clearTimeout(timer);
+  timer = 0;
   for (const field of Object.keys(FIELDS)) byId(`try-it-${field}`).removeAttribute("aria-invalid");
   player.unload();
   void keepInLink();
@@ -101,9 +102,11 @@ async function playOrPause() {
     player.pause();
     return;
   }
+  if (timer) await read();
   if (!player.isLoaded) {
+    const asked = JSON.stringify(readForm(form));
     const answer = await ask("play");
-    if (!answer) return;
+    if (!answer || asked !== JSON.stringify(readForm(form))) return; // what came meanwhile is read first
     say(summary);
     byId("try-it-python-stream").textContent = answer.python;
     player.load(answer);
@@ -174,6 +177,11 @@ form.addEventListener("submit", (event) => {
 form.addEventListener("click", () => engine.start(), { once: true });
 form.addEventListener("input", (event) => {
   if (event.target === byId("try-it-example") || event.target === byId("try-it-step")) return;
+  if (event.target === byId("try-it-chunk")) {
+    player.unload();
+    void keepInLink();
+    return;
+  }
   byId("try-it-example").value = "";
   showChoices();
   window.clearTimeout(timer);
