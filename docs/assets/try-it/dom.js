@@ -35,17 +35,17 @@ export class Pages {
   #more;
 
   /**
-   * @param {HTMLElement} container Is emptied.
+   * @param {HTMLElement} container Is emptied. The button for the next page stands after it.
    * @param {(() => Node[])[]} pages Each makes its nodes.
-   * @param {HTMLElement} after The button for the next page stands after it.
    */
-  constructor(container, pages, after = container) {
+  constructor(container, pages) {
     this.#container = container;
     this.#pages = pages;
     this.#more = element("button", { type: "button", className: "md-button try-it-more", onclick: () => this.#next() });
     container.replaceChildren();
-    after.parentElement?.querySelectorAll(":scope > .try-it-more").forEach((old) => old.remove());
-    after.after(this.#more);
+    const follows = container.nextElementSibling;
+    if (follows?.classList.contains("try-it-more")) follows.remove();
+    container.after(this.#more);
     this.#next();
   }
 

@@ -67,7 +67,7 @@ export class Engine {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      this.#finish({ failure: event.message || "The worker of this page did not start: its server sends no JavaScript" });
+      this.#finish({ failure: event.message || "The worker did not start: this server sends it as no JavaScript" });
     };
     return worker;
   }

@@ -5,10 +5,11 @@ import { Engine } from "./engine.js";
 import { showMarked } from "./marked.js";
 import { Player } from "./player.js";
 import { showCalls, showText } from "./results.js";
-import { fillForm, fromFragment, readForm, toFragment } from "./state.js";
+import { fieldsOf, fillForm, fromFragment, readForm, toFragment } from "./state.js";
 
 const SETTLED = 200; // milliseconds without a keystroke, after which an output is read
 const LONG = 2_000; // after which one may stop
+const UNTRIED = ". It is long: llama3-tools extract --show says what other options would call.";
 const FIELDS = /** @type {Record<string, string>} */ ({ tools: "Tools", options: "Options", chunk: "Chunks" });
 
 /** @type {HTMLFormElement} */
@@ -82,8 +83,7 @@ async function read() {
   void keepInLink();
   const answer = await ask("read");
   if (!answer) return;
-  const left = answer.is_read_again ? "" : ". It is long: llama3-tools extract --show says what other options would call.";
-  summary = answer.summary + left;
+  summary = answer.summary + (answer.is_read_again ? "" : UNTRIED);
   say(summary);
   showMarked(byId("try-it-output"), byId("try-it-explanations"), answer.segments, answer.explanations);
   byId("try-it-remark").textContent = answer.remark ?? "";
@@ -118,7 +118,8 @@ async function playOrPause() {
 async function keepInLink() {
   const state = readForm(form);
   const fragment = await toFragment(state);
-  history.replaceState(null, "", fragment && (state.text || state.tools) ? fragment : location.pathname + location.search);
+  const holdsSomething = fragment && (state.text || state.tools);
+  history.replaceState(null, "", holdsSomething ? fragment : location.pathname + location.search);
   return fragment;
 }
 
@@ -151,7 +152,7 @@ async function openLink() {
 /** Open what holds something, and show the forms of calls where some of them are to be chosen. */
 function showChoices() {
   const { tools, options, complete } = readForm(form);
-  byId("try-it-formats").hidden = form.elements.formats.value !== "some";
+  byId("try-it-formats").hidden = fieldsOf(form).formats.value !== "some";
   if (tools) byId("try-it-tools").closest("details").open = true;
   if (Object.keys(options).length > 0 || !complete) byId("try-it-options").closest("details").open = true;
 }
@@ -196,7 +197,7 @@ byId("try-it-clear").addEventListener("click", () => {
   player.unload();
   void keepInLink();
   say("");
-  form.elements.text.focus();
+  fieldsOf(form).text.focus();
 });
 stop.addEventListener("click", () => {
   engine.stop();

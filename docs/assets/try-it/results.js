@@ -23,8 +23,11 @@ const MOST_CHARACTERS = 50_000;
  */
 export function showText(place, text) {
   place.classList.toggle("try-it-none", text === null);
-  const pieces = text === null ? ["None"] : text === "" ? [""] : grouped(Array.from(text), MOST_CHARACTERS).map((part) => part.join(""));
-  new Pages(place, pieces.map((piece) => () => [document.createTextNode(piece)]));
+  const parts = grouped(Array.from(text ?? "None"), MOST_CHARACTERS);
+  new Pages(
+    place,
+    parts.map((part) => () => [document.createTextNode(part.join(""))]),
+  );
 }
 
 /**
@@ -50,7 +53,8 @@ export function shownCall(call) {
     element("div", { className: "try-it-note" }, facts),
   );
   if (call.repaired_from !== null) {
-    item.append(element("div", { className: "try-it-note" }, "repaired from ", element("code", {}, call.repaired_from)));
+    const before = element("code", {}, call.repaired_from);
+    item.append(element("div", { className: "try-it-note" }, "repaired from ", before));
   }
   return item;
 }

@@ -17,28 +17,38 @@ const PREFIX = "#try=";
 const LONGEST_LINK = 30_000;
 
 /**
+ * Return the fields of a form by their names; of several of one name, all of them.
+ *
+ * @param {HTMLFormElement} form
+ * @returns {any}
+ */
+export function fieldsOf(form) {
+  return form.elements;
+}
+
+/**
  * Return what a form says.
  *
  * @param {HTMLFormElement} form
  * @returns {State}
  */
 export function readForm(form) {
-  const { elements } = form;
+  const fields = fieldsOf(form);
   /** @type {Record<string, any>} */
   const options = {};
-  if (elements.on_unknown_tool.value !== "text") options.on_unknown_tool = elements.on_unknown_tool.value;
-  const formats = elements.formats.value;
-  if (formats === "some") options.formats = [...elements.format].filter((box) => box.checked).map((box) => box.value);
+  if (fields.on_unknown_tool.value !== "text") options.on_unknown_tool = fields.on_unknown_tool.value;
+  const formats = fields.formats.value;
+  if (formats === "some") options.formats = [...fields.format].flatMap(({ checked, value }) => (checked ? value : []));
   else if (formats) options.formats = formats;
-  for (const name of FLAGS) if (elements[name].checked) options[name] = true;
-  const limits = LIMITS.filter((name) => elements[name].value !== "").map((name) => [name, Number(elements[name].value)]);
+  for (const name of FLAGS) if (fields[name].checked) options[name] = true;
+  const limits = LIMITS.filter((name) => fields[name].value !== "").map((name) => [name, Number(fields[name].value)]);
   if (limits.length > 0) options.limits = Object.fromEntries(limits);
   return {
-    text: elements.text.value,
-    tools: elements.tools.value,
+    text: fields.text.value,
+    tools: fields.tools.value,
     options,
-    complete: !elements.incomplete.checked,
-    chunk: Number(elements.chunk.value),
+    complete: !fields.incomplete.checked,
+    chunk: Number(fields.chunk.value),
   };
 }
 
@@ -49,18 +59,19 @@ export function readForm(form) {
  * @param {Partial<State>} state What is not in it is as by default.
  */
 export function fillForm(form, state) {
-  const { elements } = form;
+  const fields = fieldsOf(form);
   const { text, tools, options, complete, chunk } = { ...DEFAULTS, ...state };
-  const { on_unknown_tool = "text", formats = "", limits = {} } = options;
-  elements.text.value = text;
-  elements.tools.value = tools;
-  elements.on_unknown_tool.value = on_unknown_tool === "call" ? "call" : "text";
-  elements.formats.value = Array.isArray(formats) ? "some" : formats;
-  for (const box of elements.format) box.checked = formats.includes(box.value);
-  for (const name of FLAGS) elements[name].checked = options[name] === true;
-  for (const name of LIMITS) elements[name].value = limits[name] ?? "";
-  elements.incomplete.checked = !complete;
-  elements.chunk.value = String(chunk);
+  const { on_unknown_tool, formats, limits } = options;
+  const forms = Array.isArray(formats) ? formats : [];
+  fields.text.value = text;
+  fields.tools.value = tools;
+  fields.on_unknown_tool.value = on_unknown_tool === "call" ? "call" : "text";
+  fields.formats.value = forms.length > 0 ? "some" : (formats ?? "");
+  for (const box of fields.format) box.checked = forms.includes(box.value);
+  for (const name of FLAGS) fields[name].checked = options[name] === true;
+  for (const name of LIMITS) fields[name].value = limits?.[name] ?? "";
+  fields.incomplete.checked = !complete;
+  fields.chunk.value = String(chunk);
 }
 
 /**
@@ -73,7 +84,8 @@ export async function toFragment(state) {
   const changed = Object.entries(state).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[/** @type {keyof State} */ (name)]),
   );
-  const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(Object.fromEntries(changed))));
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(changed)));
+  const packed = await through(new CompressionStream("deflate-raw"), json);
   if (packed.length > LONGEST_LINK) return null;
   const bytes = Array.from(packed, (byte) => String.fromCharCode(byte)).join("");
   return PREFIX + btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -90,8 +102,9 @@ export async function fromFragment(fragment) {
   if (!fragment.startsWith(PREFIX)) return null;
   try {
     const packed = atob(fragment.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = await through(new DecompressionStream("deflate-raw"), Uint8Array.from(packed, (char) => char.charCodeAt(0)));
-    return checked(JSON.parse(new TextDecoder().decode(bytes)));
+    const bytes = Uint8Array.from(packed, (char) => char.charCodeAt(0));
+    const json = await through(new DecompressionStream("deflate-raw"), bytes);
+    return checked(JSON.parse(new TextDecoder().decode(json)));
   } catch {
     throw new Error("This link is broken: what it was to show cannot be read. Was all of it copied?");
   }
@@ -115,8 +128,8 @@ function checked(state) {
  * Send bytes through a stream.
  *
  * @param {CompressionStream | DecompressionStream} stream
- * @param {Uint8Array} bytes
- * @returns {Promise<Uint8Array>}
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
 async function through(stream, bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());

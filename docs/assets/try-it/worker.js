@@ -47,6 +47,6 @@ async function start() {
  */
 async function fetched(url) {
   const response = await fetch(url, { cache: "no-cache" });
-  if (!response.ok) throw new Error(`This site lacks ${url.pathname} (HTTP ${response.status}): build it with make docs`);
+  if (!response.ok) throw new Error(`This site lacks ${url.pathname}, HTTP ${response.status}: run make docs`);
   return response;
 }
