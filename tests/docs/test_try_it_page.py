@@ -493,11 +493,11 @@ def test_all_is_legible_in_the_light_and_in_the_dark(browser: Chrome, address: s
         "#try-it-status, #try-it-python, #try-it-form .md-button, .try-it textarea"
     )
     found = page.execute_script(CONTRAST, looked_at)
+    chosen = page.execute_script("return document.body.dataset.mdColorScheme")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert chosen == {"light": "default", "dark": "slate"}[scheme]
     assert len(found) > 30
     assert [one for one in found if one[1] < 4.5] == []
-    ground = page.execute_script("return document.body.dataset.mdColorScheme")
-    assert ground == {"light": "default", "dark": "slate"}[scheme]
 
 
 def test_every_field_has_a_label_and_results_are_read_aloud(loaded: Chrome) -> None:

@@ -82,6 +82,7 @@ export class Player {
       element("mark", {}, last?.chunk ?? ""),
     );
     byId("try-it-streamed").textContent = tail(events.map((event) => event.content ?? "").join(""));
+    for (const id of ["try-it-fed", "try-it-streamed"]) byId(id).scrollTop = byId(id).scrollHeight;
     const thoughts = events.map((event) => event.reasoning ?? "").join("");
     byId("try-it-streamed-reasoning").textContent = tail(thoughts);
     byId("try-it-streamed-thoughts").hidden = thoughts === "";
