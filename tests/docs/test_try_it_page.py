@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -320,6 +321,26 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     find(page, "button[type=submit]").click()
     says(page, said)
     assert "#try=" not in address
+
+
+def test_the_link_is_copied(loaded: Chrome, address: str) -> None:
+    granted = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address.rpartition("/")[0]}
+    loaded.execute_cdp_cmd("Browser.grantPermissions", granted)
+    choose(loaded, 0)
+    find(loaded, "#try-it-link").click()
+    says(loaded, "The link is copied.")
+    copied = loaded.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert copied == loaded.current_url
+    assert copied.startswith(f"{address}#try=")
+
+
+def test_an_output_that_is_too_long_for_a_link_is_told(loaded: Chrome) -> None:
+    seeded = random.Random(0)  # noqa: S311 - no two pieces alike, so that it stays long
+    fill(loaded, "#try-it-text", " ".join(str(seeded.random()) for _ in range(10_000)))
+    says(loaded, "0 calls")
+    find(loaded, "#try-it-link").click()
+    says(loaded, "This output is too long for a link")
+    assert "#try=" not in loaded.current_url
 
 
 @pytest.mark.parametrize("broken", ["#try=%%%", "#try=AAAA", "#try=q1YqSa0oUbJSqkoty0lV0lHKTSxKTM5OLQIA"])
