@@ -70,7 +70,8 @@ def pyodide() -> Path:
         if npm is None:
             raise UnavailableError("there was no npm. Install it (it comes with Node.js), and run make docs again.")
         KEPT.mkdir(parents=True, exist_ok=True)
-        fetch = [npm, "pack", f"pyodide@{VERSION}", "--pack-destination", str(KEPT), "--fetch-retries=1", "--silent"]
+        where = ["--pack-destination", str(KEPT)]
+        fetch = [npm, "pack", f"pyodide@{VERSION}", *where, "--fetch-retries=1", "--fetch-timeout=60000", "--silent"]
         try:
             subprocess.run(fetch, check=True, capture_output=True, timeout=_SECONDS)  # noqa: S603 - npm as it is installed
         except (subprocess.SubprocessError, OSError):
