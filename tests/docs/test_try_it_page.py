@@ -45,18 +45,27 @@ FIXTURES: list[dict[str, Any]] = [
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the site; a manifest may be another one, to see what the page says of a site that is not whole."""
+    """Serves the site, as one of the versions that are published.
+
+    A manifest may be another one, to see what the page says of a site that is not whole.
+    """
 
     manifest: ClassVar[bytes | None] = None
 
     def do_GET(self) -> None:
         if self.path.endswith("/manifest.json") and self.manifest is not None:
-            self.send_response(200 if self.manifest else 404)
-            self.send_header("Content-Length", str(len(self.manifest)))
-            self.end_headers()
-            self.wfile.write(self.manifest)
+            self.answer(self.manifest)
+        elif self.path.endswith("/versions.json"):
+            self.answer(b'[{"version": "0.1.0", "title": "0.1.0", "aliases": []}]')
         else:
             super().do_GET()
+
+    def answer(self, body: bytes) -> None:
+        """Answer with a text, or, if it is empty, that there is none."""
+        self.send_response(200 if body else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
