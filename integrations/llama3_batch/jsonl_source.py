@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llama3_batch.columns import Columns, MissingColumnError
-from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part, changed
+from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
 from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
 from llama3_tools.cli.json_input import read_json
 
@@ -39,28 +39,20 @@ class JsonLines:
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
 
-    def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
-        """Yield the rows of a part, some at a time."""
-        batch: list[tuple[int, Row]] = []
-        size = lines = 0
+    def rows(self, part: Part) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of a part."""
+        lines = 0
         try:
             with self.path.open("rb") as file:
                 file.seek(part.start)
                 for number, line in enumerate(_lines(file, part.end), part.first_row):
                     lines += 1
-                    if isinstance(line, bytes) and not line.strip():
-                        continue
-                    batch.append((number, self._row(number, line)))
-                    size += len(line) if isinstance(line, bytes) else 0
-                    if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
-                        yield batch
-                        batch, size = [], 0
+                    if isinstance(line, RowError) or line.strip():
+                        yield number, self._row(number, line)
                 if (lines, file.tell()) != (part.rows, part.end):
                     raise changed(self.path, f", {part.numbers}")
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
-        if batch:
-            yield batch
 
     def _check_columns(self, file: BinaryIO) -> None:
         """Refuse a file of which the first rows have no such column."""

@@ -11,10 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from llama3_batch.columns import Columns, MissingColumnError, rows_of
-from llama3_batch.parts import BATCH_BYTES, BATCH_ROWS, PART_BYTES, PART_ROWS, InputError, Part, changed
+from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
 from llama3_batch.rows import Row
 
 __all__ = ["ParquetRows"]
+
+_READ_ROWS = 16
+"""How many rows are read at once: few, as the file does not say how long they are, and a dictionary has each once."""
+_READ_BYTES = 1024 * 1024
+"""How many bytes of the file are read at once, rather than all of a row group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +40,18 @@ class ParquetRows:
             size = max(min(PART_ROWS, PART_BYTES // self._row_bytes(file)), 1)
         return [Part(index, at, min(size, rows - at)) for index, at in enumerate(range(0, rows, size))]
 
-    def batches(self, part: Part) -> Iterator[list[tuple[int, Row]]]:
-        """Yield the rows of a part, some at a time."""
+    def rows(self, part: Part) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of a part."""
         end = part.first_row + part.rows
         with self._opened(f", {part.numbers}") as file:
             groups, at = self._groups(file, part.first_row, end)
-            size = max(min(BATCH_ROWS, BATCH_BYTES // self._row_bytes(file)), 1)
-            read = file.iter_batches(size, row_groups=groups, columns=self.columns.names, use_threads=False)
-            for batch in read:
+            names = self.columns.names
+            for batch in file.iter_batches(_READ_ROWS, row_groups=groups, columns=names, use_threads=False):
                 first, last = max(part.first_row, at), min(end, at + len(batch))
                 if first < last:
                     keys = (f"{self.path.name}:{number}" for number in range(first, last))
                     rows = rows_of(batch.slice(first - at, last - first), self.columns, keys)
-                    yield list(enumerate(rows, first))
+                    yield from enumerate(rows, first)
                 at += len(batch)
                 if at >= end:
                     break
@@ -57,7 +61,7 @@ class ParquetRows:
     @contextmanager
     def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:
         try:
-            with pq.ParquetFile(self.path) as file:
+            with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_READ_BYTES) as file:
                 yield file
         except FileNotFoundError:
             raise InputError(f"{self.path}: No such file or directory") from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from llama3_batch.parts import FileFormat, Part, Source
+from llama3_batch.parts import FileFormat, Part, Source, in_batches
 from llama3_batch.row_reader import RowReader
 from llama3_batch.summary import Summary, add_row, written_summary
 from llama3_batch.writing import WrittenRow, write_bytes, write_part
@@ -55,7 +55,7 @@ def do_part(job: FileJob, part: Part, on_rows: Callable[[int], None]) -> None:
 
     def batches() -> Iterator[list[WrittenRow]]:
         left, name = part.rows, job.source.path.name
-        for batch in job.source.batches(part):
+        for batch in in_batches(job.source.rows(part)):
             written = []
             for number, row in batch:
                 found, result = job.reader.read(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
@@ -19,6 +19,7 @@ __all__ = [
     "Part",
     "Source",
     "changed",
+    "in_batches",
 ]
 
 PART_ROWS = 25_000
@@ -26,9 +27,9 @@ PART_ROWS = 25_000
 PART_BYTES = 64 * 1024 * 1024
 """About how many bytes of input a part has at most."""
 BATCH_ROWS = 1_000
-"""How many rows are read and written at once, at most."""
+"""How many rows are written at once, at most."""
 BATCH_BYTES = 4 * 1024 * 1024
-"""About how many bytes of input are read and written at once, at most."""
+"""How many characters of input are written at once, at most, but for the row that goes past it."""
 
 FileFormat: TypeAlias = Literal["jsonl", "parquet"]
 """A kind of file."""
@@ -68,6 +69,20 @@ def changed(path: Path, which: str = "") -> InputError:
     return InputError(f"{path}{which}: the file has changed since the run began: read it anew with --overwrite")
 
 
+def in_batches(rows: Iterable[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
+    """Yield rows in lists that are bounded by their number and by what the rows hold, however uneven that is."""
+    batch: list[tuple[int, Row]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += sum(len(value) for value in row[1] if isinstance(value, str))
+        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 class Source(Protocol):
     """A kind of file."""
 
@@ -82,8 +97,8 @@ class Source(Protocol):
             InputError: it cannot be read, or lacks a column.
         """
 
-    def batches(self, part: Part) -> Iterator[Sequence[tuple[int, Row]]]:
-        """Yield the rows of a part with their numbers in the file, some at a time.
+    def rows(self, part: Part) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of a part with their numbers in the file.
 
         Raises:
             InputError: they cannot be read, or are not as many as they were.

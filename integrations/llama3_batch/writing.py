@@ -20,6 +20,9 @@ from llama3_tools.text.escaping import escape_invisible_json
 
 __all__ = ["WrittenRow", "join_parts", "write_bytes", "write_part"]
 
+_GROUP_BYTES = 32 * 1024 * 1024
+"""About how many bytes a row group has at most."""
+
 WrittenRow: TypeAlias = "tuple[int, str, Result]"
 """The number of a row, its key, and its result."""
 
@@ -95,7 +98,21 @@ def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: 
             return
         with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
             for path in paths:
-                writer.write_table(pq.read_table(path, use_threads=False))
+                for table in _tables(path):
+                    writer.write_table(table)
+
+
+def _tables(path: Path) -> Iterator[pa.Table]:
+    """Yield the results of a part, about as much at once as a row group should hold."""
+    with pq.ParquetFile(path, pre_buffer=False) as part:
+        tables: list[pa.Table] = []
+        for group in range(part.num_row_groups):
+            tables.append(part.read_row_group(group, use_threads=False))
+            if sum(table.nbytes for table in tables) >= _GROUP_BYTES:
+                yield pa.concat_tables(tables)
+                tables = []
+        if tables:
+            yield pa.concat_tables(tables)
 
 
 def _schema(*, has_ids: bool) -> pa.Schema:

@@ -207,7 +207,7 @@ def test_a_file_that_is_gone_when_it_is_read_is_named(lines: Path) -> None:
     (part,) = source.parts()
     lines.unlink()
     with pytest.raises(InputError, match=r"a\.jsonl: No such file or directory"):
-        list(source.batches(part))
+        list(source.rows(part))
 
 
 def test_a_parquet_file_that_is_gone_is_named(table: Path) -> None:

@@ -12,10 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
-from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source
+from commands import done
+from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, parts
 from llama3_batch.columns import Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.parquet_source import ParquetRows
+from llama3_batch.parts import in_batches
 
 
 @pytest.fixture(params=["jsonl", "parquet"])
@@ -247,9 +249,9 @@ def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let parts and batches be small, so that a small file has many."""
+    monkeypatch.setattr(parts, "BATCH_ROWS", 3)
     for module in (jsonl_source, parquet_source):
         monkeypatch.setattr(module, "PART_ROWS", 7)
-        monkeypatch.setattr(module, "BATCH_ROWS", 3)
     monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
 
 
@@ -261,7 +263,7 @@ def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None
     if kind == "parquet":
         write_parquet(path, {"text": written}, row_group_size=5)
     source = JsonLines(path, Columns("text")) if kind == "jsonl" else ParquetRows(path, Columns("text"))
-    found = [row for part in source.parts() for batch in source.batches(part) for row in batch]
+    found = [row for part in source.parts() for row in source.rows(part)]
     assert [(number, row.text) for number, row in found] == list(enumerate(written))
     assert sum(part.rows for part in source.parts()) == count
     assert count < 14 or len(source.parts()) > 1
@@ -272,15 +274,34 @@ def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None
 
 def test_parts_and_batches_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [f"{number} " + "x" * 5000 for number in range(40)]
+    monkeypatch.setattr(parts, "BATCH_BYTES", 12_000)
     for module in (jsonl_source, parquet_source):
         monkeypatch.setattr(module, "PART_BYTES", 50_000)
-        monkeypatch.setattr(module, "BATCH_BYTES", 12_000)
     monkeypatch.setattr(jsonl_source, "_BLOCK", 2_000)
     lines = JsonLines(write(tmp_path, "jsonl", {"text": written}), Columns("text"))
     path = tmp_path / "b.parquet"
     pq.write_table(pa.table({"text": written}), path, use_dictionary=False)
     for source in (lines, ParquetRows(path, Columns("text"))):
-        batches = [batch for part in source.parts() for batch in source.batches(part)]
+        batches = [batch for part in source.parts() for batch in in_batches(source.rows(part))]
         assert [row.text for batch in batches for _, row in batch] == written
         assert len(source.parts()) >= 4
         assert max(map(len, batches)) <= 3
+
+
+HIGHEST = """
+import atexit, re
+status = open("/proc/self/status")
+atexit.register(lambda: print(re.search(r"VmHWM:\\s*([0-9]+) kB", status.read())[1]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system does not tell")
+@pytest.mark.parametrize("in_dictionary", [True, False], ids=["once in the file's dictionary", "after short rows"])
+def test_memory_is_bounded_by_the_longest_rows_and_not_by_their_number(tmp_path: Path, *, in_dictionary: bool) -> None:
+    short, long = pa.array(["Hello."] * 30_000), pa.array(["x" * 1_000_000] * 10)
+    table = pa.table({"text": pa.chunked_array([*([] if in_dictionary else [short]), *[long] * 60])})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, use_dictionary=in_dictionary, write_batch_size=1, compression="zstd")
+    ended = done("extract", "--parquet", path, before=HIGHEST)
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout.split()[-1]) < 350_000  # in kB: a third of what all long rows and their results take
