@@ -20,6 +20,8 @@ _READ_ROWS = 16
 """How many rows are read at once: few, as the file does not say how long they are, and a dictionary has each once."""
 _READ_BYTES = 1024 * 1024
 """How many bytes of the file are read at once, rather than all of a row group."""
+_PARTS_OF_A_GROUP = 16
+"""Into how many parts a row group is cut, at most: each of them decodes it from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,9 @@ class ParquetRows:
             except MissingColumnError as error:
                 raise InputError(f"{self.path}: {error}") from None
             rows = file.metadata.num_rows
-            size = max(min(PART_ROWS, PART_BYTES // self._row_bytes(file)), 1)
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            least = max((group.num_rows for group in groups), default=0) // _PARTS_OF_A_GROUP
+            size = max(min(PART_ROWS, PART_BYTES // self._row_bytes(file)), least, 1)
         return [Part(index, at, min(size, rows - at)) for index, at in enumerate(range(0, rows, size))]
 
     def rows(self, part: Part) -> Iterator[tuple[int, Row]]:

@@ -288,6 +288,14 @@ def test_parts_and_batches_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch:
         assert max(map(len, batches)) <= 3
 
 
+def test_a_large_row_group_is_not_cut_into_ever_more_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_source, "PART_ROWS", 7)
+    path = write_parquet(tmp_path / "a.parquet", {"text": texts(1000)}, row_group_size=800)
+    assert [(part.first_row, part.rows) for part in ParquetRows(path, Columns("text")).parts()] == [
+        (first, 50) for first in range(0, 1000, 50)
+    ]
+
+
 HIGHEST = """
 import atexit, re
 status = open("/proc/self/status")
