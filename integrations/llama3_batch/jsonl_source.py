@@ -12,7 +12,7 @@ from typing import BinaryIO
 from llama3_batch.columns import Columns, MissingColumnError
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
 from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
-from llama3_tools.cli.json_input import read_json
+from llama3_tools.text import read_json
 
 __all__ = ["JsonLines"]
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from llama3_batch.results import Result, error_result, result_of
 from llama3_batch.rows import Row, RowError, RowProblem
 from llama3_tools import Extraction, Extractor, ReadOptions, ToolLike
-from llama3_tools.chat.finish_reason import is_complete
-from llama3_tools.cli.json_input import read_tool_list
+from llama3_tools.chat import is_complete
+from llama3_tools.tools import read_tool_list
 
 __all__ = ["RowReader"]
 

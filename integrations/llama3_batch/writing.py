@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from llama3_batch.parts import FileFormat
 from llama3_batch.results import Result, arrow_results, writable
 from llama3_batch.schema import EXTRACTION
-from llama3_tools.text.escaping import escape_invisible_json
+from llama3_tools.text import escape_invisible_json
 
 __all__ = ["WrittenRow", "join_parts", "write_bytes", "write_part"]
 

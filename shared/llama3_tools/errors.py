@@ -29,6 +29,7 @@ __all__ = [
     "StreamStateError",
     "ToolDefinitionError",
     "a_type",
+    "did_you_mean",
     "require_bool",
     "require_options",
     "require_str",

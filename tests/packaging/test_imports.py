@@ -92,18 +92,28 @@ def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there
     assert run(program) == [str(is_there)]
 
 
-PUBLIC = ["", ".arguments", ".chat", ".cli.status", ".errors", ".prompts", ".strict", ".text", ".tools"]
+PUBLIC = [
+    *("", ".arguments", ".chat", ".errors", ".prompts", ".strict", ".text", ".tools", ".values"),
+    *(".cli.input_files", ".cli.screen", ".cli.status"),
+]
 """The modules of the core whose `__all__` is what others may use."""
 
-CONVERTERS = ["langchain_llama3_tools", "llama_index_llama3_tools", "llama3_gateway"]
-"""The adapters that use nothing else."""
+INTEGRATIONS = [
+    "langchain_llama3_tools",
+    "llama3_batch",
+    "llama3_gateway",
+    "llama_index_llama3_tools",
+    "pytest_llama3_tools",
+    "sglang_llama3_tools",
+    "vllm_llama3_tools",
+]
 
 
-@pytest.mark.parametrize("adapter", CONVERTERS)
-def test_an_adapter_uses_only_what_is_public_in_the_core(adapter: str) -> None:
+@pytest.mark.parametrize("package", INTEGRATIONS)
+def test_an_integration_uses_only_what_is_public_in_the_core(package: str) -> None:
     public = {f"llama3_tools{name}": import_module(f"llama3_tools{name}").__all__ for name in PUBLIC}
     used = set()
-    for file in Path(str(import_module(adapter).__file__)).parent.rglob("*.py"):
+    for file in Path(str(import_module(package).__file__)).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 used |= {(alias.name, None) for alias in node.names if alias.name.startswith("llama3_tools")}

@@ -11,9 +11,9 @@ import click
 from click.core import ParameterSource
 
 from llama3_acceptance.cli.numbers import FiniteNumber
-from llama3_tools.cli.json_input import read_json
 from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
+from llama3_tools.text import read_json
 
 __all__ = ["accept"]
 

@@ -15,7 +15,7 @@ from llama3_tools.chat.endpoint_errors import (
     what_to_do,
     with_advice,
 )
-from llama3_tools.chat.finish_reason import finish_reason_in
+from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.chat.kept_chats import kept_chat
 from llama3_tools.chat.misfits import Accepts
 from llama3_tools.chat.options import (
@@ -53,6 +53,7 @@ __all__ = [
     "chat_options",
     "endpoint_fault",
     "finish_reason_in",
+    "is_complete",
     "kept_chat",
     "put_tools",
     "read_options",

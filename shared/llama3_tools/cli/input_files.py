@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from llama3_tools.cli.json_input import read_tool_list
-from llama3_tools.tools import ToolLike
+from llama3_tools.tools import ToolLike, read_tool_list
 
 __all__ = ["STDIN", "read_text", "read_tools", "why_unreadable"]
 

@@ -2,5 +2,14 @@
 
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.tools.framework_tools import describe_tool, require_tool_list, server_tool_error
+from llama3_tools.tools.tool_list import read_tool_list
 
-__all__ = ["Tool", "ToolLike", "declare_tools", "describe_tool", "require_tool_list", "server_tool_error"]
+__all__ = [
+    "Tool",
+    "ToolLike",
+    "declare_tools",
+    "describe_tool",
+    "read_tool_list",
+    "require_tool_list",
+    "server_tool_error",
+]

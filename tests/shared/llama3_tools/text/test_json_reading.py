@@ -1,10 +1,10 @@
-"""JSON that the command is given: what it says, or why it cannot be read."""
+"""JSON that a user gives: what it says, or why it cannot be read."""
 
 from __future__ import annotations
 
 import pytest
 
-from llama3_tools.cli.json_input import read_json
+from llama3_tools.text import read_json
 
 
 @pytest.mark.parametrize(("text", "value"), [("[1, null]", [1, None]), (' {"a": "b"}\n', {"a": "b"}), ("5", 5)])
