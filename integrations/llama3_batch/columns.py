@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text, written_id
 from llama3_tools.errors import did_you_mean
 
 __all__ = ["Columns", "MissingColumnError", "rows_of"]
@@ -64,7 +64,7 @@ class Columns:
         for name, cure in cures.items():
             if not _holds_text(schema.field(name).type):
                 raise MissingColumnError(f"the column {name!r} holds {schema.field(name).type}, not text: {cure}")
-        if self.id is not None and pa.types.is_temporal(_value_type(schema.field(self.id).type)):
+        if self.id is not None and _is_no_key(_value_type(schema.field(self.id).type)):
             raise MissingColumnError(
                 f"the column {self.id!r} holds {schema.field(self.id).type}, which is no key: name a column of text or "
                 "integers, or cast it"
@@ -84,16 +84,20 @@ def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None 
     reasons: Iterable[Any] = repeat(None)
     if columns.finish_reason is not None:
         reasons = (checked_reason(value, columns.finish_reason) for value in _values(batch, columns.finish_reason))
-    ids: Iterable[Any] = repeat(None) if columns.id is None else _values(batch, columns.id)
+    ids: Iterable[Any] = repeat(None) if columns.id is None else map(written_id, _values(batch, columns.id))
     others: Iterable[str] = map(str, texts) if keys is None else keys
     for text, tool, reason, id_, other in zip(texts, tools, reasons, ids, others, strict=False):
-        yield Row(other if id_ is None else str(id_), text, tool, reason)
+        yield Row(other if id_ is None else id_, text, tool, reason, id_)
 
 
 def _holds_text(kind: pa.DataType) -> bool:
     kind = _value_type(kind)
     tests = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
     return any(getattr(pa.types, f"is_{test}")(kind) for test in tests if hasattr(pa.types, f"is_{test}"))
+
+
+def _is_no_key(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_temporal(kind) or pa.types.is_nested(kind))
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:

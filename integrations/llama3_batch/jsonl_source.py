@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from llama3_batch.columns import Columns, MissingColumnError
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text, written_id
 from llama3_tools.text import read_json
 
 __all__ = ["JsonLines"]
@@ -78,13 +78,13 @@ class JsonLines:
             text = checked_text(found[columns.text], columns.text)
         else:
             text = RowError(RowProblem.NO_TEXT, f"there is no {columns.text!r}")
-        id_ = None if columns.id is None else found.get(columns.id)
+        id_ = None if columns.id is None else written_id(found.get(columns.id))
         tools = None if columns.tools is None else found.get(columns.tools)
         if tools is not None and not isinstance(tools, str):
             tools = json.dumps(tools)
         why = columns.finish_reason
         reason = None if why is None else checked_reason(found.get(why), why)
-        return Row(key if id_ is None else str(id_), text, tools, reason)
+        return Row(key if id_ is None else id_, text, tools, reason, id_)
 
 
 def _parts(file: BinaryIO) -> Iterator[Part]:

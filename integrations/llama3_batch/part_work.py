@@ -28,7 +28,7 @@ class FileJob:
     folder: Path
     """Where the results of its parts are."""
     has_ids: bool
-    """Whether keys are ids of the input."""
+    """Whether the rows have ids in the input."""
 
     def results(self, part: Part) -> Path:
         """Return the file for the results of a part. Once it is there, the part is done."""
@@ -60,7 +60,7 @@ def do_part(job: FileJob, part: Part, on_rows: Callable[[int], None]) -> None:
             for number, row in batch:
                 found, result = job.reader.read(row)
                 add_row(summary, name, number, row, found)
-                written.append((number, row.key, result))
+                written.append((number, row.id, result))
             yield written
             done = batch[-1][0] + 1 - (part.first_row + part.rows - left)
             left -= done

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text"]
+__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text", "written_id"]
 
 
 class RowProblem(str, Enum):
@@ -57,6 +58,8 @@ class Row(NamedTuple):
     """Its tools as JSON; `None`: it has none of its own."""
     finish_reason: str | RowError | None = None
     """The server's word for why the output ended; `None`: it has none."""
+    id: str | None = None
+    """Its key in the input; `None`: it has none."""
 
 
 def checked_text(value: object, column: str) -> str | RowError:
@@ -98,3 +101,19 @@ def checked_reason(value: object, column: str) -> str | RowError | None:
         return None
     text = checked_text(value, column)
     return RowError(RowProblem.BAD_FINISH_REASON, str(text)) if isinstance(text, RowError) else text
+
+
+def written_id(value: object) -> str | None:
+    r"""Return a row's key as text: what is no text as JSON, and bytes that are no text in hexadecimal digits.
+
+    >>> written_id("a"), written_id(7), written_id(True), written_id(b"a"), written_id(b"\xff\x00"), written_id(None)
+    ('a', '7', 'true', 'a', 'ff00', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.hex()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (bool, list, dict)) else str(value)

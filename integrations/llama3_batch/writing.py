@@ -23,8 +23,8 @@ __all__ = ["WrittenRow", "join_parts", "write_bytes", "write_part"]
 _GROUP_BYTES = 32 * 1024 * 1024
 """About how many bytes a row group has at most."""
 
-WrittenRow: TypeAlias = "tuple[int, str, Result]"
-"""The number of a row, its key, and its result."""
+WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
+"""The number of a row, its id, and its result."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow
         path: the file.
         to: its kind.
         batches: the results, some at a time.
-        has_ids: whether keys are ids of the input, which the results have, too.
+        has_ids: whether the results have the ids of the input, too.
 
     Raises:
         OSError: it cannot be written; names the file.
@@ -121,13 +121,13 @@ def _schema(*, has_ids: bool) -> pa.Schema:
 
 
 def _record_batch(batch: Sequence[WrittenRow], *, has_ids: bool) -> pa.RecordBatch:
-    numbers, keys, results = zip(*batch, strict=True)
-    ids = [pa.array(map(writable, keys), pa.string())] if has_ids else []
+    numbers, row_ids, results = zip(*batch, strict=True)
+    ids = [pa.array(map(writable, row_ids), pa.string())] if has_ids else []
     arrays = [pa.array(numbers, pa.int64()), *ids, arrow_results(list(results))]
     return pa.RecordBatch.from_arrays(arrays, schema=_schema(has_ids=has_ids))
 
 
-def _line(number: int, key: str, result: Result, *, has_ids: bool) -> bytes:
-    row: dict[str, Any] = {"row": number, **({"id": key} if has_ids else {}), "extraction": result}
+def _line(number: int, id_: str | None, result: Result, *, has_ids: bool) -> bytes:
+    row: dict[str, Any] = {"row": number, **({"id": id_} if has_ids else {}), "extraction": result}
     line = json.dumps(row, ensure_ascii=False)
     return f"{line if line.isascii() else escape_invisible_json(line)}\n".encode()

@@ -151,7 +151,7 @@ def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     found = results(f"--{kind}", write(tmp_path, kind, columns), *names, "--id-column", "key", "--coerce")
     assert [len(row["extraction"]["tool_calls"]) for row in found] == [1, 0, 0]
     assert json.loads(found[0]["extraction"]["tool_calls"][0]["arguments_json"])["days"] == 3
-    assert [row["id"] for row in found] == ["x", "y", f"logs.{kind}:2"]
+    assert [row["id"] for row in found] == ["x", "y", None]
 
 
 def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tmp_path: Path) -> None:
@@ -211,6 +211,24 @@ def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path
         "not_utf_8: 'text' is not UTF-8 at byte 0",
         "no_text: 'text' is null",
     ]
+
+
+IDS = [("a", "a"), (7, "7"), (None, None), (True, "true"), ([1], "[1]"), ({"a": "é"}, '{"a": "é"}')]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_ids_of_json_lines_are_text(tmp_path: Path, to: str) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "id": one} for one, _ in IDS] + [{"text": CALL}])
+    found = results("--jsonl", path, "--id-column", "id", "--to", to)
+    assert [row["id"] for row in found] == [*(text for _, text in IDS), None]
+    assert len({row["extraction"]["tool_calls"][0]["id"] for row in found}) == len(IDS) + 1
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(2), pa.large_binary(), pa.dictionary(pa.int8(), pa.binary())])
+def test_ids_of_bytes_are_text_or_hexadecimal(tmp_path: Path, kind: pa.DataType) -> None:
+    ids = pa.array([b"ab", b"\xff\x00", None], kind.value_type if pa.types.is_dictionary(kind) else kind).cast(kind)
+    path = write_parquet(tmp_path / "a.parquet", {"text": ["Hello."] * 3, "id": ids})
+    assert [row["id"] for row in results("--parquet", path, "--id-column", "id")] == ["ab", "ff00", None]
 
 
 def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:
