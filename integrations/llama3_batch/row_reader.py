@@ -85,9 +85,10 @@ class RowReader:
 @lru_cache(_KEPT)
 def _extractor(tools: str | None, options: ReadOptions) -> Extractor | str:
     """Return the extractor for tools in JSON, or what is wrong with them."""
-    if tools is None:
-        return Extractor(options=replace(options, coerce_arguments=False, repair=False))
     try:
-        return Extractor(read_tool_list(tools), options=options)
+        declared = None if tools is None else read_tool_list(tools)
+        if declared is None:
+            return Extractor(options=replace(options, coerce_arguments=False, repair=False))
+        return Extractor(declared, options=options if declared else replace(options, on_unknown_tool="text"))
     except (TypeError, ValueError) as error:
         return str(error)

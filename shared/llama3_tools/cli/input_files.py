@@ -41,8 +41,11 @@ def read_tools(name: str) -> Sequence[ToolLike]:
         click.UsageError: it cannot be read, or holds something else.
     """
     try:
-        return read_tool_list(read_text(name))
+        tools = read_tool_list(read_text(name))
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{name}: {why_unreadable(error)}") from None
     except ValueError as error:
         raise click.UsageError(f"{name}: {error}") from None
+    if tools is None:
+        raise click.UsageError(f"{name}: it has no tools: leave out --tools if any name may be called")
+    return tools

@@ -78,6 +78,7 @@ TOOLS = [
     ('"clock"', "expected a JSON list of OpenAI tools"),
     ("[7]", "tools[0] is an int"),
     ("[{}]", "tools[0]: no name"),
+    ("null", "it has no tools: leave out --tools if any name may be called"),
     (None, "No such file or directory"),
 ]
 

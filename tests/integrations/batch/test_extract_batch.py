@@ -13,7 +13,7 @@ import pytest
 
 from fragments import FRAGMENTS, TOOLS
 from llama3_batch import EXTRACTION, extract_batch
-from llama3_tools import ReadOptions, ToolDefinitionError, extract
+from llama3_tools import OnUnknownTool, ReadOptions, ToolDefinitionError, extract
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}'
 TOOL = {
@@ -131,13 +131,36 @@ def test_ids_are_made_from_the_key_of_the_row() -> None:
 
 
 def test_tools_are_the_same_for_all_rows_or_a_column() -> None:
-    rows = {"text": [CALL] * 5, "tools": [json.dumps([TOOL]), '[{"name": "other"}]', None, "[7", "[7]"]}
+    rows = {"text": [CALL] * 6, "tools": [json.dumps([TOOL]), '[{"name": "other"}]', None, "[7", "[7]", "null"]}
     found = values(extract_batch(pa.table(rows), tools_column="tools"))
-    assert [len(value["tool_calls"]) for value in found] == [1, 0, 1, 0, 0]
+    assert [len(value["tool_calls"]) for value in found] == [1, 0, 1, 0, 0, 1]
     assert found[1]["rejections"][0]["reason"] == "unknown_tool"
     assert found[3]["error"].startswith("bad_tools: not JSON")
     assert found[4]["error"].startswith("bad_tools: tools[0] is an int")
     assert one(CALL, tools=[{"name": "other"}])["rejections"][0]["reason"] == "unknown_tool"
+
+
+BODIES = [
+    pytest.param({"tools": [TOOL]}, 1, id="tools"),
+    pytest.param({"tools": [TOOL], "tool_choice": "auto"}, 1, id="tool_choice auto"),
+    pytest.param({"tools": [TOOL], "tool_choice": "none"}, 0, id="tool_choice none"),
+    pytest.param({"tools": []}, 0, id="an empty list"),
+    pytest.param({"tools": None}, 1, id="null"),
+    pytest.param({}, 1, id="no tools"),
+    pytest.param({"tool_choice": "none"}, 0, id="no tools, tool_choice none"),
+]
+
+
+@pytest.mark.parametrize("on_unknown_tool", ["text", "call"])
+@pytest.mark.parametrize(("body", "calls"), BODIES)
+def test_the_body_of_a_request_says_what_may_be_called(
+    body: dict[str, object], calls: int, on_unknown_tool: OnUnknownTool
+) -> None:
+    written = json.dumps({"model": "llama3.1", "messages": [], **body})
+    table = pa.table({"text": [CALL], "body": [written]})
+    (value,) = values(extract_batch(table, tools_column="body", on_unknown_tool=on_unknown_tool))
+    assert (len(value["tool_calls"]), len(value["rejections"]), value["error"]) == (calls, 1 - calls, None)
+    assert value["content"] == (None if calls else CALL)
 
 
 def test_tools_of_bytes_that_are_no_text_are_an_error_of_the_row() -> None:
@@ -183,6 +206,7 @@ def test_a_finish_reason_that_is_not_utf_8_is_an_error_of_the_row() -> None:
 
 
 KEYS = [pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.date32(), pa.duration("s"), pa.time32("s")]
+NESTED = [pa.list_(pa.string()), pa.struct([("a", pa.string())])]
 
 
 @pytest.mark.parametrize("kind", KEYS, ids=map(str, KEYS))
@@ -190,6 +214,12 @@ def test_a_time_is_no_key(kind: pa.DataType) -> None:
     table = pa.table({"text": [CALL], "key": pa.array([2**30 if kind == pa.date32() else 1], kind)})
     with pytest.raises(ValueError, match=r"the column 'key' holds .*, which is no key: name a column of text or"):
         extract_batch(table, id_column="key")
+
+
+@pytest.mark.parametrize("kind", NESTED, ids=map(str, NESTED))
+def test_what_has_parts_is_no_key(kind: pa.DataType) -> None:
+    with pytest.raises(ValueError, match=r"the column 'key' holds .*, which is no key: name a column of text or"):
+        extract_batch(pa.table({"text": [CALL], "key": pa.array([None], kind)}), id_column="key")
 
 
 def test_more_than_an_array_can_hold_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
