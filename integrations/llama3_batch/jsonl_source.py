@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,11 @@ __all__ = ["JsonLines"]
 _BLOCK = 256 * 1024
 _LONGEST_LINE = 64 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
+_OTHER_KINDS = {
+    b"\x1f\x8b": "it is compressed: unpack it first (gunzip --keep)",
+    b"PAR1": "it is Parquet: give --parquet",
+}
+"""What else a file may be, by how it begins, and what to do then."""
 _LOOKED_AT = 100
 
 
@@ -34,7 +39,7 @@ class JsonLines:
         """Return the parts of the file."""
         try:
             with self.path.open("rb") as file:
-                self._check_columns(file)
+                self._check(file)
                 return list(_parts(file))
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
@@ -54,13 +59,23 @@ class JsonLines:
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
 
-    def _check_columns(self, file: BinaryIO) -> None:
-        """Refuse a file of which the first rows have no such column."""
-        if file.read(len(_GZIP)) == _GZIP:
-            raise InputError(f"{self.path}: it is compressed: unpack it first (gunzip --keep)")
+    def _check(self, file: BinaryIO) -> None:
+        """Refuse a file of another kind, and one of which the first lines have no such column."""
+        for beginning, cure in _OTHER_KINDS.items():
+            if file.read(len(beginning)) == beginning:
+                raise InputError(f"{self.path}: {cure}")
+            file.seek(0)
+        first: bytes | RowError = b""
+        names: dict[str, None] | None = None
+        for line in islice(_lines(file), _LOOKED_AT):
+            first = first or (line if isinstance(line, RowError) else line.strip())
+            with suppress(RowError):
+                names = {**(names or {}), **dict.fromkeys(_object(line))}
         file.seek(0)
-        names = dict.fromkeys(name for line in islice(_lines(file), _LOOKED_AT) for name in _names(line))
-        file.seek(0)
+        if first == b"[" or (names is None and isinstance(first, bytes) and first.startswith(b"[")):
+            raise InputError(f"{self.path}: it is one JSON array: write each element in a line (jq -c '.[]')")
+        if first and names is None:
+            raise InputError(f"{self.path}: not JSON lines: none of the first {_LOOKED_AT} lines is an object")
         if names:
             try:
                 self.columns.require(list(names))
@@ -122,14 +137,6 @@ def _lines(file: BinaryIO, end: int | None = None) -> Iterator[bytes | RowError]
             if rest.endswith(b"\n"):
                 break
         yield RowError(RowProblem.TOO_LONG, f"the line has more than {_LONGEST_LINE} bytes")
-
-
-def _names(line: bytes | RowError) -> list[str]:
-    """Return the names in a line, which need not hold an object."""
-    try:
-        return list(_object(line))
-    except RowError:
-        return []
 
 
 def _object(line: bytes | RowError) -> dict[str, object]:

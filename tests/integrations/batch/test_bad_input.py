@@ -67,10 +67,38 @@ def test_a_column_that_only_some_lines_have_is_no_error_of_the_file(tmp_path: Pa
     assert extract_files("--jsonl", path).exit_code == 0
 
 
-def test_a_file_without_a_line_in_json_has_an_error_in_each_row(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", ["oops", "[]"])
+ARRAY = "it is one JSON array: write each element in a line (jq -c '.[]')"
+NO_LINES = "not JSON lines: none of the first 100 lines is an object"
+OTHER_KINDS = [
+    pytest.param(b"id,text\n1,Hello.\n", NO_LINES, id="CSV"),
+    pytest.param(b"Hello.\n" * 200, NO_LINES, id="text"),
+    pytest.param('{"text": "a"}\n'.encode("utf-16"), NO_LINES, id="UTF-16"),
+    pytest.param(b'{\n  "text": "a"\n}\n', NO_LINES, id="an object in lines"),
+    pytest.param(b'\n"a"\n7\nnull\n', NO_LINES, id="other values"),
+    pytest.param(b'[{"text": "a"}, {"text": "b"}]', ARRAY, id="an array"),
+    pytest.param(b'\n [\r\n{"text": "a"},\n{"text": "b"}\n]\n', ARRAY, id="an array in lines"),
+    pytest.param(gzip.compress(b'{"text": "a"}\n'), "it is compressed: unpack it first (gunzip --keep)", id="gzip"),
+    pytest.param(b"PAR1\x15\x04\nPAR1", "it is Parquet: give --parquet", id="Parquet"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), OTHER_KINDS)
+def test_a_file_that_has_no_json_lines_is_refused_and_the_others_are_read(
+    lines: Path, data: bytes, message: str
+) -> None:
+    path = lines.parent / "other.jsonl"
+    path.write_bytes(data)
+    result = extract_files("--jsonl", path, lines)
+    assert (result.exit_code, words(result.stderr)) == (2, f"{path}: {message}")
+    assert f"{lines}: 6 outputs" in result.stdout
+    assert not (lines.parent / "extracted" / "other.jsonl").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"{}\n", b'oops\n[1]\n{"text": "a"}\n'])
+def test_a_file_that_may_have_json_lines_is_read(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(data)
     assert extract_files("--jsonl", path).exit_code == 0
-    assert all(row["extraction"]["error"] for row in rows(tmp_path / "extracted" / "a.jsonl"))
 
 
 TOOLS = [
@@ -124,12 +152,6 @@ def test_a_file_that_is_no_parquet_is_named_and_the_others_are_read(lines: Path,
     result = extract_files("--parquet", lines, table)
     assert (result.exit_code, f"{table}: 6 outputs" in result.stdout) == (2, True)
     assert f"{lines}: not Parquet, or broken: " in result.stderr
-
-
-def test_json_lines_that_are_compressed_are_an_error_that_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(gzip.compress(b'{"text": "a"}\n'))
-    assert refused("--jsonl", path) == f"{path}: it is compressed: unpack it first (gunzip --keep)"
 
 
 @pytest.fixture
