@@ -47,7 +47,7 @@ class FileRun:
     out: Path | None = None
     """The folder for them; `None`: `extracted`, beside each file."""
     overwrite: bool = False
-    """Whether results that are there are written anew."""
+    """Whether results that are there are written anew. They stay until the new ones are whole."""
     workers: int = 1
     """How many processes read."""
 
@@ -178,7 +178,7 @@ def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: Exi
             file.parts = []
             file.taken.close()
             continue
-        file.left = {part for part in file.parts if not job.results(part).exists()}
+        file.left = {part for part in file.parts if not output.has(job, part)}
     doing = _Doing(files, watcher)
     watcher.planned(
         sum(part.rows for file in files.values() for part in file.parts),

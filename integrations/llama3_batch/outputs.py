@@ -97,7 +97,7 @@ class Output:
         """Make ready for the parts, once the output is taken.
 
         Args:
-            overwrite: whether what is there is removed.
+            overwrite: whether results that are there are written anew. They stay until the new ones are whole.
 
         Returns:
             The summary if another run has done all by now; `None`: something is left to do.
@@ -107,9 +107,11 @@ class Output:
             OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
-            self._remove_parts()
-            self.summary_path.unlink(missing_ok=True)
-            self.path.unlink(missing_ok=True)
+            for there in (self.path, self.summary_path):
+                if there.is_dir():
+                    raise OutputError(f"{there} is a folder: move it away, or take another folder with --out")
+            if not self._goes_on():
+                self._remove_parts()
         elif (summary := self.kept()) is not None:
             with suppress(OSError):
                 self._remove_parts()  # of a run that ended in its last moment
@@ -117,6 +119,22 @@ class Output:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
         return None
+
+    def _goes_on(self) -> bool:
+        """Return whether the parts that are there are those of a run like this one, which was ended."""
+        try:
+            return self._read(self._run_path).get("run") == self.settings
+        except OutputError:
+            return False
+
+    def has(self, job: FileJob, part: Part) -> bool:
+        """Return whether a part is done: its results are there, and its summary can be read."""
+        path = job.summary(part)
+        try:
+            self._loaded(path, self._read(path))
+        except OutputError:
+            return False
+        return job.results(part).exists()
 
     def _remove_parts(self) -> None:
         try:
@@ -138,7 +156,8 @@ class Output:
         for part in parts:
             path = job.summary(part)
             merge(summary, self._loaded(path, self._read(path)))
-        join_parts([job.results(part) for part in parts], self.path, job.to, has_ids=job.has_ids)
+        paths = [job.results(part) for part in parts]
+        join_parts(paths, self.path, job.to, has_ids=job.has_ids, about_it=self.summary_path)
         write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
         with suppress(OSError):  # the results are whole all the same
             self._remove_parts()

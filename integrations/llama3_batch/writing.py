@@ -28,14 +28,21 @@ WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes its name once all of it is on the disk. If that fails, nothing is left."""
+def _replacing(path: Path, about_it: Path | None = None) -> Iterator[IO[bytes]]:
+    """Open a file that takes its name once all of it is on the disk. If that fails, what was there stays.
+
+    Args:
+        path: its name.
+        about_it: a file that is about the one of that name, and goes with it.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if about_it is not None:
+            about_it.unlink(missing_ok=True)
         temporary.replace(path)
     except OSError as error:
         if error.filename is None:
@@ -78,7 +85,7 @@ def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow
                 writer.write_batch(_record_batch(batch, has_ids=has_ids))
 
 
-def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: bool) -> None:
+def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: bool, about_it: Path) -> None:
     """Write one file of the results of all parts, in their order.
 
     Args:
@@ -86,11 +93,12 @@ def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: 
         output: the file.
         to: the kind of them all.
         has_ids: whether the results have the ids of the input.
+        about_it: a file that is about the one that is replaced, and goes with it.
 
     Raises:
         OSError: one cannot be read, or the file cannot be written.
     """
-    with _replacing(output) as file:
+    with _replacing(output, about_it) as file:
         if to == "jsonl":
             for path in paths:
                 with path.open("rb") as part:

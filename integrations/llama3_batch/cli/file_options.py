@@ -33,7 +33,9 @@ _FILE_OPTIONS = (
     click.Option(
         ["--workers"], type=click.IntRange(1, 512), default=1, show_default=True, help="How many processes read."
     ),
-    click.Option(["--overwrite"], is_flag=True, help="Write results anew that are there."),
+    click.Option(
+        ["--overwrite"], is_flag=True, help="Write results anew that are there. They stay until the new ones are whole."
+    ),
     click.Option(
         ["--report"], is_flag=True, help="Print what the model does wrong; write report.html and report.json."
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,8 +57,8 @@ def whole(path: Path) -> tuple[bytes, bytes]:
 
 def test_the_parts_that_are_done_are_not_done_again(path: Path, ended: Path) -> None:
     first, second, *_ = sorted(ended.glob("*.jsonl"))
-    for part in (first, second):  # a mark that only what is left as it is can keep
-        part.write_bytes(part.read_bytes().replace(b'"row"', b'"mark"'))
+    mark(first)
+    mark(second)
     second.unlink()
     done = extract_files("--jsonl", path)
     assert (done.exit_code, ended.exists()) == (0, False)
@@ -97,6 +99,86 @@ def test_the_parts_of_a_run_that_ended_in_its_last_moment_are_removed(path: Path
     extract_files("--jsonl", path)
     ended.mkdir()
     assert (extract_files("--jsonl", path).exit_code, ended.exists()) == (0, False)
+
+
+@pytest.fixture
+def cut_off(path: Path, ended: Path) -> tuple[bytes, bytes]:
+    """Results and their summary, which a run with --incomplete --overwrite was to write anew; it was ended half way."""
+    extract_files("--jsonl", path)
+    before = whole(path.parent)
+    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl", complete=False)
+    output = Output(output_path(path, None, "jsonl"), run.settings(path))
+    assert output.begin(overwrite=True) is None
+    job = FileJob(run.source(path), run.reader(), "jsonl", output.folder, has_ids=False)
+    for part in job.source.parts()[:3]:
+        do_part(job, part, lambda _: None)
+        mark(job.results(part))
+    assert ended.exists()
+    return before
+
+
+def mark(part: Path) -> None:
+    """Change the results of a part, so that it can be seen whether they were left as they are."""
+    part.write_bytes(part.read_bytes().replace(b'"row"', b'"mark"'))
+
+
+def test_results_that_are_written_anew_stay_until_the_new_ones_are_whole(
+    path: Path, cut_off: tuple[bytes, bytes]
+) -> None:
+    assert whole(path.parent) == cut_off
+    refused = extract_files("--jsonl", path, "--incomplete")
+    assert (refused.exit_code, "which differs in complete (true, now false)" in words(refused.stderr)) == (2, True)
+    assert whole(path.parent) == cut_off
+
+
+@pytest.mark.usefixtures("cut_off")
+def test_a_run_that_writes_results_anew_goes_on_where_it_stopped(path: Path, ended: Path) -> None:
+    done = extract_files("--jsonl", path, "--incomplete", "--overwrite")
+    assert (done.exit_code, "of 40 rows were done by an earlier run" in done.stderr, ended.exists()) == (0, True, False)
+    found = rows(path.parent / "extracted" / "a.jsonl")
+    assert [row.get("row", row.get("mark")) for row in found] == list(range(MANY))
+    assert "mark" in found[0]
+    assert "is there already" in extract_files("--jsonl", path, "--incomplete").stderr
+
+
+@pytest.mark.usefixtures("cut_off")
+def test_a_run_that_writes_results_anew_leaves_the_parts_of_another_run_out(path: Path) -> None:
+    assert extract_files("--jsonl", path, "--lenient", "--overwrite").exit_code == 0
+    assert [row["row"] for row in rows(path.parent / "extracted" / "a.jsonl")] == list(range(MANY))
+
+
+def test_a_full_disk_at_the_end_leaves_the_results_that_were_there(
+    path: Path, cut_off: tuple[bytes, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as changed:
+        changed.setattr(shutil, "copyfileobj", full_disk)
+        refused = extract_files("--jsonl", path, "--incomplete", "--overwrite")
+    assert (refused.exit_code, "No space left on device" in words(refused.stderr)) == (2, True)
+    assert whole(path.parent) == cut_off
+    assert extract_files("--jsonl", path, "--incomplete", "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("content", ["{", "{}", None], ids=["half written", "of another kind", "not there"])
+def test_a_part_whose_summary_cannot_be_read_is_done_again(path: Path, ended: Path, content: str | None) -> None:
+    second = ended / "000001.json"
+    if content is None:
+        second.unlink()
+    else:
+        second.write_text(content, "utf-8")
+    done = extract_files("--jsonl", path)
+    assert (done.exit_code, f"{path}: {MANY} outputs" in done.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.summary.json"])
+def test_a_folder_in_the_place_of_results_is_an_error_before_anything_is_read(path: Path, name: str) -> None:
+    folder = path.parent / "extracted" / name
+    folder.mkdir(parents=True)
+    refused = extract_files("--jsonl", path, "--overwrite")
+    assert (refused.exit_code, f"{folder} is a folder: move it away" in words(refused.stderr)) == (2, True)
+    assert not (path.parent / "extracted" / "a.jsonl.parts").exists()
 
 
 CHANGES = [
@@ -275,7 +357,7 @@ def test_a_report_is_not_written_over_what_is_none(path: Path, name: str) -> Non
 def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, ended: Path) -> None:
     elsewhere = ended.rename(path.parent / "elsewhere")
     ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
-    refused = extract_files("--jsonl", path, "--overwrite")
+    refused = extract_files("--jsonl", path, "--incomplete", "--overwrite")
     assert (refused.exit_code, f"{ended}: it cannot be removed: " in words(refused.stderr)) == (2, True)
     assert not (ended.parent / "a.jsonl").exists()
 
