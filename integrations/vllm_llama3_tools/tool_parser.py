@@ -49,7 +49,6 @@ class Llama3ToolParser(ToolParser):
     """How calls are read. What a model is shown, and whether it is asked again, is not for a parser to say."""
 
     engine_based_streaming = True  # so that `finish_streaming` is called
-    supports_required_and_named = False  # those calls are read like all others
     structural_tag_model = "llama"  # how vLLM holds the model to a call, if one has to be made: as for llama3_json
 
     def __init__(self, tokenizer: TokenizerLike, tools: list[Tool] | None = None) -> None:
@@ -77,6 +76,7 @@ class Llama3ToolParser(ToolParser):
         self, request: ChatCompletionRequest | ResponsesRequest
     ) -> ChatCompletionRequest | ResponsesRequest:
         """Keep the special tokens in the output, as some of them say what is a call."""
+        request = super().adjust_request(request)
         if self._reads(request):
             request.skip_special_tokens = False
         return request

@@ -114,6 +114,27 @@ def test_the_model_is_held_to_a_call_that_has_to_be_made_in_a_form_that_is_read(
     assert whole(parser_of(request), forced, request)[1] == Answer("", [IN_PARIS])
 
 
+FREED = [
+    pytest.param("auto", None, PARIS, id="auto"),
+    pytest.param("required", "array", f"[{PARIS}]", id="required"),
+    pytest.param({"type": "function", "function": {"name": "get_weather"}}, "object", IN_PARIS[1], id="named"),
+]
+
+
+@pytest.mark.parametrize(("choice", "kind", "text"), FREED)
+def test_without_vllms_strict_grammars_it_holds_the_model_to_its_schema_and_reads_what_comes(
+    choice: Any, kind: str | None, text: str, parser_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", "0")
+    manager: Any = importlib.import_module("vllm.tool_parsers").ToolParserManager
+    monkeypatch.setattr(manager, "tool_parsers", {})
+    manager.import_tool_parser(vllm_llama3_tools.tool_parser.__file__)  # made anew, as vLLM asks once
+    request = asked(tool_choice=choice)
+    held_to = parser_of(request).adjust_request(asked(tool_choice=choice)).structured_outputs
+    assert (held_to and held_to.json["type"]) == kind
+    assert whole(parser_of(request), text, request)[1] == Answer("", [IN_PARIS])
+
+
 def _tags(part: Any) -> list[dict[str, Any]]:
     """The tags of a structural tag: what begins and ends the arguments of each tool."""
     if isinstance(part, dict):

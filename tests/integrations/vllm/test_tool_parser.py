@@ -124,6 +124,10 @@ def test_vllm_is_told_all_that_was_sent_of_each_call() -> None:
     assert parser.get_remaining_unstreamed_args() == ""
 
 
+def test_vllm_leaves_a_call_that_has_to_be_made_to_the_parser() -> None:
+    assert Llama3ToolParser.supports_required_and_named is False
+
+
 @pytest.mark.parametrize(
     ("fields", "kept"), [({}, True), ({"tool_choice": "required"}, True), ({"tool_choice": "none"}, False)]
 )

@@ -22,6 +22,11 @@ class ToolParser:
     structural_tag_model: str | None = None
     engine_based_streaming: bool = False
 
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.structural_tag_model is not None:  # and the operator has not turned VLLM_ENFORCE_STRICT_TOOL_CALLING off
+            cls.supports_required_and_named = False
+
     def __init__(self, tokenizer: TokenizerLike, tools: list[Tool] | None = None) -> None:
         self.prev_tool_call_arr: list[dict[str, Any]] = []
         self.current_tool_id: int = -1
