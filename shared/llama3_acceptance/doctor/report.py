@@ -26,17 +26,16 @@ def doctor_report(examination: Examination, findings: Sequence[Finding], advice:
         findings: what is wrong.
         advice: what works.
     """
-    report: dict[str, Any] = {
+    hide_in = examination.secrets.hide_in
+    return {
         "llama3_tools_doctor": DOCTOR_VERSION,
         "llama3_tools": __version__,
         "python": platform.python_version(),
         "base_url": examination.base_url,
         "model": examination.model,
         "is_healthy": not (any(finding.is_fault for finding in findings) or examination.unanswered),
-        "findings": [asdict(finding) for finding in findings],
+        "findings": [hide_in(asdict(finding)) for finding in findings],
         "advice": asdict(advice),
-        "answers": [asdict(exchange) for exchange in examination.exchanges.values()],
+        "answers": [hide_in(asdict(exchange)) for exchange in examination.exchanges.values()],
         "not_asked": list(examination.unanswered),
     }
-    hidden: dict[str, Any] = examination.secrets.hide_in(report)
-    return hidden

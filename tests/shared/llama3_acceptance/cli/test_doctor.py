@@ -268,6 +268,13 @@ def test_a_secret_is_hidden_in_each_form(user: str, key: str, told: str, shown: 
     assert shown in output
 
 
+def test_a_short_key_leaves_the_rest_of_the_report_alone() -> None:
+    with faulty("healthy") as server:
+        report = json.loads(ask(server.base_url, "--api-key", "1", "--json").stdout)
+        assert report["base_url"] == server.base_url
+    assert "hidden" not in f"{report['llama3_tools']} {report['python']} {report['model']} {report['advice']}"
+
+
 def refused(refusal: Answer, user: str, key: str) -> tuple[dict[str, Any], str]:
     """Return the report and the words of a doctor whom a server refuses, after a look for secrets in both."""
     with LoopbackServer(lambda _: refusal) as server:
