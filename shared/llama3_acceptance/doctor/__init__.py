@@ -2,10 +2,12 @@
 
 - `questions`: what is asked
 - `exchanges`: how it is asked, and what came back
+- `secrets`: what a server may repeat, and nobody else may see
+- `said`: what an answer says, and how a stream differs from it
 - `examination`: the order of the questions
 - `findings`: what is wrong, and what to do
 - `advice`: the lines that work with the server
-- `report`: all of it as JSON, without secrets
+- `report`: all of it as JSON
 """
 
 from llama3_acceptance.doctor.examination import Examination, examine
