@@ -86,6 +86,7 @@ EXPORTS = {
         "chat_options",
         "endpoint_fault",
         "finish_reason_in",
+        "is_complete",
         "kept_chat",
         "put_tools",
         "read_options",

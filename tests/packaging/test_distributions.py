@@ -90,6 +90,7 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
         "batch-engines",
         "bench",
         "bfcl",
+        "browser",
         "demo",
         "model",
         "docs",

@@ -23,12 +23,12 @@ from llama3_tools import (
     ToolCallReady,
     declare_tools,
 )
-from llama3_tools.cli.json_input import read_tool_list
 from llama3_tools.output.explanation import explain_output
 from llama3_tools.output.explanation import visible as visible_segment
 from llama3_tools.output.other_readings import Option, other_calls
 from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.tools import read_tool_list
 
 __all__ = ["answer"]
 
@@ -139,7 +139,8 @@ def _tools(asked: Mapping[str, Any]) -> list[Any] | None:
         return None
     try:
         tools = read_tool_list(written)
-        declare_tools(tools)
+        if tools is not None:
+            declare_tools(tools)
     except (TypeError, ValueError) as error:
         raise _RefusedError("tools", error) from None
     return tools
