@@ -37,7 +37,9 @@ from endpoints.questions import SHOWN
 from screen import SideBySide
 
 MAX_TOKENS = 160
-_OTHER_CLIENTS = "Any other client, in any language: llama3-tools serve --upstream http://localhost:11434/v1"
+_OTHER_CLIENTS = """Any other client, in any language:
+  pip install '.[gateway]'
+  llama3-tools serve --upstream http://localhost:11434/v1"""
 
 
 def ask_langchain(endpoint: Endpoint, question: str, screen: SideBySide) -> None:

@@ -106,7 +106,7 @@ def explain(error: Exception, endpoint: Endpoint) -> str | None:  # noqa: PLR091
             return f"The connection to {at} broke: {error}. What had arrived stands above."
         case openai.NotFoundError() if endpoint.model not in endpoint.models:
             served = f" It serves: {', '.join(endpoint.models)}." if endpoint.models else ""
-            return f"{at} does not know the model {endpoint.model!r}: {_message(error)}{served}"
+            return f"{at} does not know the model {endpoint.model!r}: {_message(error).removesuffix('.')}.{served}"
         case openai.APIStatusError():
             return f"{at} answers with HTTP {error.status_code}: {_message(error)}"
         case openai.APIConnectionError():

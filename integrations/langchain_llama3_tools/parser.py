@@ -217,10 +217,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def get_format_instructions(self) -> str:
         """Return Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
 
-        With `strict`, it is the prompt for the strict response format.
+        With `strict`, it is the prompt for the strict response format. A parser without tools has none to show: it is
+        empty.
 
-        >>> Llama3JsonToolOutputParser().get_format_instructions().splitlines()[-1][:62]
-        'Respond in the format {"name": function name, "parameters": di'
+        >>> Llama3JsonToolOutputParser(tools=[{"name": "now"}]).get_format_instructions()[:50]
+        'Given the following functions, please respond with'
         """
         if self.strict:
             return render_response_prompt(self.tools, multiple=self.multiple)

@@ -69,7 +69,7 @@ def render_tool_prompt(
 ) -> str:
     r"""Render tools into Llama 3.1's prompt for tool calls: the instruction, and a JSON object a tool.
 
-    Meta puts it in front of the first user message. Without tools it is the instruction alone.
+    Meta puts it in front of the first user message. Without tools there is nothing to say: it is empty.
 
     >>> print(render_tool_prompt([{"name": "now", "description": "The time"}]))  # doctest: +ELLIPSIS
     Given the following functions, please respond with a JSON for a function call ...
@@ -99,6 +99,8 @@ def render_tool_prompt(
     declared = declare_tools(tools)
     require_tool_choice(tool_choice, declared)
     rendered = _rendered(declared)
+    if not rendered:
+        return ""
     if prompt_format == "json":
         parts = [_JSON_INSTRUCTION, *rendered]
     elif prompt_format == "function":

@@ -225,8 +225,9 @@ class TestFormatInstructions:
         assert parser.get_format_instructions() == render_tool_prompt(parser.tools or [])
         assert '"name": "get_weather"' in parser.get_format_instructions()
 
-    def test_without_tools_they_are_the_instruction_alone(self) -> None:
-        assert Llama3JsonToolOutputParser().get_format_instructions() == render_tool_prompt([])
+    @pytest.mark.parametrize("tools", [None, []])
+    def test_without_tools_there_is_nothing_to_show(self, tools: list[str] | None) -> None:
+        assert Llama3JsonToolOutputParser(tools=tools).get_format_instructions() == ""
 
     def test_their_braces_do_not_disturb_a_prompt_template(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[get_weather])
