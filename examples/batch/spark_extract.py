@@ -4,8 +4,8 @@ Run it as it is, from a clone, after `pip install '.[batch]' 'pyspark[sql]>=4'`;
 
     python spark_extract.py outputs.parquet extracted
 
-On a cluster that does not have this package, ship it: `spark-submit --py-files llama3_tools-0.1.0-py3-none-any.whl`.
-pyarrow has to be there, as `mapInArrow` needs it anyway.
+On a cluster that does not have this package, ship its wheel, renamed to `.zip`, as Spark takes no `.whl`:
+`spark-submit --py-files llama3_tools.zip spark_extract.py …`. pyarrow has to be there, as `mapInArrow` needs it anyway.
 """
 
 from __future__ import annotations
