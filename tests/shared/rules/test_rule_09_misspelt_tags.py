@@ -170,6 +170,11 @@ def test_a_whole_call_in_a_misspelt_tag_of_its_name_is_called():
     assert (call.arguments, call.deviations) == ({"a": 1}, ("the tag is written <function=NAME{…}", WHOLE_CALL))
 
 
+def test_the_name_alone_in_the_tag_of_a_tool_that_requires_nothing_is_a_whole_call():
+    (call,) = extract_in_every_chunking('<function=clock>{"name": "clock"}</function>', tools=TOOLS).tool_calls
+    assert (call.arguments, call.deviations) == ({}, (WHOLE_CALL,))
+
+
 def test_a_whole_call_with_two_values_is_none():
     text = '<function=f>{"name": "f", "parameters": {"a": 1}, "arguments": {"a": 2}}</function>'
     (attempt,) = extract_in_every_chunking(text).attempts
@@ -204,6 +209,13 @@ AS_IF_BARE = {
     "a name that is not declared": (f"<function.call>{CALL_F}</function>", "<function.call> </function>"),
     "brackets and text": (f"<function(g)>{CALL_F} oops", "<function(g)> oops"),
 }
+
+
+def test_so_it_is_after_the_token_of_code():
+    text = f"<|python_tag|><function=rm={CALL_F}<|eom_id|>"
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}, {"name": "code_interpreter"}])
+    assert [(call.name, call.arguments) for call in extraction.tool_calls] == [("f", {"a": 1})]
+    assert extraction.content == "<function=rm="
 
 
 @pytest.mark.parametrize(("text", "content"), AS_IF_BARE.values(), ids=AS_IF_BARE)

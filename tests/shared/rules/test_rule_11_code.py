@@ -76,6 +76,7 @@ SIMILAR = {
         "[1, 2][0]",
         "[x for x in y]",
         '[{"a": 1}, x]',
+        '[run({"name": "f", "parameters": {}})]',
         "[print(x) for x in y]",
         "f(a=1) + 2",
         "x = f(a=1)",

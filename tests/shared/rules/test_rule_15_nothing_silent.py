@@ -56,6 +56,18 @@ ATTEMPTS = {
     "data in a tag": ('<tool_call>{"city": "Paris"}</tool_call>', [("not_a_call", None)]),
     "malformed data in a tag": ('<tool_call>{"city": Paris}</tool_call>', [("malformed", None)]),
     "data after a token": ('<|python_tag|>{"city": "Paris"}<|eom_id|>', [("not_a_call", None)]),
+    "data after a token in the middle": (
+        'I will look this up in the list of all cities. <|python_tag|>\n\n{"city": "Paris"}<|eom_id|>',
+        [("not_a_call", None)],
+    ),
+    "a dict of Python's with a key twice": (
+        "{'name': 'now', 'name': 'now', 'arguments': {}}",
+        [("malformed", None)],
+    ),
+    "a dict of Python's that is an envelope": (
+        "{'tool_calls': [{'name': 'now', 'parameters': {}}]}",
+        [("malformed", "now")],
+    ),
     "a tag that is cut off": ('<tool_call>{"ci', [("truncated", None)]),
     "a custom tag with malformed arguments": (
         '<function=get_weather>{"city": }</function>',
@@ -204,7 +216,19 @@ def test_what_is_quoted_is_reported(text: str):
 
 
 def test_a_list_of_strings_that_hold_calls_is_reported():
-    assert extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS).rejections
+    extraction = extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS)
+    assert rejected(extraction) == [("quoted", None)]
+
+
+def test_what_is_malformed_in_a_code_span_is_quoted_as_far_as_it_was_read():
+    text = 'Write `{"name": "now", "parameters": oops}` for it.'
+    (rejection,) = extract_in_every_chunking(text, tools=TOOLS).rejections
+    assert (str(rejection.reason), rejection.name, rejection.is_attempt) == ("quoted", "now", False)
+    assert text[slice(*rejection.span)] == '{"name": "now", "parameters": '
+
+
+def test_malformed_data_in_a_code_span_is_what_it_is_elsewhere():
+    assert rejected(extract_in_every_chunking('Write `{"city": oops}` for it.', tools=TOOLS)) == [("malformed", None)]
 
 
 @pytest.mark.parametrize("text", ['["now()"]', "['x', 'now(a=1)']", '[("now()")]'])
@@ -365,6 +389,16 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
     "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
+    "a number that overflows": (
+        '{"name": "f", "parameters": {"a": 1e999}}',
+        "f",
+        "a number or a constant that JSON does not have",
+    ),
+    "a number that overflows in a tag": (
+        '<function=f>{"a": 1e999}</function>',
+        "f",
+        "a number or a constant that JSON does not have",
+    ),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
     "single quotes in a tag": ("<tool>{'id': 1}</tool>", None, f"{QUOTES} 7"),
     "a code span": ('So `{"name": "f", "parameters": {}}` it', "f", "in a code span"),
