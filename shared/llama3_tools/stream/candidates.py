@@ -216,10 +216,8 @@ def is_made(turn: Turn, found: Found) -> bool:
 
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
-    """Release the text of a candidate that is too long for a call (rule 14)."""
+    """Release the text of a candidate that is too long for a call: no wrapper around it is open any more (rule 14)."""
     written = candidate.text[: turn.limits.max_call_length]
-    break_wrappers(turn, began=True)
-    turn.state = IN_CANDIDATE
     is_meant = has_call_keys(written) or candidate.is_pythonic
     let_go(turn, candidate, name_in(turn, candidate, written), is_meant=is_meant)
 
@@ -361,7 +359,7 @@ def add_call(turn: Turn, held: Held, text: str) -> None:
         turn.queue.append(Part(held.start, text, held))
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
-        wrapper.count += 1
+        wrapper.has_call = True
         is_element = wrapper.kind is LINE and turn.brackets is not None and turn.brackets.is_list
         if is_element or (wrapper.kind is NAMED and not wrapper.closing):
             close(turn)
@@ -397,8 +395,8 @@ def refuse(  # noqa: PLR0913 (what is known of it)
         begin_code(turn, text)
         return
     wrapper = turn.wrappers[-1] if turn.wrappers else None
-    is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.count
-    is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.count
+    is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.has_call
+    is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.has_call
     is_line = wrapper is not None and wrapper.kind is LINE
     is_meant = is_attempt(turn, refusal._replace(name=name), text, whole, candidate)
     failure = CUT_OFF if refusal.reason is RejectionReason.TRUNCATED else HOLDS_OTHER

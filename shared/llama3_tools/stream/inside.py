@@ -72,14 +72,14 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
     if is_too_long(turn, at):
         break_wrappers(turn, began=True)
         return GO_ON
-    if at > pos and not wrapper.count and not text[pos:at].isspace():
+    if at > pos and not wrapper.has_call and not text[pos:at].isspace():
         break_wrappers(turn)
         return GO_ON
     if at == len(text):
         patterns = match = None
     elif (
         wrapper.kind is FENCE
-        and wrapper.count
+        and wrapper.has_call
         and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
     ):
         if text.startswith(wrapper.closing, at) or window.ended:
@@ -113,7 +113,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
 def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
-    return wrapper.count > 0 and len(text) - at < len(closing) and closing.startswith(text[at:])
+    return wrapper.has_call and len(text) - at < len(closing) and closing.startswith(text[at:])
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> Step:
@@ -141,7 +141,7 @@ def follow(turn: Turn, wrapper: Wrapper, match: re.Match[str], at: int) -> Step:
 
 def take_object(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]) -> None:
     """Begin an object of JSON, if it is read there: one in a tag that names the tool."""
-    if (wrapper.kind is NAMED and wrapper.count) or not (turn.grammar.json or is_in_tag(turn)):
+    if (wrapper.kind is NAMED and wrapper.has_call) or not (turn.grammar.json or is_in_tag(turn)):
         break_wrappers(turn)
     else:
         begin_json(turn, match.start())
@@ -157,7 +157,7 @@ def take_literal(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[st
 
 def take_tag(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
     """Open a tag, or close one: after a call, the same tag once more closes it."""
-    if wrapper.count and wrapper.opening in format_.closings:
+    if wrapper.has_call and wrapper.opening in format_.closings:
         close(turn)
     else:
         take_opening(turn, wrapper, format_, match)
@@ -167,7 +167,7 @@ def take_opening(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Ma
     """Open a wrapper, if one may stand there."""
     if is_misspelled_closing(turn, wrapper, match[0]):
         close_at(turn, match.start(), match[0])
-    elif wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and wrapper.count):
+    elif wrapper.kind is NAMED or (wrapper.kind in (LINE, SPAN) and wrapper.has_call):
         break_wrappers(turn)
     else:
         open_inside(turn, format_, match)
@@ -176,7 +176,7 @@ def take_opening(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Ma
 def is_misspelled_closing(turn: Turn, wrapper: Wrapper, written: str) -> bool:
     """Return whether this closes the tag of a declared tool as Llama misspells it, after a call."""
     is_declared_tag = wrapper.kind is NAMED and wrapper.name in turn.reader.declared
-    return is_declared_tag and wrapper.count > 0 and written in MISSPELLED_CLOSINGS
+    return is_declared_tag and wrapper.has_call and written in MISSPELLED_CLOSINGS
 
 
 def is_in_tag(turn: Turn) -> bool:
@@ -216,7 +216,7 @@ def read_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> Step:
     window = turn.window
     if written != wrapper.closing:
         return read_other_closing(turn, wrapper, written, at)
-    if not wrapper.count:
+    if not wrapper.has_call:
         close_empty(turn, wrapper, at)
         return GO_ON
     if wrapper.kind in (SPAN, BOLD):
@@ -268,7 +268,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
     if refusal is None:
         held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT)
         turn.queue.append(Part(window.base + at, "", held))
-        wrapper.count += 1
+        wrapper.has_call = True
         close_at(turn, at, wrapper.closing)
     elif name in turn.reader.declared:
         break_wrappers(turn, began=True)
@@ -280,11 +280,11 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
 def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
     """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
     window, token, at = turn.window, match[0], match.start()
-    if wrapper.count and token == wrapper.closing:
+    if wrapper.has_call and token == wrapper.closing:
         close_at(turn, at, token)
-    elif wrapper.count and wrapper.kind is SPAN:
+    elif wrapper.has_call and wrapper.kind is SPAN:
         break_wrappers(turn)
-    elif wrapper.count:
+    elif wrapper.has_call:
         while turn.wrappers:  # the one around it holds the call now
             close(turn)
     elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
@@ -302,7 +302,7 @@ def take_fence(turn: Turn, wrapper: Wrapper, _: WireFormat, match: re.Match[str]
     is_in_fence, is_closing = bool(fences), not info and any(ticks.startswith(one.closing) for one in fences)
     if (is_in_fence and not is_closing) or wrapper.kind is NAMED:
         break_wrappers(turn)
-    elif match["ticks"] is None or wrapper.count or is_closing or info not in WORDS or wrapper.kind is LIST:
+    elif match["ticks"] is None or wrapper.has_call or is_closing or info not in WORDS or wrapper.kind is LIST:
         break_wrappers(turn, FENCE_ENDS if is_closing else HOLDS_OTHER)
     else:
         open_wrapper(turn, FENCE, match.start(), match.end(), ticks, "fence", name=info)
@@ -352,7 +352,7 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
 
 def end_wrappers(turn: Turn) -> None:
     """Take the end of the output: what is open around calls is closed, if the model ended its turn."""
-    while turn.wrappers and turn.wrappers[-1].count and (turn.is_complete or turn.wrappers[-1].kind is LINE):
+    while turn.wrappers and turn.wrappers[-1].has_call and (turn.is_complete or turn.wrappers[-1].kind is LINE):
         close(turn)
     if turn.wrappers:
         break_wrappers(turn, HOLDS_OTHER if turn.is_complete else CUT_OFF)

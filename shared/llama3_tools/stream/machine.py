@@ -177,10 +177,9 @@ class ExtractionStream:
         turn = self._turn
         limit, window = turn.limits.max_call_length, turn.window
         if turn.wrappers and is_too_long(turn, len(window.text)):
-            candidate, turn.candidate = turn.candidate, None
             break_wrappers(turn, began=True)
-            if candidate is not None:
-                turn.candidate, turn.state = candidate, IN_CANDIDATE
+            if turn.candidate is not None:
+                turn.state = IN_CANDIDATE
             self._run()
         candidate = turn.candidate
         if candidate is not None and not candidate.flows and window.arrived - candidate.start > limit:

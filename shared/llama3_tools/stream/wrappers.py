@@ -90,8 +90,8 @@ class Wrapper:
     """Whether its only use is calls, so that what fails in it is an attempt."""
     tag: WireFormat | None = None
     """What tag it is, if it is one."""
-    count: int = 0
-    """How many calls it holds."""
+    has_call: bool = False
+    """Whether it holds a call."""
 
 
 @dataclass(slots=True)

@@ -147,7 +147,7 @@ def close(turn: Turn) -> None:
             held = part.what
             if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
-        turn.wrappers[-1].count += wrapper.count
+        turn.wrappers[-1].has_call = True
     else:
         turn.queue, turn.state = [], IN_PROSE
         waiting = [part.what for part in queue if type(part.what) is Held]
@@ -213,11 +213,11 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = Fals
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
         turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
-    if inner.kind is NAMED and not began and not inner.count and inner.name in turn.reader.declared:
+    if inner.kind is NAMED and not began and not inner.has_call and inner.name in turn.reader.declared:
         turn.open_tag = OpenTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
     fence = next((one for one in wrappers if one.kind is FENCE), None)
-    is_only_text = not began and ((inner is fence and not inner.count) or holds_pythonic(queue))
+    is_only_text = not began and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
     is_listing = is_only_text and why is not FENCE_ENDS and may_be_listing(turn, fence)
     if fence is not None:
         open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
