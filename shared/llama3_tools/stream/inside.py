@@ -77,22 +77,23 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         return GO_ON
     if at == len(text):
         patterns = match = None
-    elif (
-        wrapper.kind is FENCE
-        and wrapper.has_call
-        and (text.startswith(wrapper.closing, at) or is_cut_off(turn, wrapper, at))
-    ):
-        if text.startswith(wrapper.closing, at) or window.ended:
-            close_at(turn, pos, text[pos : at + len(wrapper.closing)])
-            return GO_ON
-        return NEED_MORE
+    elif wrapper.kind is FENCE and wrapper.has_call and text.startswith(wrapper.closing, at):
+        close_at(turn, pos, text[pos : at + len(wrapper.closing)])
+        return GO_ON
+    elif wrapper.kind is FENCE and is_cut_off(turn, wrapper, at):
+        if not window.ended:
+            return NEED_MORE
+        if counts_as_closed(turn):
+            close_at(turn, pos, text[pos:])
+        else:
+            break_wrappers(turn, CUT_OFF)
+        return GO_ON
     else:
         patterns = turn.grammar.inside.get(text[at], A_CALL)
         match = (patterns.ended if window.ended else patterns.going)(text, at)
         if match is None:
-            is_end = turn.is_complete or is_too_long(turn, len(text))
-            if is_end and window.ended and is_cut_off(turn, wrapper, at):
-                close_at(turn, pos, text[pos:])  # the output ends within the closing
+            if window.ended and is_cut_off(turn, wrapper, at) and counts_as_closed(turn):
+                close_at(turn, pos, text[pos:])
                 return GO_ON
             begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
             is_begun = begins is not None and begins.lastgroup == "more"
@@ -114,6 +115,11 @@ def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
     return wrapper.has_call and len(text) - at < len(closing) and closing.startswith(text[at:])
+
+
+def counts_as_closed(turn: Turn) -> bool:
+    """Return whether a wrapper is closed if the output ends in its closing. One that is too long breaks as it closes."""
+    return turn.is_complete or is_too_long(turn, len(turn.window.text))
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> Step:

@@ -97,6 +97,8 @@ OPEN = {
     "a list": (f"[{CALL}", ["ok"], "["),
     "a list that goes on": (f"[{CALL},", ["ok"], "["),
     "a fence": (f"```json\n{CALL}\n", ["ok"], "```json"),
+    "a fence, its closing cut off": (f"```json\n{CALL}\n``", ["ok"], "```json ``"),
+    "a fence of Python, its closing cut off": ("```python\nf(a=1)\n``", [], "```python\nf(a=1)\n``"),
     "a named tag": ('<function=f>{"a": 1}', [], '<function=f>{"a": 1}'),
     "a pythonic list": ("[f(a=1)", [], "[f(a=1)"),
     "code": ("<|python_tag|>print(1)", [], "print(1)"),
