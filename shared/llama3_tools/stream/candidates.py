@@ -257,6 +257,8 @@ def give_up(turn: Turn, candidate: Candidate, refusal: Refusal) -> None:
         return
     if not candidate.is_pythonic:
         turn.broken = turn.broken.and_json()
+    if isinstance(tokens, PythonTokens):  # how far a string was read that breaks depends on the chunks
+        whole = whole[:at]
     refuse(turn, refusal, start, whole, candidate, length=at)
 
 

@@ -177,6 +177,11 @@ def test_a_rejection_names_the_tool_that_is_meant(text: str, name: str | None):
     assert extract_in_every_chunking(text).rejections[0].name == name
 
 
+def test_a_string_of_pythons_that_breaks_names_no_tool():
+    (rejection,) = extract_in_every_chunking("{'name': 'f\"\n").rejections
+    assert (str(rejection.reason), rejection.name) == ("malformed", None)
+
+
 @pytest.mark.parametrize(
     "text",
     [
