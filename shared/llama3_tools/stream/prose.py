@@ -76,7 +76,7 @@ def read_prose(turn: Turn) -> Step:
         format_ = grammar.formats[name]  # type: ignore[index]  # every alternative has a name
         if _BEGIN[format_.kind](turn, format_, match):
             return GO_ON
-        at = max(match.end(), at + 1)
+        at = match.end()
     put_up_to(turn, len(text) if window.ended else held_tail(turn, text))
     return NEED_MORE
 
@@ -84,8 +84,14 @@ def read_prose(turn: Turn) -> Step:
 def before_marker(turn: Turn, at: int) -> int:
     """Return where the prefix of a possible call starts: backticks, asterisks, `functools`, or a line with a name."""
     text, pos = turn.window.text, turn.window.pos
-    header = header_before(text, at) if turn.pythonic_tools else None
+    header = declared_header(turn, text, at)
     return max(header.start(), pos) if header is not None else prefix_start(text, at, pos)
+
+
+def declared_header(turn: Turn, text: str, at: int) -> re.Match[str] | None:
+    """Find a line with nothing but the name of a declared tool that ends directly before an index."""
+    header = header_before(text, at)
+    return header if header is not None and header[1] in turn.pythonic_tools else None
 
 
 def held_tail(turn: Turn, text: str) -> int:
@@ -94,8 +100,8 @@ def held_tail(turn: Turn, text: str) -> int:
     last = text[-1]
     if turn.grammar.pythonic and (last.isalnum() or last in _NAME_ENDS):
         if last in " \t\r\n":
-            header = header_before(text, end)
-            if header is not None and header[1] in turn.pythonic_tools:
+            header = declared_header(turn, text, end)
+            if header is not None:
                 return max(header.start(), pos)
         found = name_before(text, end)
         if found is not None and turn.reader.may_begin_name(found[1]):
@@ -171,8 +177,6 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     name, start = found[1], found.start()
     if open_line_wrapper(turn, start):
         return True
-    if turn.brackets is not None:
-        put_up_to(turn, start)
     may_stand = start >= window.pos and may_stand_at(turn, start)
     if start < window.pos or not (may_stand or text[start - 1] == "`"):
         reject_quoted_name(turn, at)
@@ -411,8 +415,8 @@ def open_line_wrapper(turn: Turn, at: int) -> bool:
             open_wrapper(turn, kind, at - run, at, last * run, None)
             return True
     elif turn.pythonic_tools and last in " \t\r\n" and text.startswith("{", at) and FUNCTIONARY not in turn.grammar.off:
-        header = header_before(text, at)
-        if header is not None and header[1] in turn.pythonic_tools and header.start() >= pos:
+        header = declared_header(turn, text, at)
+        if header is not None and header.start() >= pos:
             open_wrapper(turn, NAMED, header.start(), at, "", FUNCTIONARY, name=header[1])
             return True
     return False
