@@ -90,6 +90,11 @@ def test_a_tag_that_nothing_closes_is_closed_by_the_next_of_its_kind():
     assert extraction.content == "One"
 
 
+def test_a_bracket_directly_before_a_tag_hides_none():
+    extraction = extract_in_every_chunking(f"<<tool_call>{A}</tool_call>")
+    assert ([call.name for call in extraction.tool_calls], extraction.content) == (["a"], "<")
+
+
 def test_in_a_tool_tag_the_name_may_stand_under_tool_name():
     written = '{"tool_name": "a", "parameters": {"x": 1}}'
     extraction = extract_in_every_chunking(f"<tool>{written}</tool>")

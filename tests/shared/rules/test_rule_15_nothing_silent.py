@@ -60,6 +60,7 @@ ATTEMPTS = {
         'I will look this up in the list of all cities. <|python_tag|>\n\n{"city": "Paris"}<|eom_id|>',
         [("not_a_call", None)],
     ),
+    "data in a list whose only use is calls": ('[TOOL_CALLS][{"city": "Paris"}]', [("not_a_call", None)]),
     "a dict of Python's with a key twice": (
         "{'name': 'now', 'name': 'now', 'arguments': {}}",
         [("malformed", None)],
@@ -97,6 +98,17 @@ def test_the_name_of_a_list_that_is_written_as_one_is_an_attempt():
     for text in ('["get_weather", {"city": "Paris"}]', "['get_weather', {'city': 'Paris'}]"):
         (attempt,) = extract_in_every_chunking(text, tools=TOOLS).attempts
         assert (str(attempt.reason), attempt.name) == ("malformed", "get_weather")
+
+
+def test_the_name_of_a_list_in_a_repeated_result_is_quoted():
+    extraction = extract_in_every_chunking('Result of now: ["now", {"a": 1}]', tools=TOOLS)
+    assert rejected(extraction)[0] == ("quoted", "now")
+    assert extraction.attempts == ()
+
+
+def test_what_follows_the_name_of_a_list_in_a_string_is_quoted_with_it():
+    text = """Say '["now", {"a": 1}]' for it."""
+    assert rejected(extract_in_every_chunking(text, tools=TOOLS)) == [("quoted", "now")]
 
 
 NO_ATTEMPTS = {
@@ -218,6 +230,13 @@ def test_what_is_quoted_is_reported(text: str):
 def test_a_list_of_strings_that_hold_calls_is_reported():
     extraction = extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS)
     assert rejected(extraction) == [("quoted", None)]
+
+
+def test_data_after_a_call_and_the_token_of_code_is_an_attempt():
+    text = f'<|python_tag|>{NOW}; {{"city": "Paris"}}'
+    extraction = extract_in_every_chunking(text, tools=[*TOOLS, {"name": "code_interpreter"}])
+    assert [call.name for call in extraction.tool_calls] == ["now"]
+    assert [(str(one.reason), one.name) for one in extraction.attempts] == [("not_a_call", None)]
 
 
 def test_what_is_malformed_in_a_code_span_is_quoted_as_far_as_it_was_read():
@@ -401,6 +420,9 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
     "single quotes in a tag": ("<tool>{'id': 1}</tool>", None, f"{QUOTES} 7"),
+    "a tag around words": ("<function=f>oops</function>", "f", "expected an object in the tag"),
+    "a fence of tildes": ('~~~\n{"name": "f", "parameters": {}}\n~~~', "f", "in a fence of tildes"),
+    "a pythonic line that goes on": ("f(a=1) it is", "f", "the line goes on after it, as prose or as code"),
     "a code span": ('So `{"name": "f", "parameters": {}}` it', "f", "in a code span"),
     "a string": ('"{"name": "f", "parameters": {}}"', "f", "directly between quotation marks"),
     "a blockquote": ('> {"name": "f", "parameters": {}}', "f", "after the > of a blockquote"),
