@@ -42,6 +42,7 @@ AFTER = {
     "a comma after a blank, before text": (f"{A} , then", ", then"),
     "a comma after a list": (f"[{A}],\nthen", "then"),
     "a comma after a tag": (f"<tool_call>{A}</tool_call>,\nthen", "then"),
+    "two semicolons, a blank and a line break at the end": (f"{A};; \n", ";"),
     "a comma before what closes a list": (f"[{A},] then", "then"),
     "a comma before what closes a tag": (f"<tool_call>{A},</tool_call> then", "then"),
     "a semicolon before what closes a tag": (f"<tool_call>{A};</tool_call> then", "then"),

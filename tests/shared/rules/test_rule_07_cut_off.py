@@ -124,6 +124,13 @@ def test_after_a_limit_no_open_wrapper_counts_as_closed_and_no_code_is_called(
     assert names or [str(one.reason) for one in extraction.attempts] == ["truncated"]
 
 
+def test_after_a_limit_nothing_in_an_open_fence_of_python_is_called_after_a_pythonic_call():
+    text = f"```python\nf(a=1)\n{CALL}\n"  # code may have followed
+    extraction = extract_in_every_chunking(text, complete=False, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [(str(one.reason), one.name) for one in extraction.attempts] == [("truncated", "f"), ("truncated", "ok")]
+
+
 @pytest.mark.parametrize(
     "text", [CALL, f"<tool_call>{CALL}</tool_call>", f"One {CALL} two", "[f(a=1)]", "<|python_tag|>print(1)<|eom_id|>"]
 )

@@ -23,6 +23,7 @@ A = '{"name": "a", "parameters": {}}'
         (f"{A}, <think>Hm.</think> then", "Hm.", ", then", "a"),
         (f"{A}; <think>Hm.</think>; then", "Hm.", "; then", "a"),
         (f"{A}, <think>Hm.</think>", "Hm.", None, "a"),
+        (f"{A};;; <think>Hm.</think> then", "Hm.", ";; then", "a"),
         ("One <|eot_id|> <think>Hm.</think> two", "Hm.", "One two", ""),
         ("One <think>Hm.</think> <|eot_id|> two", "Hm.", "One <|eot_id|> two", ""),
         ("First <think>Hm.</think> then.", "Hm.", "First then.", ""),

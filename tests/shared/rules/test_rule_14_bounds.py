@@ -103,6 +103,15 @@ def test_a_wrapper_that_is_longer_breaks_and_its_calls_come(opening: str, calls:
     assert extract_in_every_chunking(text, tools=TOOLS).content == "One Two"
 
 
+def test_arguments_that_are_too_long_with_their_tag_are_none():
+    arguments = f'{{"x": "{"x" * 247}"}}'
+    assert len(arguments) == LIMIT.max_call_length
+    text = f"<function=f>{arguments}</function>"
+    extraction = extract_in_every_chunking(text, tools=TOOLS, limits=LIMIT)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert [str(one.reason) for one in extraction.rejections] == ["not_a_call"]
+
+
 def test_a_call_longer_than_the_limit_is_no_call_in_a_wrapper_either():
     text = f"[f(x={X!r})]"
     extraction = extract_in_every_chunking(text, tools=TOOLS, limits=LIMIT)
@@ -317,6 +326,12 @@ def test_code_beyond_them_is_text_too():
     extraction = extract_in_every_chunking(text, limits=Limits(max_calls=1), tools=CODE)
     assert [call.arguments for call in extraction.tool_calls] == [{"code": "print(1)"}]
     assert extraction.content == "print(2)"
+
+
+@pytest.mark.parametrize("form", ["<tool_call>{}</tool_call>", "[{}]", "```json\n{}\n```"])
+def test_a_wrapper_may_hold_as_many_calls_as_there_may_be(form: str):
+    extraction = extract_in_every_chunking(form.replace("{}", f"{A}\n{A}"), limits=Limits(max_calls=2))
+    assert (len(extraction.tool_calls), extraction.content) == (2, None)
 
 
 @pytest.mark.parametrize("form", ["<tool_call>{}</tool_call>", "[{}]", "```json\n{}\n```"])

@@ -60,6 +60,7 @@ ATTEMPTS = {
         'I will look this up in the list of all cities. <|python_tag|>\n\n{"city": "Paris"}<|eom_id|>',
         [("not_a_call", None)],
     ),
+    "data far after a token": (f'<|python_tag|>{" " * 64}{{"city": "Paris"}}', [("not_a_call", None)]),
     "data in a list whose only use is calls": ('[TOOL_CALLS][{"city": "Paris"}]', [("not_a_call", None)]),
     "a dict of Python's with a key twice": (
         "{'name': 'now', 'name': 'now', 'arguments': {}}",
@@ -230,6 +231,11 @@ def test_what_is_quoted_is_reported(text: str):
 def test_a_list_of_strings_that_hold_calls_is_reported():
     extraction = extract_in_every_chunking(r'["{\"name\": \"now\", \"parameters\": {}}"]', tools=TOOLS)
     assert rejected(extraction) == [("quoted", None)]
+
+
+def test_data_farther_after_a_token_is_no_attempt():
+    extraction = extract_in_every_chunking(f'<|python_tag|>{" " * 65}{{"city": "Paris"}}', tools=TOOLS)
+    assert (rejected(extraction), extraction.attempts) == ([("not_a_call", None)], ())
 
 
 def test_data_after_a_call_and_the_token_of_code_is_an_attempt():
