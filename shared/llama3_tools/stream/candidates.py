@@ -68,7 +68,7 @@ def note_place(turn: Turn, at: int) -> None:
     window, fresh = turn.window, turn.fresh
     after = fresh.offset - window.base
     is_near = fresh.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
-    is_after_tag = is_near and not window.text[max(after, 0) : at].strip()
+    is_after_tag = is_near and not window.text[after:at].strip()
     is_data = not turn.wrappers and (
         (turn.broken.values_are_data and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
     )

@@ -156,7 +156,6 @@ class Content:
             rest = DELIMITER.sub("", rest, count=1).rstrip()
             if rest:
                 self._emit(f" {rest}" if self._has_text else rest)
-        self._held = []
 
     def take_events(self) -> list[Event]:
         """Return the events since the last time, neighbouring text in one delta."""

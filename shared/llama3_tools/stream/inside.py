@@ -118,7 +118,7 @@ def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
 
 
 def counts_as_closed(turn: Turn) -> bool:
-    """Return whether a wrapper is closed if the output ends in its closing. One that is too long breaks as it closes."""
+    """Return whether a wrapper is closed by the end of the output in its closing. One that is too long breaks then."""
     return turn.is_complete or is_too_long(turn, len(turn.window.text))
 
 

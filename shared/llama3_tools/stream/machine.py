@@ -58,7 +58,7 @@ class ExtractionStream:
 
     __slots__ = ("_ended_by", "_extraction", "_is_reading", "_progress", "_turn")
 
-    def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> None:
+    def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> None:
         self._turn = turn = Turn.of(calls, grammar, options, keep_content=keep_content)
         self._progress = Progress() if options.progress else None
         self._is_reading = False

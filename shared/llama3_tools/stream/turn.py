@@ -135,7 +135,7 @@ class Turn:
     """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
     @classmethod
-    def of(cls, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool = True) -> Turn:
+    def of(cls, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> Turn:
         """Begin a turn."""
         return cls(
             calls,
@@ -213,8 +213,7 @@ def tool_named(turn: Turn, name: str) -> str | None:
 def make(turn: Turn, held: Held, format_: str, text: str) -> None:
     """Make the calls of what was found, unless they are too many or the stream broke off."""
     found = held.found
-    names = 1 if type(found) is WrittenCall else len(names_of(found))
-    is_too_many = len(turn.content.tool_calls) + names > turn.limits.max_calls
+    is_too_many = len(turn.content.tool_calls) + len(names_of(found)) > turn.limits.max_calls
     if is_too_many or turn.is_broken_off:
         refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
         reject(turn, held.start, held.end, Refusal(*refusal, first_name(found)), is_meant=True)

@@ -166,7 +166,7 @@ def close(turn: Turn) -> None:
 
 def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
     """Report the calls of a wrapper, if the turn may not have so many more (rule 14); return whether it may not."""
-    count = sum([1 if type(held.found) is WrittenCall else len(names_of(held.found)) for held in waiting])
+    count = sum(len(names_of(held.found)) for held in waiting)
     if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
         return False
     for held in waiting:
