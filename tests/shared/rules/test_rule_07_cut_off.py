@@ -91,6 +91,13 @@ def test_what_follows_a_call_after_a_limit_reads_alike_in_every_chunking(text: s
     extract_in_every_chunking(text, tools=TOOLS, complete=False)
 
 
+@pytest.mark.parametrize("end", ["", "\\", "\\u00"])
+def test_a_long_call_that_is_cut_off_is_text_once(end: str):
+    text = f'One {{"name": "f", "parameters": {{"a": "{"x" * 700}{end}'
+    extraction = extract_in_every_chunking(text, is_sampled=True)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+
+
 OPEN = {
     "a tag": (f"<tool_call>{CALL}", ["ok"], "<tool_call>"),
     "a tag, its closing cut off": (f"<tool_call>{CALL}</tool_c", ["ok"], "<tool_call> </tool_c"),

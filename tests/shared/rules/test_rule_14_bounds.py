@@ -311,6 +311,19 @@ def test_a_call_after_a_declared_name_in_prose_comes_at_once():  # F2
     assert ready_at < text.index(" and more") + 4
 
 
+@pytest.mark.parametrize("length", range(236, 262, 2))
+@pytest.mark.parametrize(
+    ("opening", "head", "closing"),
+    [
+        ("<tool_call>", '{"name": "f", "parameters": {"x": "', '",}}</tool_call>'),
+        ("<function=f>", '{"x": "', '",}</function>'),
+    ],
+)
+def test_what_may_be_repaired_in_a_tag_reads_alike_around_the_limit(opening: str, head: str, closing: str, length: int):
+    text = f"{opening}{head}{'x' * (length - len(head) - 3)}{closing}"
+    extract_in_every_chunking(text, is_sampled=True, tools=[{"name": "f"}], repair=True, limits=LIMIT)
+
+
 def test_calls_beyond_the_first_so_many_are_text():
     extraction = extract_in_every_chunking(f"{A}; {A}; {A} and {A}", limits=Limits(max_calls=2))
     assert len(extraction.tool_calls) == 2

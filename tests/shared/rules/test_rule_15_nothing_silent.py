@@ -414,6 +414,7 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
     "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
+    "a key twice in a dict of a pythonic call": ("[f({'a': 1, 'a': 2})]", "f", "the key 'a' stands twice"),
     "a number that overflows": (
         '{"name": "f", "parameters": {"a": 1e999}}',
         "f",
@@ -447,6 +448,14 @@ def test_attempts_are_the_rejections_that_say_so(options: dict[str, Any]):
     extraction = extract_in_every_chunking(text, **options)
     assert extraction.attempts == tuple(one for one in extraction.rejections if one.is_attempt)
     assert 0 < len(extraction.attempts) < len(extraction.rejections)
+
+
+@pytest.mark.parametrize("part", ["now()", NOW])
+def test_a_rejection_says_that_it_is_a_part_of_what_broke(part: str):
+    text = f'{{"name": "f", "parameters": {{"a": oops, "b":\n{part}\n}}}}'
+    rejections = extract_in_every_chunking(text, tools=TOOLS).rejections
+    found = [(str(one.reason), one.name, one.detail) for one in rejections[1:]]
+    assert found == [("not_a_call", "now", "a part of data, or of a malformed object or call")]
 
 
 NAMED_IN_QUOTATION = {

@@ -32,6 +32,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
     "keys without quotes": ('{name: "f", parameters: {city: "Paris", b: 1}}', {"city": "Paris", "b": 1}),
     "a key without its first quote": ('{"name": "f", "parameters": {"a": ["x"],floor":""}}', {"a": ["x"], "floor": ""}),
     "commas at the end": ('{"name": "f", "parameters": {"a": ["x", 2,], "b": "x",},}', {"a": ["x", 2], "b": "x"}),
+    "a comma at the end, far in": ('{"name": "f", "parameters": {"q": "%s",}}' % ("x" * 700), {"q": "x" * 700}),
     "no comma": ('{"name": "f" "parameters": {"a": 1 "b": {} "c": "x" "d": 2}}', {"a": 1, "b": {}, "c": "x", "d": 2}),
     "no colon": ('{"name" "f", "parameters" {"a": "x"}}', {"a": "x"}),
     "Python's literals": ('{"name": "f", "parameters": {"a": [True, False, None]}}', {"a": [True, False, None]}),

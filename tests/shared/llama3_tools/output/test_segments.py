@@ -18,6 +18,7 @@ REJECTED, QUOTED = SegmentKind.REJECTED, SegmentKind.QUOTED
 CASES = [
     ("Hello.\n", [(TEXT, "Hello.\n")]),
     ("", []),
+    ("{x} and {} and [1]", [(TEXT, "{x} and {} and [1]")]),
     (CALL, [(CALLED, CALL)]),
     (f"Hm. {CALL}\nDone.", [(TEXT, "Hm."), (REMOVED, " "), (CALLED, CALL), (REMOVED, "\n"), (TEXT, "Done.")]),
     (f"{CALL}; ,\n{CALL}", [(CALLED, CALL), (REMOVED, "; ,\n"), (CALLED, CALL)]),
