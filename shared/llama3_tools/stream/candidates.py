@@ -165,11 +165,12 @@ def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     is_json = not candidate.is_pythonic
     if not turn.reader.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
         return False
-    is_after = bool(turn.wrappers) or turn.content.is_after_call
     before = "" if turn.wrappers else candidate.before
     outer = turn.wrappers[0].start if turn.wrappers else start
     length = turn.limits.max_call_length - (start - outer)
-    mending = Mending(turn.reader, start, before, name=candidate.tag, is_after_call=is_after, length=length)
+    mending = Mending(
+        turn.reader, start, before, name=candidate.tag, is_after_call=turn.content.is_after_call, length=length
+    )
     turn.mending = mending, candidate, refusal
     turn.window.rewind(start, candidate.text, 0, candidate.before)
     turn.state = IN_REPAIR
@@ -336,14 +337,14 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     json = arguments_in_json(tokens, tool)
     found: WrittenCall | Refusal
     if isinstance(json, Refusal):
-        found = json._replace(name=name)
+        found = json
     elif turn.broken.lines_are_data or is_in_brackets(turn):
-        found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, name)
+        found = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN)
     else:
         parsed = parse_object(json, 0, checked=True)
         assert parsed is not None  # noqa: S101  # the tokens are written as JSON
         if parsed.flaw:
-            found = Refusal(RejectionReason.MALFORMED, parsed.flaw, name)
+            found = Refusal(RejectionReason.MALFORMED, parsed.flaw)
         else:
             found = turn.reader.checked(WrittenCall(name, parsed.members, json))
         is_line = turn.wrappers and turn.wrappers[-1].kind is LINE
