@@ -350,6 +350,14 @@ def test_nor_is_one_after_another_call_that_breaks_in_the_string(other: str):
     assert (extraction.content, extraction.tool_calls) == (text, ())
 
 
+@pytest.mark.parametrize(
+    "text", ["write(content=oops(\ndelete(path=1),\ndelete(path=2)\n))", "write(oops), delete(path=1)"]
+)
+def test_nor_is_any_in_the_brackets_of_a_broken_pythonic_call_or_on_its_line(text: str):
+    extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "delete"}])
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+
+
 def test_nor_is_an_object_in_the_broken_string_of_a_pythonic_call():
     text = f"write(content='\n{CALL}\n')"
     extraction = extract_in_every_chunking(text, tools=[{"name": "write"}, {"name": "ok"}])

@@ -187,6 +187,12 @@ def test_a_fenced_call_is_out_when_its_fence_is_closed():
     assert [type(event) for event in stream.feed("`\n")] == [ToolCallReady]
 
 
+def test_data_after_a_pythonic_call_makes_a_fence_no_listing():
+    text = '```python\nf(a=1)\n{"a": 1}\n```'
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
+    assert [call.arguments for call in extraction.tool_calls] == [{"a": 1}]
+
+
 RUNS = ["`", "```", "```js\n``` x\n", "\n> ```", f"```json\n{A}\n````", '```json {x="', f"```\n{A}\nx\n"]
 
 

@@ -252,6 +252,11 @@ def test_what_is_malformed_in_a_code_span_is_quoted_as_far_as_it_was_read():
     assert text[slice(*rejection.span)] == '{"name": "now", "parameters": '
 
 
+def test_malformed_data_with_a_name_in_a_code_span_is_quoted():
+    text = 'Write `{"name": "Alice", "age": oops}` for it.'
+    assert rejected(extract_in_every_chunking(text, tools=TOOLS)) == [("quoted", "Alice")]
+
+
 def test_malformed_data_in_a_code_span_is_what_it_is_elsewhere():
     assert rejected(extract_in_every_chunking('Write `{"city": oops}` for it.', tools=TOOLS)) == [("malformed", None)]
 
@@ -427,6 +432,7 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
     "single quotes in a tag": ("<tool>{'id': 1}</tool>", None, f"{QUOTES} 7"),
+    "a list in code": ("x = [f(a=1)]", "f", "a list that is a part of code"),
     "a tag around words": ("<function=f>oops</function>", "f", "expected an object in the tag"),
     "a fence of tildes": ('~~~\n{"name": "f", "parameters": {}}\n~~~', "f", "in a fence of tildes"),
     "a pythonic line that goes on": ("f(a=1) it is", "f", "the line goes on after it, as prose or as code"),
@@ -470,6 +476,8 @@ NAMED_IN_QUOTATION = {
     "a line that names the tool, in thoughts": '<think>\nf\n{"a": 1}</think>',
     "a built-in tool, in thoughts": "<think><|python_tag|>f.call(a=1)</think>",
     "a pythonic list, in thoughts": "<think>[f(a=1)]</think>",
+    "in a code span of a repeated result": "Result of f: `f(a=1)`",
+    "in thoughts of a repeated result": "Result of f: <think>f(a=1)</think>",
     "a span in a list of thoughts": "<think>\n- `f(a=1)`\n</think>",
 }
 
