@@ -245,8 +245,9 @@ def pass_list(turn: Turn, match: re.Match[str], why: str | None) -> bool:
     """Pass a list that is a part of code, or quoted, and report its tool; return whether it is quoted."""
     at, window, end = match.start(), turn.window, match.end()
     found = listed_name(window.text, at)
-    name = tool_named(turn, found[1]) if found else None
-    if found is not None and name is not None:
+    assert found is not None  # noqa: S101  # the format says so
+    name = tool_named(turn, found[1])
+    if name is not None:
         end = found.end()
         if why is None:
             refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code", name)
