@@ -161,9 +161,7 @@ def end_candidate(turn: Turn, candidate: Candidate) -> None:
 def begin_mending(turn: Turn, candidate: Candidate, refusal: Refusal) -> bool:
     """Begin to find out what malformed JSON was meant to be, if that is asked for."""
     start = candidate.start
-    is_open = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
-    is_json = not candidate.is_pythonic
-    if not turn.reader.repair or not is_open or not is_json or candidate.flows or start < turn.unrepairable_to:
+    if not turn.reader.repair or candidate.is_pythonic or candidate.flows or start < turn.unrepairable_to:
         return False
     before = "" if turn.wrappers else candidate.before
     outer = turn.wrappers[0].start if turn.wrappers else start

@@ -18,7 +18,6 @@ from llama3_tools.stream.states import GO_ON, NEED_MORE, Step
 from llama3_tools.stream.turn import Turn, is_too_long, reject, tool_named
 from llama3_tools.stream.wrappers import (
     BOLD,
-    CODE,
     CUT_OFF,
     FENCE,
     FENCE_ENDS,
@@ -294,7 +293,7 @@ def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Matc
         while turn.wrappers:  # the one around it holds the call now
             close(turn)
     elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
-        break_wrappers(turn, began=wrapper.kind is CODE)
+        break_wrappers(turn)
     else:
         turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
         window.pos = at + len(token)
