@@ -311,12 +311,13 @@ def test_a_call_after_a_declared_name_in_prose_comes_at_once():  # F2
     assert ready_at < text.index(" and more") + 4
 
 
-@pytest.mark.parametrize("length", range(236, 262, 2))
+@pytest.mark.parametrize("length", range(240, 258))
 @pytest.mark.parametrize(
     ("opening", "head", "closing"),
     [
         ("<tool_call>", '{"name": "f", "parameters": {"x": "', '",}}</tool_call>'),
         ("<function=f>", '{"x": "', '",}</function>'),
+        ("<tool_call>\n[", '{"name": "f", "parameters": {"x": "', '",}}, x'),
     ],
 )
 def test_what_may_be_repaired_in_a_tag_reads_alike_around_the_limit(opening: str, head: str, closing: str, length: int):
