@@ -325,6 +325,13 @@ def test_what_may_be_repaired_in_a_tag_reads_alike_around_the_limit(opening: str
     extract_in_every_chunking(text, is_sampled=True, tools=[{"name": "f"}], repair=True, limits=LIMIT)
 
 
+def test_what_may_be_repaired_is_as_long_wherever_it_stands():
+    broken = f'{{"name": "f", "parameters": {{"x": "{"x" * 200}",}}}}'
+    text = f"{'Well, well. ' * 40}{broken}"
+    (call,) = extract_in_every_chunking(text, is_sampled=True, tools=TOOLS, repair=True, limits=LIMIT).tool_calls
+    assert call.arguments == {"x": "x" * 200}
+
+
 def test_calls_beyond_the_first_so_many_are_text():
     extraction = extract_in_every_chunking(f"{A}; {A}; {A} and {A}", limits=Limits(max_calls=2))
     assert len(extraction.tool_calls) == 2
