@@ -361,6 +361,7 @@ def test_a_wrapper_around_calls_beyond_them_is_text_too(form: str):
     extraction = extract_in_every_chunking(f"{A}\n{wrapped}", limits=Limits(max_calls=1))
     assert len(extraction.tool_calls) == 1
     assert extraction.content == wrapped
+    assert [(one.reason, one.name) for one in extraction.rejections] == [(RejectionReason.TOO_MANY, "a")]
 
 
 def test_a_tag_around_an_envelope_beyond_them_is_text_too():

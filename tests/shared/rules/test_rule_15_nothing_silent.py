@@ -432,6 +432,7 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     ),
     "single quotes": ("{'name': 'now', 'arguments': {}}", "now", f"{QUOTES} 1"),
     "single quotes in a tag": ("<tool>{'id': 1}</tool>", None, f"{QUOTES} 7"),
+    "a listing": ('```python\nx = 1\n{"name": "f", "parameters": {}}\n```', "f", "in a listing of code"),
     "a list in code": ("x = [f(a=1)]", "f", "a list that is a part of code"),
     "a tag around words": ("<function=f>oops</function>", "f", "expected an object in the tag"),
     "a fence of tildes": ('~~~\n{"name": "f", "parameters": {}}\n~~~', "f", "in a fence of tildes"),
