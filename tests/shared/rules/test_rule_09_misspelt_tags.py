@@ -203,6 +203,13 @@ def test_a_tool_may_have_parameters_of_these_names():
     assert (call.arguments_json, call.deviations) == (held, ())
 
 
+def test_arguments_in_a_misspelt_tag_are_repaired_and_the_tag_is_a_deviation():
+    text = '<function=search={"q": "x",}</function>'
+    (call,) = extract_in_every_chunking(text, tools=TOOLS, repair=True).tool_calls
+    assert (call.name, call.arguments, call.repaired_from) == ("search", {"q": "x"}, '{"q": "x",}')
+    assert call.deviations == ("the tag is written <function=NAME={…}",)
+
+
 CALL_F = '{"name": "f", "parameters": {"a": 1}}'
 AS_IF_BARE = {
     "no closing tag and text": (f"<function=g{CALL_F}\nWell?", "<function=g Well?"),
