@@ -32,7 +32,7 @@ def explain_errors(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
     >>> with explain_errors(FakeListChatModel(responses=[]), "tool"):
     ...     raise ValueError("Unexpected role: tool")
     Traceback (most recent call last):
-    ValueError: Unexpected role: tool (the server knows no such role for results: tool_role="user")
+    ValueError: Unexpected role: tool (the server does not know this role: use tool_role="user")
 
     Args:
         llm: what is asked.
@@ -50,5 +50,5 @@ def explain_errors(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
 def _hint(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> str | None:
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE and tool_role != "user":
-        return 'the server knows no such role for results: tool_role="user"'
+        return 'the server does not know this role: use tool_role="user"'
     return what_to_do(fault, error, llm) if fault else None

@@ -88,15 +88,15 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         if isinstance(model, Llama3ToolModel):
             if self.options not in {ChatOptions(), model.options}:
                 warnings.warn(
-                    "the agent's model is a Llama3ToolModel, whose own options count: those of Llama3ToolMiddleware "
-                    "have no effect. Give them to the model",
+                    "the agent's model is a Llama3ToolModel and keeps its own options: those of Llama3ToolMiddleware "
+                    "have no effect. Pass them to Llama3ToolModel",
                     stacklevel=2,
                 )
             return request
         if not isinstance(model, BaseChatModel):  # of `init_chat_model` with `configurable_fields`, say
             raise TypeError(
-                f"the agent's model is {a_type(model)}: give the agent a chat model that is made, "
-                "such as ChatOpenAI(…), or init_chat_model(…) without configurable fields"
+                f"the agent's model must be a chat model such as ChatOpenAI(…), not {a_type(model)}: give create_agent "
+                "the model without the chain around it, and init_chat_model(…) without configurable_fields"
             )
         return request.override(model=Llama3ToolModel(model, options=self.options))
 

@@ -23,6 +23,7 @@ from langchain_llama3_tools.accepting import accepting
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_errors, with_reason
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, explain_errors
+from langchain_llama3_tools.plain_errors import plain_errors
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, to_openai_tools
 from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
 from llama3_tools.errors import a_type
@@ -91,7 +92,9 @@ class Llama3ToolModel(BaseChatModel):
             given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
                 given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
-            super().__init__(llm=llm, options=chat_options(type(self).__name__, options, changes), **given)
+            chosen = chat_options(type(self).__name__, options, changes)
+            with plain_errors():
+                super().__init__(llm=llm, options=chosen, **given)
 
     @field_validator("llm", mode="before")
     @classmethod
@@ -99,10 +102,10 @@ class Llama3ToolModel(BaseChatModel):
         if isinstance(llm, BaseChatModel):
             return llm
         if isinstance(llm, Runnable):
-            hint = ": wrap the chat model itself, and bind or chain what comes out"
+            hint = f", not {a_type(llm)}: wrap the model first, as in Llama3ToolModel(model) | parser"
         else:
-            hint = ": expected a chat model, such as ChatOpenAI(…)"
-        raise ValueError(f"llm is {a_type(llm)}{hint}")
+            hint = f" such as ChatOpenAI(…), not {a_type(llm)}"
+        raise ValueError(f"llm must be a chat model{hint}")
 
     def bind_tools(
         self,
@@ -331,8 +334,8 @@ class _Turn:
             bound: Any = llm.bind_tools(self.request.tools, **settings)
         except NotImplementedError as error:
             raise NotImplementedError(
-                f'tools_in="request" needs a chat model that takes tools, and {type(llm).__name__} is none: '
-                'take tools_in="user"'
+                f'tools_in="request" needs a model with bind_tools, and {type(llm).__name__} has none: '
+                'use tools_in="user"'
             ) from error
         return dict(bound.kwargs)
 

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_valid
 from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, sum_chunks
+from langchain_llama3_tools.plain_errors import plain_errors
 from langchain_llama3_tools.strict import read_strictly
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
@@ -29,7 +30,7 @@ from llama3_tools import (
     render_tool_prompt,
 )
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
-from llama3_tools.errors import require_bool, require_str
+from llama3_tools.errors import a_type, require_bool, require_str, require_words
 from llama3_tools.strict import require_strict_reading
 from llama3_tools.text import escape_invisible
 
@@ -105,7 +106,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             if isinstance(changes.get("limits"), Mapping):  # as `dumps` has written them
                 changes["limits"] = Limits(**changes["limits"])
             options = read_options(type(self).__name__, options, changes, known)
-            super().__init__(options=options, **own)
+            with plain_errors():
+                super().__init__(options=options, **own)
 
     @field_validator("tools", mode="before")
     @classmethod
@@ -114,8 +116,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_bools(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _check_options(cls, given: dict[str, Any]) -> dict[str, Any]:
         require_bool(**{name: given[name] for name in ("strict", "multiple") if name in given})
+        require_words(given, on_invalid=OnInvalid, repeated_calls=RepeatedCalls)
         return given
 
     @model_validator(mode="after")
@@ -123,7 +126,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
         require_strict_reading(self.options, strict=self.strict, multiple=self.multiple)
         if self.strict and self.options.on_unknown_tool == "call" and self.options.coerce_arguments:
-            raise ValueError('strict=True makes arguments fit for tools that are known: on_unknown_tool is "text"')
+            raise ValueError(
+                'strict=True with coerce_arguments=True calls declared tools only: leave out on_unknown_tool="call"'
+            )
         return self
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
@@ -324,5 +329,5 @@ def _messages(chunks: Iterable[ChatGenerationChunk]) -> Iterator[AIMessageChunk]
 def _require_output(output: object) -> str | BaseMessage:
     if isinstance(output, (str, BaseMessage)):
         return output
-    hint = "; pass its last message" if isinstance(output, (list, dict)) else ""
-    raise TypeError(f"the parser reads a model's message or a str, got {type(output).__name__}{hint}")
+    hint = ": pass its last message" if isinstance(output, (list, dict)) else ""
+    raise TypeError(f"the parser takes a message or a str, not {a_type(output)}{hint}")

@@ -11,6 +11,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
 from llama3_tools.chat import ToolChat
+from llama3_tools.errors import a_type
 from llama3_tools.tools import describe_tool, require_tool_list, server_tool_error
 
 __all__ = ["LangChainToolChoice", "LangChainToolLike", "render_llama3_tools", "to_openai_tools"]
@@ -28,7 +29,7 @@ _SCHEMA_KEYS = frozenset({"parameters", "properties"})
 _OTHER_SCHEMA_KEYS = frozenset({"input_schema", "inputSchema"})
 """What Anthropic and MCP have in its place. LangChain drops the one of MCP."""
 
-_EXPECTED = "Expected a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
+_EXPECTED = "a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
 
 def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool = False) -> list[dict[str, Any]]:
@@ -93,7 +94,7 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     if isinstance(tool, Tool):
         return tool.to_openai()
     if not (callable(tool) or isinstance(tool, (Mapping, BaseTool))):
-        raise TypeError(f"{where} is {describe_tool(tool)}: {_EXPECTED}")
+        raise TypeError(f"{where} must be {_EXPECTED}, not {a_type(tool)}")
     if isinstance(tool, Mapping):
         tool = dict(tool)
         function = tool.get("function", tool)
@@ -106,8 +107,10 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     try:
         converted = copy.deepcopy(convert_to_openai_tool(tool))
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
-        reason = " ".join(str(error).split())
-        raise ToolDefinitionError(f"{where} ({describe_tool(tool)}) cannot be read: {reason} {_EXPECTED}") from error
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise ToolDefinitionError(
+            f"{where} ({describe_tool(tool)}) cannot be read as a tool: {reason}. Pass {_EXPECTED}"
+        ) from error
     if converted.get("type") == "function" and "name" in converted:  # as OpenAI's Responses API has it
         return {"type": "function", "function": {key: value for key, value in converted.items() if key != "type"}}
     if "function" not in converted:

@@ -10,6 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 
 from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import Reply, Report, Request, finish_reason_in
+from llama3_tools.errors import a_type
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
@@ -35,10 +36,8 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
     if isinstance(response, ChatResponse):
         return response
     if not isinstance(response, CompletionResponse):
-        raise TypeError(
-            f"expected a ChatResponse or a CompletionResponse, as an LLM of LlamaIndex gives it, "
-            f"got {type(response).__name__}"
-        )
+        hint = ": use parse for a text" if isinstance(response, str) else ""
+        raise TypeError(f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}{hint}")
     message = ChatMessage(
         role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
     )

@@ -80,7 +80,9 @@ class LLMRequestError(Llama3ToolsError, RuntimeError):
         """What went wrong, and what to do."""
         self.output = output
         """What the model had written by then: nothing of it is lost."""
-        super().__init__(f"{problem}; it had written: {escape_invisible(f'{output!r:.200}')}" if output else problem)
+        super().__init__(
+            f"{problem}; the model had written: {escape_invisible(f'{output!r:.200}')}" if output else problem
+        )
 
     def __reduce__(self) -> tuple[type[LLMRequestError], tuple[str, str]]:
         """Pickle by the arguments."""

@@ -17,7 +17,7 @@ __all__ = ["NO_RESPONSE", "explain_errors"]
 NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
 
-_IN_THE_PROMPT = 'show the model its tools in the prompt instead: Llama3ToolLLM(llm, tools_in="user")'
+_IN_THE_PROMPT = 'put the tools into the prompt: Llama3ToolLLM(llm, tools_in="user")'
 _HINTS = (
     ("does not support tools", _IN_THE_PROMPT),
     (
@@ -26,7 +26,7 @@ _HINTS = (
     ),
     (
         "unexpected keyword argument 'tools'",
-        f"the LLM completes text and takes no tools: OpenAILike(…, is_chat_model=True), or {_IN_THE_PROMPT}",
+        f"this LLM only completes text: use OpenAILike(…, is_chat_model=True), or {_IN_THE_PROMPT}",
     ),
 )
 """A part of an error's text, and what to do."""
@@ -79,10 +79,10 @@ def _hint(error: Exception, llm: LLM) -> str | None:
     if fault is EndpointFault.TIMED_OUT:
         return _of_timeout(llm)
     if fault is EndpointFault.NO_TOOL_ROLE:
-        return 'the server knows no role "tool": Llama3ToolLLM(llm, tool_role="user")'
+        return 'the server does not know the role "tool": use Llama3ToolLLM(llm, tool_role="user")'
     may_only_chat = type(error).__name__ == "NotFoundError" and not llm.metadata.is_chat_model
     if fault is EndpointFault.NOT_A_COMPLETION and may_only_chat:
-        return f"{NOT_A_COMPLETION} Does it only chat? OpenAILike(…, is_chat_model=True)"
+        return f"{NOT_A_COMPLETION} If the server only chats, use OpenAILike(…, is_chat_model=True)"
     return what_to_do(fault, error, llm) if fault else None
 
 
@@ -90,5 +90,5 @@ def _of_timeout(llm: LLM) -> str:
     seconds = getattr(llm, "timeout", None) or getattr(llm, "request_timeout", None)
     waited = f"for {seconds:g} seconds" if isinstance(seconds, (int, float)) else "in time"
     retries = getattr(llm, "max_retries", 0)
-    tries = f"; it is asked again as max_retries={retries} wants it, and max_retries=0 fails at once" if retries else ""
-    return f"nothing came {waited}: a larger timeout gives a slow server more{tries}"
+    tries = f"; the client asks again, as max_retries={retries}, and max_retries=0 asks once" if retries else ""
+    return f"no answer {waited}: set a larger timeout{tries}"

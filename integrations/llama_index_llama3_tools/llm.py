@@ -31,6 +31,7 @@ from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
 from llama3_tools import Limits
 from llama3_tools.chat import ChatOption, ChatOptions, Request, ToolChat, chat_options, kept_chat
+from llama3_tools.errors import a_type
 from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import LLMRequestError
@@ -120,7 +121,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
             return load_llm(llm)
         if not isinstance(llm, LLM):
-            raise TypeError(f"{cls.__name__} wraps an LLM of LlamaIndex, got {type(llm).__name__}")
+            raise TypeError(f"llm must be an LLM of LlamaIndex, such as OpenAILike(…), not {a_type(llm)}")
         return llm
 
     @field_serializer("options")
@@ -319,8 +320,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
             return getattr(self.llm, way)(messages, **settings)
         if not isinstance(self.llm, FunctionCallingLLM):
             raise LLMRequestError(
-                f'tools_in="request" needs an LLM with tool calls of its own, and {type(self.llm).__name__} is none: '
-                'take tools_in="user"'
+                f'tools_in="request" needs an LLM that calls tools itself, and {type(self.llm).__name__} does not: '
+                'use tools_in="user"'
             )
         return getattr(self.llm, f"{way}_with_tools")(chat_history=messages, **settings)
 
@@ -454,5 +455,5 @@ def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[s
         return _options(None, {**options, **limits, **changes})
     chosen = chat_options("Llama3ToolLLM", options, changes)
     if chosen.tool_role == "ipython":
-        raise ValueError('LlamaIndex has no messages of the role "ipython": take tool_role="user", or "tool"')
+        raise ValueError('LlamaIndex has no role "ipython": use tool_role="user" or "tool"')
     return chosen

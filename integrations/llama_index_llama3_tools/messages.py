@@ -34,21 +34,22 @@ def require_messages(given: object, name: str = "messages") -> list[ChatMessage]
 
     >>> require_messages("Hi", "chat_history")
     Traceback (most recent call last):
-    TypeError: chat_history must be a list of ChatMessage, got str: put ChatMessage(content=...) in a list
+    TypeError: chat_history must be a list of ChatMessage, not a str: put ChatMessage(content=...) in a list
 
     Raises:
         TypeError: it is no list of messages.
     """
     if isinstance(given, (str, Mapping)):
-        found = type(given).__name__
-        raise TypeError(f"{name} must be a list of ChatMessage, got {found}: put ChatMessage(content=...) in a list")
+        found = a_type(given)
+        raise TypeError(f"{name} must be a list of ChatMessage, not {found}: put ChatMessage(content=...) in a list")
     if isinstance(given, ChatMessage) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a list of ChatMessage, got {type(given).__name__}: put it in a list")
+        hint = ": put it in a list" if isinstance(given, ChatMessage) else ""
+        raise TypeError(f"{name} must be a list of ChatMessage, not {a_type(given)}{hint}")
     messages = list(given)
     for index, message in enumerate(messages):
         if not isinstance(message, ChatMessage):
             found = a_type(message)
-            raise TypeError(f"{name}[{index}] is {found}, not a ChatMessage: write ChatMessage(role=..., content=...)")
+            raise TypeError(f"{name}[{index}] must be ChatMessage(role=..., content=...), not {found}")
     return messages
 
 
@@ -63,8 +64,8 @@ def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
         user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
     if user_msg is not None and not isinstance(user_msg, ChatMessage):
         raise TypeError(
-            f"user_msg must be a str or a ChatMessage, got {type(user_msg).__name__}: "
-            "what was said before goes into chat_history, a list of ChatMessage"
+            f"user_msg must be a str or a ChatMessage, not {a_type(user_msg)}: "
+            "pass earlier messages as chat_history, a list of ChatMessage"
         )
     return messages if user_msg is None else [*messages, user_msg]
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Generator,
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
@@ -21,7 +21,7 @@ from llama3_tools import (
     render_response_prompt,
 )
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
-from llama3_tools.errors import require_bool
+from llama3_tools.errors import a_type, require_bool, require_words
 from llama3_tools.strict import parse_after_reasoning, require_strict_reading
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
@@ -85,12 +85,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         options: ReadOptions | None = None,
         **changes: Unpack[ReadOption],
     ) -> None:
-        if on_invalid not in get_args(OnInvalid):
-            raise ValueError(f'on_invalid is "collect" or "raise", not {on_invalid!r}')
+        require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
         require_bool(strict=strict, multiple=multiple)
         read = read_options(type(self).__name__, options, changes, _OWN)
         if tools is None and read.coerce_arguments:
-            raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
+            raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         require_strict_reading(read, strict=strict, multiple=multiple)
         self._on_invalid = on_invalid
         self._strict = strict
@@ -118,7 +117,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             StrictResponseError: it is not the one object, and `strict=True`.
         """
         if not isinstance(output, str):
-            raise TypeError(f"parse takes the model's text, a str, got {type(output).__name__}{_hint(output)}")
+            raise TypeError(f"parse takes the model's text, a str, not {a_type(output)}{_hint(output)}")
         reply = self._request.read({"content": output})
         self._check(output, reply)
         return Llama3ToolOutput.from_reply(reply)
@@ -193,7 +192,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         given: object = query
         if not isinstance(given, str):
             hint = ": use format_messages" if isinstance(given, (ChatMessage, list)) else ""
-            raise TypeError(f"format takes a query, a str, got {type(given).__name__}{hint}")
+            raise TypeError(f"format takes a query, a str, not {a_type(given)}{hint}")
         [message] = self.format_messages([ChatMessage(content=query)])
         return message.content or ""
 
@@ -207,7 +206,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         """
         given: object = messages
         if isinstance(given, str):
-            raise TypeError("format_messages takes a list of ChatMessage, got str: use format")
+            raise TypeError("format_messages takes a list of ChatMessage, not a str: use format")
         checked, prompt = require_messages(given), self._tool_prompt
         return to_messages(put_tools(to_dicts(checked), prompt, "user")) if prompt else checked
 
@@ -275,16 +274,16 @@ def _at_once(last: ChatResponse) -> ChatResponse:
 def _require_stream(given: object, kind: type, method: str) -> None:
     # A response is iterable: over its fields.
     if isinstance(given, (ChatResponse, CompletionResponse, ChatMessage, str)) or not isinstance(given, kind):
-        name = type(given).__name__
-        raise TypeError(f"{method} takes what llm.{method}_chat gives, a stream of responses, got {name}{_hint(given)}")
+        found = a_type(given)
+        raise TypeError(f"{method} takes the responses that llm.{method}_chat streams, not {found}{_hint(given)}")
 
 
 def _hint(given: object) -> str:
     """Say what to do with something that LlamaIndex gives and that was handed to the wrong method."""
     if isinstance(given, (ChatResponse, CompletionResponse)):
-        return ": for a whole response use promote(response), or parse its text"
+        return ": use promote(response)"
     if isinstance(given, ChatMessage):
-        return ": pass message.content"
+        return ": use parse(message.content)"
     if isinstance(given, Awaitable):
         return ": await it first"
     if isinstance(given, AsyncIterable):

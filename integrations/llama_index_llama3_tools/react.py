@@ -197,8 +197,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
         found = _OBJECT.match(text, label.end(), end) if label else None
         if not name or not found or _INPUT.search(text, 0, action.start()) or _is_made_up(text[: action.start()]):
             raise ValueError(
-                "Could not extract tool use from input text: an object has to stand after the 'Action Input:' of the "
-                f"first action, and no observation before that: {escape_invisible(text)}"
+                "Could not extract tool use from input text: write a JSON object after the 'Action Input:' of the "
+                f"first action, and no 'Observation:' before it. The text was: {escape_invisible(text)}"
             )
         begin = found.end()
         written = text[begin : _end_of_object(text, begin, end)]
@@ -233,12 +233,12 @@ class Llama3ReActOutputParser(ReActOutputParser):
         return f"<think>{thoughts}</think>\n{thought}" if thoughts and self._keeps_reasoning else thought
 
     def _nothing_after_reasoning(self, output: str) -> str:
-        nothing = "there is no step after the reasoning"
+        nothing = "the answer holds reasoning and no step"
         if not self._options.starts_reasoning or "</think>" in output:
             return nothing
         return (
-            f"{nothing}, which `</think>` never ends (if the reasoning was split off already, as "
-            "Llama3ToolLLM(split_reasoning=True) does it, leave out the parser's starts_reasoning)"
+            f"{nothing}, because `</think>` is missing (if Llama3ToolLLM(split_reasoning=True) has split the reasoning "
+            "off already, leave out the parser's starts_reasoning)"
         )
 
 
@@ -338,8 +338,8 @@ class Llama3ReActChatFormatter(ReActChatFormatter):
             header.format(tool_desc="", tool_names="", context="")
         except (LookupError, ValueError, AttributeError) as error:
             raise ValueError(
-                f"only {{tool_desc}}, {{tool_names}} and {{context}} are filled in, and any other brace is written "
-                f"twice, as in '{{{{': {type(error).__name__}: {error}"
+                "system_header may use {tool_desc}, {tool_names} and {context}; write every other brace twice, as in "
+                f"'{{{{' ({type(error).__name__}: {error})"
             ) from None
         return header
 

@@ -83,10 +83,9 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
         with _naming(tool.__name__, where):
             tool = FunctionTool.from_defaults(tool)
         return _from_metadata(tool.metadata, where)
-    found = f"the class {tool.__name__}" if isinstance(tool, type) else a_type(tool)
     raise TypeError(
-        f"{where} is {found}: expected a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, "
-        "a function, or an OpenAI tool dict"
+        f"{where} must be a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, a function or an OpenAI tool "
+        f"dict, not {a_type(tool)}"
     )
 
 
@@ -119,6 +118,6 @@ def _naming(name: str, where: str) -> Iterator[None]:
     except Exception as error:  # in as many ways as there are annotations
         reason = str(error).partition("\n")[0].removesuffix(".")
         raise ToolDefinitionError(
-            f"{where}: the parameters of {name} give no JSON Schema: {type(error).__name__}: {reason}. Take types "
-            "that JSON knows, such as str, int, list or a pydantic model"
+            f"{where}: no JSON Schema can be made of the parameters of {name}: {type(error).__name__}: {reason}. "
+            "Annotate them with types that JSON has, such as str, int or list, or with a pydantic model"
         ) from error

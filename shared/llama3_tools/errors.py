@@ -16,8 +16,9 @@ Arguments of the wrong Python type raise the built-in `TypeError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
 
@@ -33,6 +34,7 @@ __all__ = [
     "require_bool",
     "require_options",
     "require_str",
+    "require_words",
 ]
 
 
@@ -138,13 +140,36 @@ class MissingExtraError(Llama3ToolsError, ImportError):
 
 
 def a_type(value: object) -> str:
-    """Return the type of a value, with its article.
+    """Return the type of a value, with its article; `None` and classes as what they are.
 
-    >>> a_type(5), a_type("five")
-    ('an int', 'a str')
+    >>> a_type(5), a_type("five"), a_type(None), a_type(int)
+    ('an int', 'a str', 'None', 'the class int')
     """
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     name = type(value).__name__
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def require_words(given: Mapping[str, object], **kinds: object) -> None:
+    """Raise a `ValueError` for the first of the options that has another value than the words it can have.
+
+    >>> from typing import Literal
+    >>> require_words({"tool_role": "robot"}, tool_role=Literal["user", "tool", "ipython"])
+    Traceback (most recent call last):
+    ValueError: tool_role must be "user", "tool" or "ipython", not 'robot'
+
+    Args:
+        given: the options by name.
+        **kinds: by name, the `Literal` that an option is; one that is not given is not checked.
+    """
+    for name, kind in kinds.items():
+        words = get_args(kind)
+        if name in given and given[name] not in words:
+            *most, last = (f'"{word}"' for word in words)
+            raise ValueError(f"{name} must be {', '.join(most)} or {last}, not {given[name]!r}")
 
 
 def require_str(value: object, what: str) -> None:
@@ -158,7 +183,7 @@ def require_bool(**options: object) -> None:
     """Raise a `TypeError` that names the first of the options that is neither true nor false."""
     for name, value in options.items():
         if not isinstance(value, bool):
-            raise TypeError(f"{name} is True or False, not {value!r}")
+            raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
 def require_options(owner: str, given: Iterable[str], known: Iterable[str]) -> None:

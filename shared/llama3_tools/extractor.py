@@ -58,9 +58,9 @@ class Extractor:
         """
         chosen = read_options("Extractor", options, changes, ("tools", "options"))
         if tools is None and chosen.coerce_arguments:
-            raise ValueError("coerce_arguments goes by the schemas of the tools: give tools, too")
+            raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         if tools is None and chosen.repair:
-            raise ValueError("repair is for calls of declared tools: give tools, too")
+            raise ValueError("repair needs the names of the tools: pass tools, too")
         self._set_up(None if tools is None else declare_tools(tools), chosen)
 
     def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:

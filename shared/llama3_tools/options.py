@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, TypedDict
 
-from llama3_tools.errors import a_type, require_bool, require_options
+from llama3_tools.errors import a_type, require_bool, require_options, require_words
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
@@ -106,8 +106,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.on_unknown_tool not in get_args(OnUnknownTool):
-            raise ValueError(f'on_unknown_tool is "text" or "call", not {self.on_unknown_tool!r}')
+        require_words({"on_unknown_tool": self.on_unknown_tool}, on_unknown_tool=OnUnknownTool)
         if not callable(self.id_factory):
             raise TypeError(f"id_factory is called without arguments for each id; {self.id_factory!r} cannot be called")
         require_bool(
@@ -160,7 +159,7 @@ def read_options(
         ValueError: an option has a value that it cannot have.
     """
     if options is not None and not isinstance(options, ReadOptions):
-        raise TypeError(f"options is a ReadOptions, not {a_type(options)}")
+        raise TypeError(f"options must be a ReadOptions, not {a_type(options)}")
     if not changes:
         return options or _DEFAULTS
     require_options(owner, changes, (*others, *_NAMES))

@@ -156,7 +156,7 @@ def test_a_stream_may_leave_text_and_reasoning_to_its_events():
 
 @pytest.mark.parametrize("value", ["no", 1, None])
 def test_whether_text_is_left_to_the_events_is_true_or_false(value: object):
-    with pytest.raises(TypeError, match=f"^keep_content is True or False, not {value!r}$"):
+    with pytest.raises(TypeError, match=f"^keep_content must be True or False, not {value!r}$"):
         Extractor().stream(keep_content=value)  # type: ignore[arg-type]
 
 

@@ -13,9 +13,7 @@ from http import HTTPStatus
 
 __all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "what_to_do", "with_advice"]
 
-NOT_A_COMPLETION = (
-    "the server answers, but not with a completion: does the address end in /v1, as most servers want it?"
-)
+NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
 
 # Of openai, httpx, ollama, requests and aiohttp.
 _NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "UnsupportedProtocol"}
@@ -101,9 +99,9 @@ def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> st
 
 
 _TO_DO = {
-    EndpointFault.TIMED_OUT: "nothing came in time: a larger timeout gives a slow server more",
-    EndpointFault.BROKE_OFF: "the answer broke off: the server's log may say why",
-    EndpointFault.PROXY: "a proxy answers in the server's place: is the server running behind it?",
+    EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
+    EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
+    EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
     EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
 }
 

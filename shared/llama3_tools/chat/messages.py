@@ -126,12 +126,17 @@ def require_dict(value: object, what: str) -> None:
         TypeError: it is none.
     """
     if not isinstance(value, Mapping):
-        raise TypeError(f"{what}, not {a_type(value)}: of a client's object, pass model_dump()")
+        raise TypeError(f"{what}, not {a_type(value)}{_cure(value)}")
+
+
+def _cure(value: object) -> str:
+    """Return what to do about a client's object that was given for a dict."""
+    return ": pass its model_dump()" if hasattr(value, "model_dump") else ""
 
 
 def require_message(message: object) -> None:
     """Require a message or a delta, as `require_dict` does."""
-    require_dict(message, 'a message is a dict such as {"role": "user", "content": "Hi"}')
+    require_dict(message, 'a message must be a dict such as {"role": "user", "content": "Hi"}')
 
 
 def id_of(value: object) -> str | None:
@@ -202,9 +207,9 @@ def _items(content: object) -> Sequence[Any]:
 def _of_openai(message: Message) -> Iterator[CallPiece]:
     calls, function = message.get("tool_calls"), message.get("function_call")
     if calls is not None and not isinstance(calls, (list, tuple)):
-        raise TypeError(f"tool_calls is a list of dicts, not {a_type(calls)}: of a client's object, pass model_dump()")
+        raise TypeError(f"tool_calls must be a list of dicts, not {a_type(calls)}{_cure(calls)}")
     for call in calls or ():
-        require_dict(call, "a call in tool_calls is a dict in OpenAI's form")
+        require_dict(call, "a call in tool_calls must be a dict in OpenAI's form")
         yield _of_function(call, call.get("function", call))
     if not calls and function is not None:
         yield _of_function({"index": 0}, function)
@@ -212,7 +217,7 @@ def _of_openai(message: Message) -> Iterator[CallPiece]:
 
 def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: ANN401 (it is checked)
     given = {} if function is None else function
-    require_dict(given, "the function of a call is a dict with name and arguments")
+    require_dict(given, "the function of a call must be a dict with name and arguments")
     number = call.get("index")
     number = number if isinstance(number, (int, str)) else None
     return CallPiece(number, id_of(call.get("id")), _str(given.get("name")) or "", _arguments(given))

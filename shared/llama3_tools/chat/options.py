@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
-from llama3_tools.errors import a_type, require_options
+from llama3_tools.errors import a_type, require_options, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
@@ -78,18 +78,15 @@ class ChatOptions:
     def __post_init__(self) -> None:
         """Check the options."""
         if not isinstance(self.read, ReadOptions):
-            raise TypeError(f"read is a ReadOptions, not {a_type(self.read)}")
+            raise TypeError(f"read must be a ReadOptions, not {a_type(self.read)}")
         words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls}
         if self.prompt_format is not None:
             words["prompt_format"] = PromptFormat
-        for name, kind in words.items():
-            if getattr(self, name) not in get_args(kind):
-                known = ", ".join(f'"{word}"' for word in get_args(kind))
-                raise ValueError(f"{name} is one of {known}; not {getattr(self, name)!r}")
+        require_words(vars(self), **words)
         if type(self.max_retries) is not int:
-            raise TypeError(f"max_retries is a whole number, not {self.max_retries!r}")
+            raise TypeError(f"max_retries must be a whole number, not {self.max_retries!r}")
         if self.max_retries < 0:
-            raise ValueError(f"max_retries is 0 or more, not {self.max_retries}")
+            raise ValueError(f"max_retries must be 0 or more, not {self.max_retries}")
 
     def __repr__(self) -> str:
         """Return what differs from the defaults."""
@@ -117,7 +114,7 @@ def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, 
         ValueError: an option has a value that it cannot have.
     """
     if options is not None and not isinstance(options, ChatOptions):
-        raise TypeError(f"options is a ChatOptions, not {a_type(options)}")
+        raise TypeError(f"options must be a ChatOptions, not {a_type(options)}")
     chosen = options or _DEFAULTS
     if not changes:
         return chosen

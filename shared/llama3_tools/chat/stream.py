@@ -13,7 +13,7 @@ from llama3_tools.chat.messages import Message, content_of, split_message
 from llama3_tools.chat.report import MISFIT, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
-from llama3_tools.errors import StreamStateError
+from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats.protocol_tokens import END_OF_TURN
 from llama3_tools.options import ReadOptions, written_id
@@ -148,7 +148,7 @@ class ChatStream:
             StreamStateError: the answer is not over yet.
         """
         if self._reply is None:
-            raise StreamStateError("reply before end(): call end() once the model has written all")
+            raise StreamStateError("the answer is not over yet: call end() or abort() before you read reply")
         return self._reply
 
     @property
@@ -191,8 +191,11 @@ class ChatStream:
 
         Raises:
             StreamStateError: the answer is over.
+            TypeError: `finish_reason` is neither a `str` nor `None`.
         """
         self._require_open("end()")
+        if finish_reason is not None:
+            require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
         deltas = self._to_deltas(text.flush(complete=complete))
@@ -320,7 +323,9 @@ class ChatStream:
 
     def _require_open(self, verb: str) -> None:
         if self._reply is not None:
-            raise StreamStateError(f"{verb} after the answer is over: call Request.stream() for the next one")
+            raise StreamStateError(
+                f"{verb} was called after the end of the answer: use Request.stream() for the next answer"
+            )
 
 
 class _Written:

@@ -158,9 +158,9 @@ class ToolChat:
         """
         messages = _require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
-            raise TypeError(f"parallel_tool_calls is True, False or None, not {parallel_tool_calls!r}")
+            raise TypeError(f"parallel_tool_calls must be True, False or None, not {parallel_tool_calls!r}")
         if type(retried) is not int:
-            raise TypeError(f"retried is a whole number, not {retried!r}")
+            raise TypeError(f"retried must be a whole number, not {retried!r}")
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
@@ -369,7 +369,7 @@ def _require_messages(messages: object) -> list[Message]:
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(
-            f'messages is a list of dicts, not {a_type(messages)}: pass [{{"role": "user", "content": "Hi"}}]'
+            f'messages must be a list of dicts such as [{{"role": "user", "content": "Hi"}}], not {a_type(messages)}'
         )
     given = list(messages)
     for message in given:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from llama3_tools.errors import ToolDefinitionError
+from llama3_tools.errors import ToolDefinitionError, did_you_mean
 from llama3_tools.tools.choice import ToolChoice
 
 __all__ = ["Choice", "read_tool_choice"]
@@ -99,7 +99,9 @@ def _name_in(tool: object) -> str | None:
 
 
 def _no_choice(tool_choice: object, names: Collection[str]) -> ToolDefinitionError:
-    known = ", ".join(names) or "there are none"
+    known = f"the tools are {', '.join(names)}" if names else "there are no tools"
+    similar = did_you_mean(tool_choice, names) if isinstance(tool_choice, str) else ""
     return ToolDefinitionError(
-        f'tool_choice {tool_choice!r} is none of "auto", "required" (or "any"), "none" and the tools: {known}'
+        f'tool_choice must be "auto", "required" (or "any"), "none" or the name of a tool, not {tool_choice!r}: '
+        f"{known}{similar}"
     )

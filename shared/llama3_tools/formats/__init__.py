@@ -217,7 +217,7 @@ def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         what = f"{unknown[0]!r}" if unknown else "an empty list"
-        raise ValueError(f"formats are out of {', '.join(known)}; not {what}")
+        raise ValueError(f"formats can be {', '.join(known)}, not {what}")
     meant = known if "all" in names else names
     return tuple(name for name in meant if name not in ("all", "none")) or ("none",)
 

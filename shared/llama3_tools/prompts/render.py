@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
-from llama3_tools.errors import require_str
+from llama3_tools.errors import require_str, require_words
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.formats.base import NAME, WORD_NAME
 from llama3_tools.reading.json_object import parse_whole
@@ -304,6 +304,4 @@ def _in_python(written: str) -> str | None:
 
 
 def _require_format(prompt_format: str) -> None:
-    if prompt_format not in get_args(PromptFormat):
-        formats = ", ".join(f'"{name}"' for name in get_args(PromptFormat))
-        raise ValueError(f"prompt_format is one of {formats}; not {prompt_format!r}")
+    require_words({"prompt_format": prompt_format}, prompt_format=PromptFormat)

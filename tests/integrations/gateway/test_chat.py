@@ -360,9 +360,9 @@ class TestConstraint:
         ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": 5}}}]}, "tools", "tools[0]"),
         ({"tool_choice": {"type": "function", "function": {"name": "rm"}}}, "tool_choice", "get_weather"),
         ({"parallel_tool_calls": "yes"}, "parallel_tool_calls", "parallel_tool_calls"),
-        ({"messages": "Hi"}, "messages", "messages is a list"),
-        ({"messages": ["Hi"]}, "messages", "a message is a dict"),
-        ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls is a list"),
+        ({"messages": "Hi"}, "messages", "messages must be a list"),
+        ({"messages": ["Hi"]}, "messages", "a message must be a dict"),
+        ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls must be a list"),
     ],
     ids=["tools", "no name", "twice", "hosted", "schema", "choice", "parallel", "text", "no dict", "calls"],
 )

@@ -93,8 +93,8 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": "http://localhost:99999/v1"}, "upstream is a URL"),
         ({"upstream": URL, "upstream_api_key": "sk\nx"}, "upstream_api_key has a line break"),
         ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
-        ({"upstream": URL, "lenient": 1}, "the configuration: lenient is True or False"),
-        ({"upstream": URL, "retries": -1}, "max_retries is 0 or more"),
+        ({"upstream": URL, "lenient": 1}, "the configuration: lenient must be True or False"),
+        ({"upstream": URL, "retries": -1}, "max_retries must be 0 or more"),
         ({"upstream": URL, "native": "yes"}, "native of the configuration is true or false"),
         ({"upstream": URL, "constrain": "regex"}, 'constrain of the configuration is "json_schema" or "grammar"'),
         ({"upstream": URL, "constrain": ["grammar"]}, 'constrain of the configuration is "json_schema" or "grammar"'),
@@ -110,7 +110,7 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "models": ["qwen"]}, "models[0] is a table"),
         ({"upstream": URL, "models": [{"lenient": True}]}, "models[0] has no match"),
         ({"upstream": URL, "models": [{"match": "a", "port": 1}]}, "models[0] has no option 'port'"),
-        ({"upstream": URL, "models": [{"match": "a", "repair": 5}]}, "models[0]: repair is True or False"),
+        ({"upstream": URL, "models": [{"match": "a", "repair": 5}]}, "models[0]: repair must be True or False"),
     ],
 )
 def test_what_cannot_be_read_is_named(values: dict[str, Any], message: str):

@@ -191,11 +191,11 @@ class TestIds:
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        (42, "the parser reads a model's message or a str, got int"),
-        (None, "the parser reads a model's message or a str, got NoneType"),
-        (b"text", "the parser reads a model's message or a str, got bytes"),
-        ([AIMessage(CALL)], "the parser reads a model's message or a str, got list; pass its last message"),
-        ({"messages": []}, "the parser reads a model's message or a str, got dict; pass its last message"),
+        (42, "the parser takes a message or a str, not an int"),
+        (None, "the parser takes a message or a str, not None"),
+        (b"text", "the parser takes a message or a str, not a bytes"),
+        ([AIMessage(CALL)], "the parser takes a message or a str, not a list: pass its last message"),
+        ({"messages": []}, "the parser takes a message or a str, not a dict: pass its last message"),
     ],
 )
 async def test_anything_else_is_an_error_that_says_what_was_expected(given: Any, error: str) -> None:  # noqa: ANN401

@@ -64,7 +64,7 @@ class TestWhatIsChecked:
         ("formats", "words"), [("yaml", "not 'yaml'"), (["json", "yaml"], "not 'yaml'"), ((), "not an empty list")]
     )
     def test_formats(self, make: Callable[..., object], formats: object, words: str) -> None:
-        with pytest.raises(ValueError, match=f"formats are out of {', '.join(get_args(FormatName))}; {words}"):
+        with pytest.raises(ValueError, match=f"formats can be {', '.join(get_args(FormatName))}, {words}"):
             make(formats=formats)
 
     @pytest.mark.parametrize("make", [parser, model, Llama3ToolMiddleware])
@@ -86,11 +86,11 @@ class TestWhatIsChecked:
     )
     def test_what_is_true_or_false(self, make: Callable[..., object], options: list[str], given: object) -> None:
         for option in options:
-            with pytest.raises(TypeError, match=f"^{option} is True or False, not {given!r}$"):
+            with pytest.raises(TypeError, match=f"^{option} must be True or False, not {given!r}$"):
                 make(**{option: given})
 
     def test_a_repair_goes_by_tools(self) -> None:
-        with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
+        with pytest.raises(ValueError, match="repair needs the names of the tools: pass tools, too"):
             parser(tools=None, repair=True)
 
     @pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])

@@ -30,8 +30,8 @@ from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
 from langchain_llama3_tools.hints import explain_errors
 
 PAGE = b"<!doctype html><title>Welcome</title>"
-NO_COMPLETION = "(the server answers, but not with a completion: does the address end in /v1, as most servers want it?)"
-BROKE_OFF = "(the answer broke off: the server's log may say why)"
+NO_COMPLETION = "(the server's answer is not a completion: does the address end in /v1?)"
+BROKE_OFF = "(the answer stopped in the middle: look in the server's log)"
 
 
 def model(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
@@ -162,7 +162,7 @@ def test_a_server_that_refuses_tools_and_calls_in_its_history_is_sent_neither(
 class TestHints:
     """What is known by the text of an error alone."""
 
-    ROLE = 'the server knows no such role for results: tool_role="user"'
+    ROLE = 'the server does not know this role: use tool_role="user"'
 
     @pytest.mark.parametrize(
         "text",
@@ -189,7 +189,7 @@ class TestHints:
         proxy = Answer((PAGE,), "text/html", status=502)
         with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
             model(llm_at(server.base_url)).invoke("Hi")
-        hint = "a proxy answers in the server's place: is the server running behind it?"
+        hint = "a proxy answered instead of the server: is the server behind it running?"
         assert str(error.value) == f"{PAGE.decode()} ({hint})"
 
     def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
@@ -207,7 +207,7 @@ class TestHints:
 
     def test_a_slow_server(self) -> None:
         with (
-            pytest.raises(openai.APITimeoutError, match=r"timed out\. \(nothing came in time: a larger timeout"),
+            pytest.raises(openai.APITimeoutError, match=r"timed out\. \(no answer in time: set a larger timeout"),
             self.on(),
         ):
             raise openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
@@ -270,7 +270,7 @@ class TestStreamsThatBreak:
     def test_an_answer_in_one_piece(self, made: Callable[..., Any], way: str) -> None:
         with (
             serving(Turn(pieces=("Let me see.",), breaks=True)) as server,
-            pytest.raises(Exception, match="off") as error,
+            pytest.raises(Exception, match="stopped in the middle") as error,
         ):
             ask(made(chat_openai(server)), way)
         assert isinstance(error.value, openai.APIConnectionError)

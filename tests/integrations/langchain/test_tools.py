@@ -11,12 +11,12 @@ from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableBinding
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 import llama3_tools
 from integrations.langchain.scripted import CALL
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
-from llama3_tools import render_tool_prompt
+from llama3_tools import ToolDefinitionError, render_tool_prompt
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 FUNCTION = {"name": "get_weather", "description": "The weather of a city.", "parameters": PARAMETERS}
@@ -117,9 +117,9 @@ class TestWhatIsNot:
             pytest.param(GetWeather, r"got the class GetWeather: put it in a list$", id="a class alone"),
             pytest.param(WeatherTool(), r"got the WeatherTool.*: put it in a list$", id="a tool object alone"),
             pytest.param(FUNCTION, r"got \{'name': 'get_weather', .*: put it in a list$", id="a dict alone"),
-            pytest.param(["get_weather"], r"^tools\[0\] is 'get_weather': Expected a LangChain tool, ", id="names"),
+            pytest.param(["get_weather"], r"^tools\[0\] must be a LangChain tool, .+, not a str$", id="names"),
             pytest.param(
-                [get_weather, None], r"^tools\[1\] is None: Expected a LangChain tool, ", id="None among them"
+                [get_weather, None], r"^tools\[1\] must be a LangChain tool, .+, not None$", id="None among them"
             ),
         ],
     )
@@ -131,7 +131,9 @@ class TestWhatIsNot:
         ("given", "message"),
         [
             pytest.param(
-                [{"description": "x"}], r"tools\[0\] \(\{'description': 'x'\}\) cannot be read: ", id="no name"
+                [{"description": "x"}],
+                r"tools\[0\] \(\{'description': 'x'\}\) cannot be read as a tool: ",
+                id="no name",
             ),
             *(
                 pytest.param(
@@ -157,7 +159,9 @@ class TestWhatIsNot:
                 id="twice",
             ),
             pytest.param(
-                [functools.partial(get_weather)], r"tools\[0\] \(the partial\) cannot be read: ", id="a partial"
+                [functools.partial(get_weather)],
+                r"tools\[0\] \(the partial\) cannot be read as a tool: ",
+                id="a partial",
             ),
             *(
                 pytest.param(
@@ -173,7 +177,7 @@ class TestWhatIsNot:
         ],
     )
     def test_without_what_a_tool_needs(self, given: list[Any], message: str) -> None:
-        with pytest.raises(ValidationError, match=message):
+        with pytest.raises(ToolDefinitionError, match=message):
             Llama3JsonToolOutputParser(tools=given)
 
     @pytest.mark.parametrize("option", ["toolz", "coerce_argument", "strict_mode"])
@@ -182,11 +186,11 @@ class TestWhatIsNot:
             Llama3JsonToolOutputParser(**{option: True})
 
     def test_a_value_that_does_not_exist(self) -> None:
-        with pytest.raises(ValidationError, match="on_invalid\n  Input should be '"):
+        with pytest.raises(ValueError, match=r'^on_invalid must be "collect" or "raise", not '):
             Llama3JsonToolOutputParser(on_invalid="drop")  # type: ignore[arg-type]
-        with pytest.raises(ValidationError, match="repeated_calls\n  Input should be '"):
+        with pytest.raises(ValueError, match=r'^repeated_calls must be "report" or "keep", not '):
             Llama3JsonToolOutputParser(repeated_calls="drop")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match='on_unknown_tool is "text" or "call", not '):
+        with pytest.raises(ValueError, match='on_unknown_tool must be "text" or "call", not '):
             Llama3JsonToolOutputParser(on_unknown_tool="drop")  # type: ignore[arg-type]
 
 

@@ -122,5 +122,5 @@ def test_agents_run_them(run: Any, text: str | None) -> None:  # noqa: ANN401 (o
 
 def test_a_model_that_takes_no_tools_is_an_error_that_says_what_to_do() -> None:
     bound = Llama3ToolModel(FakeListChatModel(responses=["Hi"]), tools_in="request").bind_tools([add])
-    with pytest.raises(NotImplementedError, match='FakeListChatModel is none: take tools_in="user"'):
+    with pytest.raises(NotImplementedError, match='FakeListChatModel has none: use tools_in="user"'):
         bound.invoke("Hi")

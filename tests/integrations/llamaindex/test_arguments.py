@@ -167,7 +167,7 @@ class TestTheParser:
             ]
 
     def test_it_needs_tools_to_go_by(self) -> None:
-        with pytest.raises(ValueError, match="coerce_arguments goes by the schemas of the tools"):
+        with pytest.raises(ValueError, match="coerce_arguments needs the schemas of the tools"):
             Llama3JsonToolOutputParser(coerce_arguments=True)
 
 

@@ -20,6 +20,7 @@ from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
 from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
 from llama3_tools import ToolDefinitionError
+from llama3_tools.errors import a_type
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActChatFormatter,
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a 
 
 HTML = "<!doctype html><html><title>Welcome</title></html>"
 PAGE = Answer((HTML.encode(),), "text/html")
-NO_COMPLETION = r"not with a completion: does the address end in /v1"
+NO_COMPLETION = r"is not a completion: does the address end in /v1"
 ERRORS = {
     "a web page": (PAGE, {}, NO_COMPLETION),
     "a web page instead of text": (PAGE, {"is_chat_model": False}, NO_COMPLETION),
@@ -41,7 +42,7 @@ ERRORS = {
     "a web page of a proxy": (
         Answer((HTML.encode(),), "text/html", status=502),
         {},
-        "a proxy answers in the server's place",
+        "a proxy answered instead of the server",
     ),
     "a web page that says it is JSON": (Answer((HTML.encode(),)), {}, NO_COMPLETION),
     "other JSON": (answer_json({"error": "Unexpected endpoint or method."}), {}, NO_COMPLETION),
@@ -97,7 +98,7 @@ class TestEndpoints:
 
         with LoopbackServer(respond) as server:
             try:
-                with pytest.raises(LLMRequestError, match=r"nothing came for 1\.5 seconds: a larger timeout"):
+                with pytest.raises(LLMRequestError, match=r"no answer for 1\.5 seconds: set a larger timeout"):
                     # Long enough to connect in on a busy machine, which has the same limit and another message.
                     await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=1.5)))
             finally:
@@ -109,7 +110,7 @@ class TestEndpoints:
         [
             (
                 TimeoutError(),
-                r"^TimeoutError \(nothing came in time: .+ as max_retries=3 wants it, and max_retries=0 fails",
+                r"^TimeoutError \(no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
             ),
             (
                 ConnectionError("Failed to connect to Ollama."),
@@ -136,7 +137,9 @@ class TestEndpoints:
     def test_a_completion_of_a_server_that_only_chats(self) -> None:
         with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=False))
-            with pytest.raises(LLMRequestError, match=r"Does it only chat\? OpenAILike\(…, is_chat_model=True\)"):
+            with pytest.raises(
+                LLMRequestError, match=r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"
+            ):
                 llm.chat_with_tools(TOOLS, "Weather?")
 
     @pytest.mark.parametrize("way", WAYS)
@@ -157,15 +160,17 @@ class TestBreaks:
         seen: list[str] = []
         with endpoint(Turn(pieces=say(text).pieces, breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model))
-            with pytest.raises(LLMRequestError, match=r"peer closed connection.+the answer broke off") as error:
+            with pytest.raises(
+                LLMRequestError, match=r"peer closed connection.+the answer stopped in the middle"
+            ) as error:
                 await WAYS[way](llm, seen.append)
         assert "".join(seen) == error.value.output == text
-        assert str(error.value).endswith(f"; it had written: {text!r}")
+        assert str(error.value).endswith(f"; the model had written: {text!r}")
         assert len(served.bodies) == 1
 
     @pytest.mark.parametrize("way", WHOLE)
     async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
-        message = "the answer broke off: the server's log"
+        message = "the answer stopped in the middle: look in the server's log"
         with endpoint(Turn(pieces=("Let me see.",), breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm())
             with pytest.raises(LLMRequestError, match=message):
@@ -198,7 +203,7 @@ class TestBreaks:
     async def test_an_error_that_the_server_sends_in_the_middle(self, way: str) -> None:
         delta = {"choices": [{"index": 0, "delta": {"content": "Let me"}, "text": "Let me", "finish_reason": None}]}
         events = [answer_json(delta).parts[0].decode(), '{"error": {"message": "out of memory"}}']
-        message = r"out of memory.+broke off.+it had written: 'Let me'"
+        message = r"out of memory.+stopped in the middle.+the model had written: 'Let me'"
         with endpoint(answer_events(events)) as served, pytest.raises(LLMRequestError, match=message):
             await WAYS[way](Llama3ToolLLM(served.llm()))
 
@@ -259,11 +264,11 @@ WRONG_TOOLS = {
     "no schema": ([tool_with(RawMetadata(None))], "the parameters of get_weather are"),
     "a type that JSON does not know": (
         [tool_with(ToolMetadata("Weather", name="get_weather", fn_schema=Things))],
-        r"tools\[0\]: the parameters of get_weather give no JSON Schema: PydanticInvalidForJsonSchema: .+Thing.+Take",
+        r"tools\[0\]: no JSON Schema can be made of the parameters of get_weather: Pydantic.+Thing.+Annotate",
     ),
     "a schema that is no class": (
         [tool_with(ToolMetadata("Weather", name="get_weather", fn_schema={}))],  # type: ignore[arg-type]
-        r"tools\[0\]: the parameters of get_weather give no JSON Schema: AttributeError: 'dict' object",
+        r"no JSON Schema can be made of the parameters of get_weather: AttributeError: 'dict' object",
     ),
 }
 
@@ -287,7 +292,9 @@ class TestTools:
         def find(thing: Thing) -> str:
             return str(thing)
 
-        with pytest.raises(ToolDefinitionError, match=r"the parameters of find give no JSON Schema: Pydantic.+Thing"):
+        with pytest.raises(
+            ToolDefinitionError, match=r"no JSON Schema can be made of the parameters of find: Pydantic.+Thing"
+        ):
             Llama3ReActOutputParser([find])
 
     @pytest.mark.parametrize("tool", [{"type": "web_search_preview"}, {"type": "bash_20250124", "name": "bash"}])
@@ -347,12 +354,12 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ("Hi", "must be a list of ChatMessage, got str: put ChatMessage(content=...) in a list"),
-            ({"role": "user"}, "must be a list of ChatMessage, got dict: put ChatMessage(content=...) in a list"),
-            (ChatMessage("Hi"), "must be a list of ChatMessage, got ChatMessage: put it in a list"),
-            (3, "must be a list of ChatMessage, got int: put it in a list"),
-            ([ChatMessage("Hi"), ("user", "Hi")], "[1] is a tuple, not a ChatMessage: write ChatMessage("),
-            ([{"role": "user"}], "[0] is a dict, not a ChatMessage: write ChatMessage("),
+            ("Hi", "must be a list of ChatMessage, not a str: put ChatMessage(content=...) in a list"),
+            ({"role": "user"}, "must be a list of ChatMessage, not a dict: put ChatMessage(content=...) in a list"),
+            (ChatMessage("Hi"), "must be a list of ChatMessage, not a ChatMessage: put it in a list"),
+            (3, "must be a list of ChatMessage, not an int"),
+            ([ChatMessage("Hi"), ("user", "Hi")], "[1] must be ChatMessage(role=..., content=...), not a tuple"),
+            ([{"role": "user"}], "[0] must be ChatMessage(role=..., content=...), not a dict"),
         ],
     )
     def test_a_history_that_is_none(self, given: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
@@ -367,7 +374,7 @@ class TestMessages:
     @pytest.mark.parametrize("given", [["Hi"], {"role": "user"}, 3])
     async def test_a_question_that_is_none(self, given: Any) -> None:  # noqa: ANN401 (wrong on purpose)
         llm = Llama3ToolLLM(MockLLM())
-        found = f"user_msg must be a str or a ChatMessage, got {type(given).__name__}: what was said before goes into"
+        found = f"user_msg must be a str or a ChatMessage, not {a_type(given)}: pass earlier messages as chat_history"
         with pytest.raises(TypeError, match=found):
             llm.stream_chat_with_tools(TOOLS, given)
         with pytest.raises(TypeError, match=found):
@@ -378,12 +385,12 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("option", "value", "valid"),
         [
-            ("tools_in", "assistant", 'tools_in is one of "user", "system", "request"'),
-            ("tool_role", "system", 'tool_role is one of "user", "tool"'),
-            ("tool_role", "ipython", 'LlamaIndex has no messages of the role "ipython": take tool_role="user"'),
-            ("prompt_format", "yaml", 'prompt_format is one of "json"'),
-            ("on_unknown_tool", "raise", 'on_unknown_tool is "text" or "call"'),
-            ("max_retries", -1, "max_retries is 0 or more"),
+            ("tools_in", "assistant", 'tools_in must be "user", "system" or "request"'),
+            ("tool_role", "system", 'tool_role must be "user", "tool"'),
+            ("tool_role", "ipython", 'LlamaIndex has no role "ipython": use tool_role="user"'),
+            ("prompt_format", "yaml", 'prompt_format must be "json"'),
+            ("on_unknown_tool", "raise", 'on_unknown_tool must be "text" or "call"'),
+            ("max_retries", -1, "max_retries must be 0 or more"),
         ],
     )
     def test_a_value_that_the_llm_does_not_know(self, option: str, value: object, valid: str) -> None:
@@ -398,15 +405,15 @@ class TestOptions:
             Llama3ToolLLM(MockLLM(), tools=TOOLS)
 
     def test_an_llm_that_is_none(self) -> None:
-        with pytest.raises(TypeError, match="wraps an LLM of LlamaIndex, got str"):
+        with pytest.raises(TypeError, match=r"^llm must be an LLM of LlamaIndex, such as .+, not a str$"):
             Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool is "text" or "call", not \'raise\''),
+            ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool must be "text" or "call", not \'raise\''),
             ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got 'get_weather'"),
-            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] is an int: expected a tool"),
+            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] must be a tool .+, not an int$"),
             ({"on_unknown": "call"}, TypeError, "has no option 'on_unknown', only tools, "),
         ],
     )
@@ -417,10 +424,10 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("option", "value", "message"),
         [
-            ("system_header", "{tools}", "only {tool_desc}, {tool_names} and {context} are filled in"),
-            ("system_header", 'Write {"name": …}', "any other brace is written twice"),
-            ("system_header", "{", "any other brace is written twice"),
-            ("system_header", "{}", "any other brace is written twice"),
+            ("system_header", "{tools}", "may use {tool_desc}, {tool_names} and {context}"),
+            ("system_header", 'Write {"name": …}', "write every other brace twice"),
+            ("system_header", "{", "write every other brace twice"),
+            ("system_header", "{}", "write every other brace twice"),
             ("context", 3, "valid string"),
             ("observation_role", "ipython", "'user', 'assistant', 'function', 'tool'"),
         ],

@@ -61,9 +61,9 @@ def test_a_chat_prompt_template_shows_the_tools_and_can_be_used_again() -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (ASKED, "format takes a query, a str, got ChatMessage: use format_messages"),
-        ([ASKED], "got list: use format_messages"),
-        (None, "got NoneType"),
+        (ASKED, "format takes a query, a str, not a ChatMessage: use format_messages"),
+        ([ASKED], "not a list: use format_messages"),
+        (None, "not None$"),
     ],
 )
 def test_a_query_is_text(query: object, message: str) -> None:
@@ -74,10 +74,10 @@ def test_a_query_is_text(query: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("messages", "message"),
     [
-        ("Weather?", "format_messages takes a list of ChatMessage, got str: use format"),
-        (ASKED, "messages must be a list of ChatMessage, got ChatMessage: put it in a list"),
-        (None, "got NoneType"),
-        ([ASKED, "Weather?"], r"messages\[1\] is a str, not a ChatMessage"),
+        ("Weather?", "format_messages takes a list of ChatMessage, not a str: use format"),
+        (ASKED, "messages must be a list of ChatMessage, not a ChatMessage: put it in a list"),
+        (None, "not None$"),
+        ([ASKED, "Weather?"], r"messages\[1\] must be ChatMessage\(.+\), not a str"),
     ],
 )
 def test_messages_are_a_list_of_messages(messages: object, message: str) -> None:

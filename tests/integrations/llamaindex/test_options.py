@@ -255,7 +255,7 @@ class TestChecks:
     @made
     @pytest.mark.parametrize("formats", [["xml"], []])
     def test_formats_that_nobody_knows_are_an_error(self, make: Callable[..., Any], formats: list[str]) -> None:
-        with pytest.raises(ValueError, match=f"formats are out of {', '.join(get_args(FormatName))}; not"):
+        with pytest.raises(ValueError, match=f"formats can be {', '.join(get_args(FormatName))}, not"):
             make(formats=formats)
 
     @made
@@ -263,12 +263,12 @@ class TestChecks:
     def test_what_is_true_or_false_is_nothing_else(self, make: Callable[..., Any], given: object) -> None:
         options = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
         for option in [*options, *(["strict", "multiple"] if make is MADE["parser"] else [])]:
-            with pytest.raises(TypeError, match=f"^{option} is True or False, not {given!r}$"):
+            with pytest.raises(TypeError, match=f"^{option} must be True or False, not {given!r}$"):
                 make(**{option: given})
 
     @pytest.mark.parametrize("make", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
     def test_a_repair_without_tools_is_an_error(self, make: Callable[..., Any]) -> None:
-        with pytest.raises(ValueError, match="repair is for calls of declared tools: give tools, too"):
+        with pytest.raises(ValueError, match="repair needs the names of the tools: pass tools, too"):
             make(repair=True)
 
     def test_an_llm_with_options_can_be_stored_and_loaded(self) -> None:

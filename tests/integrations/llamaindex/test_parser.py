@@ -269,9 +269,9 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "one dict": (WEATHER, TypeError, r"list of tools, got \{.*: put it in a list"),
     "a text": ("get_weather", TypeError, "list of tools, got 'get_weather'$"),
-    "a list of texts": (["get_weather"], TypeError, r"tools\[0\] is a str: expected a tool \(FunctionTool"),
-    "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] is an int"),
-    "a class": ([Weather], TypeError, r"tools\[0\] is the class Weather"),
+    "a list of texts": (["get_weather"], TypeError, r"tools\[0\] must be a tool \(FunctionTool, .+, not a str$"),
+    "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] must be .+, not an int$"),
+    "a class": ([Weather], TypeError, r"tools\[0\] must be .+, not the class Weather$"),
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
     "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
     "a name twice": ([WEATHER, get_weather], ToolDefinitionError, "'get_weather' is declared twice"),
@@ -305,12 +305,15 @@ def test_a_tool_that_is_declared_twice_is_named(parser: Any) -> None:  # noqa: A
 
 
 WRONG_OUTPUTS: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "a str, got NoneType$"),
-    "bytes": (b"{}", "a str, got bytes$"),
-    "a message": (ChatMessage(content="Hi"), "got ChatMessage: pass message.content"),
-    "a chat response": (ChatResponse(message=ChatMessage(content="Hi")), r"got ChatResponse: .*promote\(response\)"),
-    "a completion": (CompletionResponse(text="Hi"), r"got CompletionResponse: .*promote\(response\)"),
-    "a stream": ((chunk for chunk in "Hi"), "got generator: use stream"),
+    "nothing": (None, "a str, not None$"),
+    "bytes": (b"{}", "a str, not a bytes$"),
+    "a message": (ChatMessage(content="Hi"), r"not a ChatMessage: use parse\(message\.content\)"),
+    "a chat response": (
+        ChatResponse(message=ChatMessage(content="Hi")),
+        r"not a ChatResponse: use promote\(response\)",
+    ),
+    "a completion": (CompletionResponse(text="Hi"), r"not a CompletionResponse: use promote\(response\)"),
+    "a stream": ((chunk for chunk in "Hi"), "not a generator: use stream"),
 }
 
 

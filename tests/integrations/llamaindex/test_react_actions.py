@@ -101,7 +101,7 @@ def test_of_anything_else_nothing_is_made_up(written: str, reason: str, detail: 
     ],
 )
 def test_nor_of_what_stands_elsewhere(written: str) -> None:
-    with pytest.raises(ValueError, match="an object has to stand after"):
+    with pytest.raises(ValueError, match="write a JSON object after"):
         read(written)
 
 

@@ -137,7 +137,7 @@ def test_what_stands_between_an_action_and_a_call_of_the_same_tool_counts(parser
         "Action: get_page\nAction: delete\nAction Input:",
         "Action: delete\nAction Input: none\nThought: So.",
     ):
-        with pytest.raises(ValueError, match="an object has to stand after"):
+        with pytest.raises(ValueError, match="write a JSON object after"):
             parser.parse(f"Thought: So.\n{other} {CALL}")
 
 

@@ -219,7 +219,7 @@ class TestAgents:
             agent = ReActAgent(tools=TOOLS, llm=served.llm(), streaming=streaming, **pair)
             assert str(await agent.run("Time?")) == "Noon."
         assert served.messages(1)[-1] == ("user", "Observation: 12:30 CET")
-        assert "no step after the reasoning" in json.dumps(served.messages(2))
+        assert "the answer holds reasoning and no step" in json.dumps(served.messages(2))
 
 
 @pytest.mark.parametrize("starts", [True, False])
@@ -232,7 +232,7 @@ def test_a_react_step_is_read_behind_the_reasoning(starts: bool) -> None:
         ("Answer: 1.</think>Thought: So.\nAnswer: 2.", "Thought: So.\nAnswer: 2."),
     ]:
         assert read.parse(f"{opening}{output}").get_content() == content
-    with pytest.raises(ValueError, match="no step after the reasoning"):
+    with pytest.raises(ValueError, match="the answer holds reasoning and no step"):
         read.parse(f"{opening}Hm.</think>\n")
 
 
@@ -271,9 +271,9 @@ def test_what_is_thought_is_no_step(  # noqa: PLR0913 (a table's columns)
 @pytest.mark.parametrize("split", [True, False])
 def test_a_react_step_that_is_all_reasoning_is_told_to_have_been_split_off_before(split: bool) -> None:
     read = Llama3ReActOutputParser(TOOLS, split_reasoning=split, starts_reasoning=True)
-    with pytest.raises(ValueError, match=r"if the reasoning was split off already, .* leave out .*starts_reasoning"):
+    with pytest.raises(ValueError, match=r"has split the reasoning off already, leave out .*starts_reasoning"):
         read.parse("Thought: I know.\nAnswer: Noon.")
-    with pytest.raises(ValueError, match=r"after the reasoning$"):
+    with pytest.raises(ValueError, match=r"and no step$"):
         read.parse("Thought: I know.</think>")
 
 

@@ -281,7 +281,7 @@ class TestRefusals:
         assert served.bodies == []
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
-        with pytest.raises(LLMRequestError, match="ScriptedLLM is none: take "):
+        with pytest.raises(LLMRequestError, match="ScriptedLLM does not: use "):
             Llama3ToolLLM(ScriptedLLM(chunks=[]), tools_in="request").chat_with_tools(TOOLS, "Weather?")
 
 

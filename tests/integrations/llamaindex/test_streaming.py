@@ -284,17 +284,17 @@ def test_one_parser_serves_streams_side_by_side() -> None:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "a response": (ChatResponse(message=ChatMessage(content="Hi")), r"got ChatResponse: .*promote\(response\)"),
-    "a completion": (CompletionResponse(text="Hi"), r"got CompletionResponse: .*promote\(response\)"),
-    "a text": ("Hi", "got str$"),
-    "nothing": (None, "got NoneType$"),
+    "a response": (ChatResponse(message=ChatMessage(content="Hi")), r"not a ChatResponse: use promote\(response\)"),
+    "a completion": (CompletionResponse(text="Hi"), r"not a CompletionResponse: use promote\(response\)"),
+    "a text": ("Hi", "not a str$"),
+    "nothing": (None, "not None$"),
 }
 
 
 @pytest.mark.parametrize("method", ["stream", "astream"])
 @pytest.mark.parametrize(("given", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_no_stream_is_refused_at_once(method: str, given: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
-    with pytest.raises(TypeError, match=f"{method} takes what llm.{method}_chat gives, .*{message}"):
+    with pytest.raises(TypeError, match=f"{method} takes the responses that llm.{method}_chat streams, {message}"):
         getattr(Llama3JsonToolOutputParser(), method)(given)
 
 
@@ -314,7 +314,7 @@ async def test_the_wrong_kind_of_stream_is_refused_with_what_to_do() -> None:
 
 def test_what_is_no_response_is_refused() -> None:
     wrong: Any = ["Hi"]
-    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse, .* got str"):
+    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str: use parse"):
         list(Llama3JsonToolOutputParser().stream(wrong))
 
 

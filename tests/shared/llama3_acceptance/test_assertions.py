@@ -67,7 +67,7 @@ def test_so_can_how_text_is_read():
     with pytest.raises(AssertionError) as caught:
         assert_tool_call(response, None, tools=TOOLS, reading=Reading(repair=True))
     assert str(caught.value).splitlines()[0].endswith(f"was not expected; timer was repaired from {response}")
-    with pytest.raises(ValueError, match="give tools, too"):
+    with pytest.raises(ValueError, match="pass tools, too"):
         assert_tool_call(response, "timer", reading=Reading(repair=True))
 
 

@@ -42,7 +42,7 @@ def test_a_response_error_keeps_its_attributes_in_a_copy(copied: object):
 
 
 @pytest.mark.parametrize(
-    ("value", "named"), [(5, "an int"), ("", "a str"), (None, "a NoneType"), ([], "a list"), (KeyError(), "a KeyError")]
+    ("value", "named"), [(5, "an int"), ("", "a str"), (None, "None"), ([], "a list"), (KeyError(), "a KeyError")]
 )
 def test_a_type_has_its_article(value: object, named: str):
     assert a_type(value) == named
@@ -59,7 +59,7 @@ def test_a_text_is_a_str():
 
 def test_what_is_neither_true_nor_false_is_named():
     require_bool(a=True, b=False)
-    with pytest.raises(TypeError, match=r"^b is True or False, not 1$"):
+    with pytest.raises(TypeError, match=r"^b must be True or False, not 1$"):
         require_bool(a=True, b=1, c=2)
 
 

@@ -73,7 +73,7 @@ class TestOptions:
         assert ReadOptions(formats=["json", "tool_call"]).formats == ("json", "tool_call")
 
     def test_a_value_of_another_kind_is_refused(self):
-        with pytest.raises(TypeError, match="options is a ReadOptions"):
+        with pytest.raises(TypeError, match="options must be a ReadOptions"):
             Extractor(options={"lenient": True})  # type: ignore[arg-type]  # on purpose
 
     def test_there_are_no_others(self):
@@ -108,11 +108,11 @@ class TestOptions:
         for make in (Extractor, lambda **options: extract("Hi", **options)):
             with pytest.raises(TypeError) as raised:
                 make(tools=[], **{option: value})
-            assert str(raised.value) == f"{option} is True or False, not {value!r}"
+            assert str(raised.value) == f"{option} must be True or False, not {value!r}"
 
     @pytest.mark.parametrize("value", ["raise", "", None, True])
     def test_an_unknown_tool_is_text_or_called(self, value: Any):  # noqa: ANN401 - on purpose
-        with pytest.raises(ValueError, match=r'on_unknown_tool is "text" or "call"'):
+        with pytest.raises(ValueError, match=r'on_unknown_tool must be "text" or "call"'):
             ReadOptions(on_unknown_tool=value)
 
     def test_an_id_factory_can_be_called(self):
@@ -163,7 +163,7 @@ class TestErrors:
             Extractor().stream().feed(text)
 
     def test_complete_is_true_or_false(self):
-        with pytest.raises(TypeError, match="complete is True or False"):
+        with pytest.raises(TypeError, match="complete must be True or False"):
             Extractor().extract("Hi", complete="length")  # type: ignore[arg-type]  # on purpose
 
     @pytest.mark.parametrize("end", ["flush", "abort"])

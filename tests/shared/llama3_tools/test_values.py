@@ -221,7 +221,7 @@ def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[
     [
         (("",), "no name, or none that is a string: expected an OpenAI tool dict"),
         ((5,), "no name"),
-        (("f", "", None), "the parameters of f are a NoneType"),
+        (("f", "", None), "the parameters of f are None"),
     ],
 )
 def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message: str):
@@ -230,7 +230,7 @@ def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message:
 
 
 def test_on_unknown_tool_is_one_of_two_words():
-    with pytest.raises(ValueError, match='on_unknown_tool is "text" or "call", not \'drop\''):
+    with pytest.raises(ValueError, match='on_unknown_tool must be "text" or "call", not \'drop\''):
         Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'drop'"):
         extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
@@ -242,13 +242,13 @@ SWITCHES = ("coerce_arguments", "lenient", "repair", "split_reasoning", "starts_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("repair",), "repair is for calls of declared tools: give tools, too"),
-        *[(SWITCHES[:n], "coerce_arguments goes by the schemas of the tools: give tools, too") for n in range(1, 6)],
+        (("repair",), "repair needs the names of the tools: pass tools, too"),
+        *[(SWITCHES[:n], "coerce_arguments needs the schemas of the tools: pass tools, too") for n in range(1, 6)],
     ],
 )
 def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: str):
     for make in (Extractor, partial(extract, "")):
-        with pytest.raises(ValueError, match="give tools") as raised:
+        with pytest.raises(ValueError, match="pass tools") as raised:
             make(**dict.fromkeys(options, True))  # type: ignore[arg-type]  # all of them are switches
         assert str(raised.value) == message
 

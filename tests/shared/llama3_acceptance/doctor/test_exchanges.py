@@ -55,7 +55,10 @@ def test_a_stream_is_put_together() -> None:
     [
         (["[DONE]"], "the answer is no stream of a chat completion"),
         ([chunk({"content": "I"})], "the stream broke off: it has neither a finish_reason nor [DONE]"),
-        ([chunk({"tool_calls": "none"}), "[DONE]"], "a message that cannot be read: tool_calls is a list of dicts"),
+        (
+            [chunk({"tool_calls": "none"}), "[DONE]"],
+            "a message that cannot be read: tool_calls must be a list of dicts",
+        ),
     ],
     ids=["nothing", "no end", "no calls"],
 )

@@ -85,7 +85,7 @@ def test_forms_are_named_one_by_one_however_they_were_given():
 
 
 def test_repairs_need_tools():
-    with pytest.raises(ValueError, match=r"^repair is for calls of declared tools"):
+    with pytest.raises(ValueError, match=r"^repair needs the names of the tools"):
         Suite("Home", (), (TIME,), reading=Reading(repair=True))
 
 

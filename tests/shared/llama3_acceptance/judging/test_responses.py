@@ -112,7 +112,7 @@ def test_a_call_without_a_name_is_one():
 @pytest.mark.parametrize(
     ("response", "found"),
     [
-        (None, "a NoneType"),
+        (None, "None"),
         (7, "an int"),
         ([], "a list"),
         (b"text", "a bytes"),

@@ -431,7 +431,7 @@ def test_a_validator_remembers_no_values():
         ({"name": "f", "examples": [], "deprecated": True, "parameters": {}}, ToolDefinitionError, "a whole tool"),
         ({"name": "f", "function": "g", "parameters": {}, 1: 2}, ToolDefinitionError, "a whole tool"),
         ({"function": {"name": "f", "parameters": {}}}, ToolDefinitionError, 'pass its "parameters"'),
-        (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not a NoneType'),
+        (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not None'),
         ({"properties": {1: {}}}, ToolDefinitionError, "no JSON Schema: a name at properties is 1, not a string"),
         (3, TypeError, "not an int"),
         ("x", TypeError, "not a str"),

@@ -507,7 +507,7 @@ def test_an_extractor_that_repairs_can_be_pickled():
 
 
 def test_repair_is_for_declared_tools():
-    with pytest.raises(ValueError, match="give tools"):
+    with pytest.raises(ValueError, match="pass tools"):
         Extractor(repair=True)
 
 

@@ -73,15 +73,13 @@ def test_the_fault_is_told(error: Exception, fault: EndpointFault | None):
 
 TO_DO = {
     EndpointFault.NOT_CONNECTED: "no connection to http://127.0.0.1:1/v1: is the server running there? no route",
-    EndpointFault.TIMED_OUT: "nothing came in time: a larger timeout gives a slow server more",
-    EndpointFault.BROKE_OFF: "the answer broke off: the server's log may say why",
-    EndpointFault.PROXY: "a proxy answers in the server's place: is the server running behind it?",
+    EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
+    EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
+    EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
     EndpointFault.NO_SUCH_MODEL: (
         "the server has no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"
     ),
-    EndpointFault.NOT_A_COMPLETION: (
-        "the server answers, but not with a completion: does the address end in /v1, as most servers want it?"
-    ),
+    EndpointFault.NOT_A_COMPLETION: ("the server's answer is not a completion: does the address end in /v1?"),
     EndpointFault.NO_TOOL_ROLE: None,
 }
 

@@ -16,14 +16,14 @@ from llama3_tools.chat import ChatOptions, ToolChat
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"read": {}}, TypeError, "read is a ReadOptions, not a dict"),
-        ({"tools_in": "prompt"}, ValueError, 'tools_in is one of "user", "system", "request"; not \'prompt\''),
-        ({"tool_role": "function"}, ValueError, 'tool_role is one of "user", "tool", "ipython"; not'),
-        ({"prompt_format": "xml"}, ValueError, "prompt_format is one of"),
-        ({"repeated_calls": "drop"}, ValueError, 'repeated_calls is one of "report", "keep"; not'),
-        ({"max_retries": "1"}, TypeError, "max_retries is a whole number, not '1'"),
-        ({"max_retries": True}, TypeError, "max_retries is a whole number, not True"),
-        ({"max_retries": -1}, ValueError, "max_retries is 0 or more, not -1"),
+        ({"read": {}}, TypeError, "read must be a ReadOptions, not a dict"),
+        ({"tools_in": "prompt"}, ValueError, 'tools_in must be "user", "system" or "request", not \'prompt\''),
+        ({"tool_role": "function"}, ValueError, 'tool_role must be "user", "tool" or "ipython", not'),
+        ({"prompt_format": "xml"}, ValueError, "prompt_format must be "),
+        ({"repeated_calls": "drop"}, ValueError, 'repeated_calls must be "report" or "keep", not'),
+        ({"max_retries": "1"}, TypeError, "max_retries must be a whole number, not '1'"),
+        ({"max_retries": True}, TypeError, "max_retries must be a whole number, not True"),
+        ({"max_retries": -1}, ValueError, "max_retries must be 0 or more, not -1"),
     ],
 )
 def test_what_is_no_option_is_an_error(options: dict[str, Any], error: type[Exception], says: str):
@@ -32,7 +32,7 @@ def test_what_is_no_option_is_an_error(options: dict[str, Any], error: type[Exce
 
 
 def test_a_chat_takes_options_and_no_dict():
-    with pytest.raises(TypeError, match=r"^options is a ChatOptions, not a dict$"):
+    with pytest.raises(TypeError, match=r"^options must be a ChatOptions, not a dict$"):
         ToolChat([], {})  # type: ignore[arg-type]
 
 

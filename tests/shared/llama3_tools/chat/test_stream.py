@@ -137,11 +137,11 @@ class TestReasoning:
 class TestTheEnd:
     def test_a_stream_is_fed_and_ended_once(self):
         stream = asked().stream()
-        with pytest.raises(StreamStateError, match=r"^reply before end\(\)"):
+        with pytest.raises(StreamStateError, match=r"^the answer is not over yet: call end"):
             _ = stream.reply
         stream.end()
         for verb in (stream.end, stream.abort, lambda: stream.feed({})):
-            with pytest.raises(StreamStateError, match=r"after the answer is over: call Request\.stream\(\)"):
+            with pytest.raises(StreamStateError, match=r"after the end of the answer: use Request\.stream\(\)"):
                 verb()
 
     def test_what_was_held_back_is_text_if_a_stream_breaks_off(self):

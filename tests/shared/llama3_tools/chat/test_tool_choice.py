@@ -53,12 +53,19 @@ def test_every_form_is_read(tool_choice: object, read: Choice):
     + [{"type": "allowed_tools", "tools": [tool]} for tool in ("now", {"name": "rm"}, {"name": ""})],
 )
 def test_what_names_no_tool_is_an_error(tool_choice: object):
-    with pytest.raises(ToolDefinitionError, match=r"is none of .* and the tools: now$"):
+    with pytest.raises(
+        ToolDefinitionError, match=r"^tool_choice must be .+ or the name of a tool, not .+: the tools are now$"
+    ):
         read_tool_choice(tool_choice, ["now"])
 
 
+def test_a_misspelt_name_is_told():
+    with pytest.raises(ToolDefinitionError, match=r"the tools are now, then; did you mean 'then'\?$"):
+        read_tool_choice("them", ["now", "then"])
+
+
 def test_the_error_says_that_there_are_none():
-    with pytest.raises(ToolDefinitionError, match="the tools: there are none"):
+    with pytest.raises(ToolDefinitionError, match=r"not .now.: there are no tools$"):
         asked([], request={"tool_choice": "now"})
 
 
@@ -111,7 +118,7 @@ def test_parallel_calls_that_are_not_said_are_the_default(parallel: bool | None,
 
 @pytest.mark.parametrize("parallel", [0, 1, "false", []])
 def test_parallel_calls_are_true_or_false(parallel: object):
-    with pytest.raises(TypeError, match=r"^parallel_tool_calls is True, False or None, not "):
+    with pytest.raises(TypeError, match=r"^parallel_tool_calls must be True, False or None, not "):
         asked(request={"parallel_tool_calls": parallel})
 
 
@@ -140,5 +147,5 @@ def test_tools_that_are_not_known_are_not_shown_and_any_name_is_called():
     ]
     assert request.read({"content": CITY, "tool_calls": []}).report.to_dict() == {}
     assert chat.request([], tool_choice="none").read({"content": CITY}).tool_calls == ()
-    with pytest.raises(ValueError, match="repair is for calls of declared tools"):
+    with pytest.raises(ValueError, match="repair needs the names of the tools"):
         ToolChat(None, ChatOptions(read=ReadOptions(repair=True)))

@@ -110,7 +110,7 @@ def test_a_tool_choice_is_a_str(tool_choice: Any, hint: str):  # noqa: ANN401 - 
 
 
 def test_a_prompt_format_that_does_not_exist_is_an_error():
-    with pytest.raises(ValueError, match='prompt_format is one of "json", "function", "pythonic"; not \'yaml\''):
+    with pytest.raises(ValueError, match='prompt_format must be "json", "function" or "pythonic", not \'yaml\''):
         render_tool_prompt([BARE], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'yaml'"):
         render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
@@ -292,5 +292,5 @@ def test_what_are_no_calls_is_not_rendered(calls: Any, error: type[Exception], m
     with pytest.raises(error) as raised:
         render_tool_calls(calls)
     assert str(raised.value) == message
-    with pytest.raises(ValueError, match="prompt_format is one of"):
+    with pytest.raises(ValueError, match="prompt_format must be "):
         render_tool_calls([], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose

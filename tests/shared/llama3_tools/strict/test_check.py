@@ -322,7 +322,7 @@ def test_arguments_are_made_to_fit_where_that_is_asked_for():
     text = one('{"name": "f", "arguments": {"n": "5"}}')
     assert parse_response(text, tools=[tool]).tool_calls[0].arguments == {"n": "5"}
     assert parse_response(text, tools=[tool], coerce_arguments=True).tool_calls[0].arguments == {"n": 5}
-    with pytest.raises(ValueError, match="give tools, too"):
+    with pytest.raises(ValueError, match="pass tools, too"):
         parse_response(text, coerce_arguments=True)
 
 
