@@ -36,12 +36,17 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
     if isinstance(response, ChatResponse):
         return response
     if not isinstance(response, CompletionResponse):
-        hint = ": use parse for a text" if isinstance(response, str) else ""
-        raise TypeError(f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}{hint}")
+        raise TypeError(
+            f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}{_hint(response)}"
+        )
     message = ChatMessage(
         role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
     )
     return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
+
+
+def _hint(given: object) -> str:
+    return ": use parse for a text" if isinstance(given, str) else ""
 
 
 class Answer:

@@ -59,4 +59,4 @@ def test_a_way_in_has_the_line_that_installs_an_example_what_to_do_and_what_is_n
 @pytest.mark.parametrize("page", START, ids=lambda page: page.stem)
 def test_a_way_in_is_a_screen_long(page: Path) -> None:
     text = page.read_text("utf-8")
-    assert max(len(part.splitlines()) for part in re.split(r'^=== ".*"$', text, flags=re.MULTILINE)) <= 45
+    assert max(len(part.splitlines()) for part in re.split("^## ", text, flags=re.MULTILINE)) <= 45
