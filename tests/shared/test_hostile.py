@@ -1,4 +1,4 @@
-"""What strangers put into a model's context, and what it repeats of that: SECURITY.md, case by case."""
+"""What strangers put into a model's context, and what it repeats of that: docs/security.md, case by case."""
 
 from __future__ import annotations
 
