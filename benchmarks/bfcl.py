@@ -2,7 +2,7 @@
 
     python benchmarks/bfcl.py BFCL-Result/2024-12-29
     python benchmarks/bfcl.py rows.jsonl.gz --list
-    python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md
+    python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md docs/how-well-by-category.md
 
 What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to give the verdicts that the
 leaderboard published: if they do so in less than `SHARE` of the outputs, nothing is judged.
@@ -48,7 +48,14 @@ def main(command_line: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="How many calls are right by the Berkeley leaderboard's own checker.")
     parser.add_argument("results", nargs="*", type=Path, help="folders with result/MODEL/…, result files, or rows")
     parser.add_argument("--list", action="store_true", help="print what is lost, for reading by eye")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables into a page that has places for them")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FILE",
+        help="put the tables into pages that have places for them",
+    )
     options = parser.parse_args(command_line)
     if not options.results:
         parser.exit(2, _NEEDED)
@@ -77,8 +84,8 @@ def main(command_line: Sequence[str] | None = None) -> None:
     print(*shown["below"], shown["proof"][-1], sep="\n")
     if options.list:
         _list(judged, board)
-    if options.page:
-        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), shown), encoding="utf-8")
+    for page in options.page:
+        page.write_text(filled(page.read_text(encoding="utf-8"), shown), encoding="utf-8")
 
 
 def _judged_on() -> str:

@@ -2,7 +2,7 @@
 
     python benchmarks/other_projects.py
     python benchmarks/other_projects.py cases.jsonl --list
-    python benchmarks/other_projects.py cases.jsonl --page docs/how-well-it-reads.md
+    python benchmarks/other_projects.py cases.jsonl --page docs/other-projects.md
 
 The Llama fixtures of the package `canitoolcall` are read where it is installed, and the files that are named. Each line
 of these is an output as a JSON object: the text under `raw_output` or `raw`, and the functions that the model was shown

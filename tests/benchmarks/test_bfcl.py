@@ -53,9 +53,10 @@ def copied(to: Path) -> Path:
 
 @pytest.mark.usefixtures("bfcl_eval")
 def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "all", "losses", "below")))
-    main([str(RESULTS), "--page", str(page)])
+    page, appendix = tmp_path / "page.md", tmp_path / "appendix.md"
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "all", "losses")))
+    appendix.write_text("<!-- below -->\n<!-- end -->\n")
+    main([str(RESULTS), "--page", str(page), str(appendix)])
     out = capsys.readouterr().out
     assert (
         "BFCL's own decoder and checker give the verdict that stands beside the output in 8 of 8 outputs (100.0%).\n"
@@ -91,7 +92,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     assert "10 outputs. Judged on " in filled
     assert "| all models " in filled
     assert "rejected: a name" in filled
-    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 6.\n" in filled
+    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 6.\n" in appendix.read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("bfcl_eval")

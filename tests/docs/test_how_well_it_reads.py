@@ -1,4 +1,4 @@
-"""The figures of the README and of the page's text are those of the page's tables."""
+"""The figures of the README and of the page's text are those of the tables, which three pages have."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-well-it-reads.md").read_text(encoding="utf-8")
+PAGES = "".join(
+    (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("how-well-it-reads", "how-well-by-category", "other-projects")
+)
 README = (ROOT / "README.md").read_text(encoding="utf-8").partition("## How well it reads\n")[2].partition("\n## ")[0]
 
 
 def table(name: str) -> list[list[str]]:
-    lines = PAGE.partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].strip().splitlines()
+    lines = PAGES.partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].strip().splitlines()
     return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")][2:]
 
 
