@@ -1,4 +1,4 @@
-"""Runs the Python snippets of the README, of SECURITY.md and of the pages in `docs/`.
+"""Runs the Python snippets of the README and of the pages in `docs/`.
 
 Each page is one program, from top to bottom: a snippet runs after those that stand before it, also if it is tested
 alone or by another process than they are. Each snippet of the README is a program of its own.
@@ -135,7 +135,7 @@ def _run_and_compare(example: Example) -> str | None:
 
 pytest_collect_file = Sybil(
     parsers=[CodeBlockParser(language="python", evaluator=_run_and_compare)],
-    patterns=["README.md", "SECURITY.md", "docs/*.md", "docs/start/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/start/*.md"],
     document_types={".md": Page},
     setup=lambda namespace: namespace.update(__name__="__main__"),
     fixtures=[*_SERVERS],

@@ -1,4 +1,4 @@
-"""The table of CONTRIBUTING.md that says where each rule lives names what is there."""
+"""The table that says where each rule lives names what is there."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
-SECTION = PAGE.partition("### Where each rule lives\n")[2].partition("\n### ")[0]
+PAGE = (Path(__file__).parents[2] / "docs" / "where-things-live.md").read_text("utf-8")
+SECTION = PAGE.partition("## Where each rule lives\n")[2].partition("\n## ")[0]
 ROWS = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if re.match(r"\| \d", line)]
 NAMED = sorted(
     {
