@@ -73,7 +73,7 @@ EXAMPLES = (
     r"OutputParserException: ",
     r"ChatPromptTemplate",
     r"astream(?= takes|_chat)",
-    r"got [a-zA-Z]+(?:: await it first)?$",
+    r"not an? [a-zA-Z]+(?:: await it first)?$",
     r"raised …",
     r"\{\w+\}",
 )
