@@ -28,6 +28,8 @@ _SCHEMA_KEYS = frozenset({"parameters", "properties"})
 """What a tool has that is called with arguments of its own, whatever its `type`."""
 _OTHER_SCHEMA_KEYS = frozenset({"input_schema", "inputSchema"})
 """What Anthropic and MCP have in its place. LangChain drops the one of MCP."""
+_NAME_KEYS = frozenset({"name", "title", "type", "toolSpec"})
+"""What LangChain knows a dict by: OpenAI's and Anthropic's, a JSON Schema's, a server's own tools, Bedrock's."""
 
 _EXPECTED = "a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
@@ -100,7 +102,7 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         function = tool.get("function", tool)
         if isinstance(function, Mapping) and function.keys() & _OTHER_SCHEMA_KEYS:
             return tool
-        if "function" in tool:
+        if "function" in tool or not tool.keys() & _NAME_KEYS:  # what has no name is an error below
             return copy.deepcopy(tool)
         if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:
             raise server_tool_error(tool, where)

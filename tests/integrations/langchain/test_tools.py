@@ -132,7 +132,7 @@ class TestWhatIsNot:
         [
             pytest.param(
                 [{"description": "x"}],
-                r"tools\[0\] \(\{'description': 'x'\}\) cannot be read as a tool: ",
+                r"tools\[0\]: no name, .+ an OpenAI tool dict such as",
                 id="no name",
             ),
             *(
