@@ -14,16 +14,11 @@ __all__ = ["plain_errors"]
 def plain_errors() -> Iterator[None]:
     """Raise the error that a validator raised instead of pydantic's `ValidationError` around it.
 
-    >>> from pydantic import validate_call, AfterValidator
-    >>> from typing import Annotated
-    >>> def refuse(value: int) -> int:
-    ...     raise ValueError(f"there is no {value}")
-    >>> @validate_call
-    ... def take(value: Annotated[int, AfterValidator(refuse)]) -> None: ...
+    >>> from langchain_llama3_tools import Llama3JsonToolOutputParser
     >>> with plain_errors():
-    ...     take(5)
+    ...     Llama3JsonToolOutputParser.model_validate({"on_invalid": "drop"})
     Traceback (most recent call last):
-    ValueError: there is no 5
+    ValueError: on_invalid must be "collect" or "raise", not 'drop'
     """
     try:
         yield
