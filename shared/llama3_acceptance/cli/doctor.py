@@ -27,30 +27,35 @@ _LONGEST = 24 * 60 * 60
 """The longest --timeout, in seconds."""
 
 
-@click.command(short_help="Say why a local model does not call its tools.")
+@click.command(short_help="Find out why a model does not call its tools.")
 @click.option(
     "--base-url",
     envvar="OPENAI_BASE_URL",
     metavar="URL",
     required=True,
-    help="An OpenAI-compatible endpoint.",
+    help="The address of an OpenAI-compatible server, such as http://localhost:11434/v1.",
     show_envvar=True,
 )
-@click.option("--model", metavar="NAME", required=True, help="The model, as the endpoint knows it.")
-@click.option("--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="Its key.", show_envvar=True)
+@click.option("--model", metavar="NAME", required=True, help="The model's name on the server.")
+@click.option(
+    "--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="The server's key.", show_envvar=True
+)
 @click.option(
     "--timeout",
     type=FiniteNumber(0, _LONGEST, min_open=True),
     default=120,
     show_default=True,
-    help="Seconds that all of it may take.",
+    help="The most seconds for all questions together.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all answers, for a bug report. It has no key.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON with all answers, for a bug report. The key is hidden in it."
+)
 @color_option
 def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeout: float, as_json: bool) -> None:  # noqa: PLR0913 - an option each
-    """Ask an endpoint a handful of short questions, and say what is wrong, what to do, and which lines work with it.
+    """Ask a server some ten short questions. Say what is wrong, what to do, and which lines of code work with it.
 
-    The exit status is 0; 1 if something is wrong; 2 if it could not run, or there was no time for some questions.
+    The exit status is 0 if nothing is wrong, 1 if something is, and 2 if the command could not run or had no time for
+    some questions.
     """
     from llama3_acceptance.doctor.advice import advise  # noqa: PLC0415 - `extract` does without
     from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
@@ -90,7 +95,7 @@ def _asking(errors: Console) -> Iterator[Callable[[str], None]]:
 def _print(screen: Console, where: str, findings: Sequence[Finding], advice: Advice, *, is_complete: bool) -> None:
     screen.print(Text(escape_invisible(where), "bold"), soft_wrap=True)
     if is_complete and not any(finding.is_fault for finding in findings):
-        screen.print(Text("\n✓ nothing is wrong: the server finds the model's calls", "green"))
+        screen.print(Text("\n✓ nothing is wrong: the server sends the model's calls as tool calls", "green"))
     for finding in findings:
         mark, style = ("✗", "red") if finding.is_fault else ("·", "yellow")
         screen.print()
@@ -100,5 +105,5 @@ def _print(screen: Console, where: str, findings: Sequence[Finding], advice: Adv
     for line in advice.code:
         screen.print(Text(f"    {escape_invisible(line)}"), soft_wrap=True)
     if advice.command:
-        screen.print("\nFor any other client, a gateway between it and the server:")
+        screen.print("\nFor any other client, run the gateway between it and the server:")
         screen.print(Text(f"    {escape_invisible(advice.command)}"), soft_wrap=True)

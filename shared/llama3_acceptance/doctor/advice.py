@@ -51,15 +51,15 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     """
     codes = {finding.code for finding in findings}
     if codes & _NO_CALLS:
-        return Advice("Mend this first, and ask the doctor again.")
+        return Advice("Fix this first, then run the doctor again.")
     if codes <= _HARMLESS and examination.unanswered:
-        return Advice("Not all questions were answered, so nobody knows yet what works: give it more --timeout.")
+        return Advice("Some questions have no answer, so it is not known yet what works: allow more with --timeout.")
     key = "…" if examination.has_key else "none"
     where = f'base_url={_quoted(examination.base_url)}, api_key="{key}", model={_quoted(examination.model)}'
     lines: tuple[str, ...]
     if calls_natively(examination) and not codes - _HARMLESS:
         lines = ("from langchain_openai import ChatOpenAI", f"llm = ChatOpenAI({where}).bind_tools(tools)")
-        return Advice("The server's own calls can be used as they are.", lines)
+        return Advice("You can use the server's own tool calls.", lines)
     lines = (
         "from langchain_llama3_tools import Llama3ToolModel",
         "from langchain_openai import ChatOpenAI",
@@ -67,15 +67,15 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     )
     command = f"llama3-tools serve --upstream {examination.base_url}"
     if calls_in_the_prompt(examination):
-        sentence = "It works with the tools in the prompt, and the calls read out of the text."
+        sentence = "This works: the tools in the prompt, and the calls read from the text."
     elif not examination["in the prompt"].is_answered:
         sentence = (
-            "These lines put the tools in the prompt, and read the calls out of the text; whether this model calls "
-            "then is not known, as that question has no answer."
+            "These lines put the tools into the prompt and read the calls from the text. It is not known whether "
+            "this model calls then: that question has no answer."
         )
     else:
         sentence = (
-            "The model made no call with the tools in the prompt either; these lines are the best there is for it."
+            "The model made no call with the tools in the prompt either. No way is better for it than these lines."
         )
     return Advice(sentence, lines, command)
 

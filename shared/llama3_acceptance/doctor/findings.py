@@ -54,12 +54,12 @@ _FORMS = {
     "code": "code",
 }
 _ABOUT = {
-    "two": "a question that wants two calls",
-    "arguments": "a question that wants a number and a list",
+    "two": "a question that needs two calls",
+    "arguments": "a question that needs a number and a list",
     "in the prompt": "a question with the tools in the prompt",
     "long": f"a prompt of {LONG_WORDS} words",
 }
-_WRAP = "put llama3-tools in between: it reads calls out of the text, as below"
+_WRAP = "put llama3-tools in between, as shown below: it finds the calls in the text"
 
 
 FindingCode: TypeAlias = Literal[
@@ -159,7 +159,7 @@ def _refused_key(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "key_refused",
                 f"the server refuses the key (HTTP {of[name].status}): {of[name].error}",
-                "give the server's key with --api-key, or in OPENAI_API_KEY",
+                "pass the server's key with --api-key or OPENAI_API_KEY",
             )
             return
 
@@ -170,7 +170,7 @@ def _busy_server(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "server_busy",
                 f"the server is {_BUSY[HTTPStatus(answer.status)]} (HTTP {answer.status}): {answer.error}",
-                "wait a moment, and ask again",
+                "wait a moment, then run the doctor again",
             )
             return
 
@@ -182,11 +182,11 @@ def _missing_model(of: Examination) -> Iterator[Finding]:
     is_unknown = is_told if models is None else of.model not in models and (is_told or is_request_refused)
     if plain.is_answered or not is_unknown:
         return
-    there = f"; there are {', '.join(models)}{_nearest_model(of.model, models)}" if models else ""
+    there = f"; it has {', '.join(models)}{_nearest_model(of.model, models)}" if models else ""
     yield Finding(
         "model_missing",
         f"the server has no model {of.model!r}{f' ({plain.error})' if plain.error else ''}{there}",
-        "give one of these names with --model, or load the model in the server",
+        "pass a name that the server has with --model, or load the model into the server",
     )
 
 
@@ -207,21 +207,21 @@ def _no_openai_server(of: Examination) -> Iterator[Finding]:
     if of.is_elsewhere:
         yield Finding(
             "not_openai",
-            f"{of.base_url} is not where the server speaks OpenAI's language (HTTP {plain.status})",
+            f"the server's OpenAI-compatible API is not at {of.base_url} (HTTP {plain.status})",
             f"use --base-url {of.base_url.rstrip('/')}/v1",
         )
     elif plain.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.OK):
         yield Finding(
             "not_openai",
-            f"what answers at {of.base_url} is no OpenAI-compatible server (HTTP {plain.status}): {plain.error}",
-            "give the address that ends in /v1: http://localhost:11434/v1 for Ollama, http://localhost:8080/v1 for "
+            f"what answers at {of.base_url} is not an OpenAI-compatible server (HTTP {plain.status}): {plain.error}",
+            "use the address that ends in /v1: http://localhost:11434/v1 for Ollama, http://localhost:8080/v1 for "
             "llama.cpp, http://localhost:8000/v1 for vLLM, http://localhost:1234/v1 for LM Studio",
         )
     else:
         yield Finding(
             "server_error",
             f"the server answers a plain question with HTTP {plain.status}: {plain.error}",
-            "look into the server's log: the model may not be loaded, or memory may be short",
+            "look into the server's log: the model may not be loaded, or there may be too little memory",
         )
 
 
@@ -232,7 +232,7 @@ def _too_slow(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "too_slow" if plain.is_timeout else "unreachable",
             f"a plain question {why}, after {plain.seconds:.0f} s",
-            "give it more --timeout, or take a smaller model or a smaller context",
+            "allow more with --timeout, or use a smaller model or context",
         )
 
 
@@ -242,7 +242,7 @@ def _empty_answers(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "empty_answer",
             "the answer to a plain question is empty",
-            "look at the chat template: the server may not have the model's own",
+            "check the chat template: the server may not use the model's own",
         )
 
 
@@ -262,7 +262,7 @@ def _failed_tools(of: Examination) -> Iterator[Finding]:
         if _failed(of, name):
             yield Finding(
                 "tools_failed",
-                f"the server takes tools, and fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
+                f"the server accepts tools, but fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
                 _WRAP,
             )
 
@@ -273,7 +273,7 @@ def _failed_prompts(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "prompt_failed",
                 f"the server fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
-                "look into the server's log: memory may be short, or the request longer than it takes",
+                "look into the server's log: there may be too little memory, or the request may be too long",
             )
 
 
@@ -286,9 +286,9 @@ def _malformed_calls(of: Examination) -> Iterator[Finding]:
         written = shortened(of[name].content[slice(*attempt.span)], 80)
         yield Finding(
             "malformed_calls",
-            f"the model means to call, and what it writes is no call: {written!r} ({attempt.detail})",
-            "put llama3-tools in between: it tells the model what was wrong, and repair=True mends what is beyond "
-            "doubt; a larger model, or one that is quantised less, writes fewer of these",
+            f"the model tries to call a tool, but what it writes is not a call: {written!r} ({attempt.detail})",
+            "put llama3-tools in between: it tells the model what was wrong and asks again, and repair=True repairs "
+            "clear cases; a larger or less quantised model makes fewer of these errors",
         )
         return
 
@@ -301,16 +301,16 @@ def _dropped_calls(of: Examination) -> Iterator[Finding]:
         is_announced = answer.finish_reason in _CALLED and not _has_text_call(of, name)
         is_empty = not (answer.content.strip() or answer.reasoning)
         if is_announced:
-            why = f"the finish_reason is {answer.finish_reason!r}, and there is no call"
+            why = f"the finish_reason is {answer.finish_reason!r}, but there is no call"
         elif is_empty and (answer.completion_tokens or 0) >= _LEAST_FOR_CALL:
-            why = f"the model writes {answer.completion_tokens} tokens, and neither text nor a call comes"
+            why = f"the model writes {answer.completion_tokens} tokens, but the server sends neither text nor a call"
         else:
             continue
         yield Finding(
             "calls_lost",
-            f"calls are lost in the server: {why}",
-            "give the server the parser that fits the model (vLLM: --tool-call-parser), or put llama3-tools in "
-            "between, as below: then the server parses nothing",
+            f"the server loses calls: {why}",
+            "use the server's parser for this model (vLLM: --tool-call-parser), or put llama3-tools in between, as "
+            "shown below: then the server parses no calls",
         )
         return
 
@@ -327,26 +327,26 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
     means_to_call = any(True for check in (_malformed_calls, _dropped_calls) for _ in check(of))
     if one.prompt_tokens and plain.prompt_tokens:
         are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
-        why = f"with two tools, the prompt has {one.prompt_tokens} tokens, and {plain.prompt_tokens} without"
+        why = f"the prompt has {one.prompt_tokens} tokens with two tools, and {plain.prompt_tokens} without"
     else:
         are_lost = calls_in_the_prompt(of) and not means_to_call
-        why = "the model calls only if the tools stand in the prompt"
+        why = "the model calls only if the tools are in the prompt"
     if are_lost:
         yield Finding(
             "tools_ignored",
-            f"the server takes `tools`, and does not show them to the model: {why}",
-            f"give the server a chat template with tools, or {_WRAP}",
+            f"the server accepts `tools`, but does not show them to the model: {why}",
+            f"start the server with a chat template that shows tools, or {_WRAP}",
         )
         return
     if means_to_call:
         return
-    how = "only if the tools stand in the prompt" if calls_in_the_prompt(of) else "no tool at all"
+    how = "calls them only if they are in the prompt" if calls_in_the_prompt(of) else "calls none"
     limit = f" (a limit of {of.max_tokens} tokens ended it)" if one.finish_reason == "length" else ""
     yield Finding(
         "no_calls",
-        f"the model is shown the tools, and calls {how}: it answers {shortened(one.content, 80)!r}{limit}",
-        "take a model that is tuned for tools, such as Llama 3.1 8B Instruct or larger, or show it some calls as "
-        "examples; `llama3-tools accept` measures how often it calls rightly",
+        f"the model sees the tools, but {how}: it answers {shortened(one.content, 80)!r}{limit}",
+        "use a model that is trained for tools, such as Llama 3.1 8B Instruct or larger, or show it some calls as "
+        "examples; `llama3-tools accept` measures how often it calls correctly",
     )
 
 
@@ -354,11 +354,11 @@ def _long_thoughts(of: Examination) -> Iterator[Finding]:
     if of.max_tokens == MAX_TOKENS or not of["one"].is_answered:
         return
     is_too_long = of.is_still_thinking("one")
-    after = f"and after {of.max_tokens}: nobody knows whether it calls" if is_too_long else "so it was given more"
+    after = f"and after {of.max_tokens}: it is not known whether it calls" if is_too_long else "so it was given more"
     yield Finding(
         "thinks_long",
         f"the model is still thinking after {MAX_TOKENS} tokens, {after}",
-        "turn its thinking off or down, if the server can" if is_too_long else "give it a large max_tokens",
+        "turn its thinking off or down, if the server can" if is_too_long else "set a large max_tokens",
         is_fault=is_too_long,
     )
 
@@ -371,7 +371,7 @@ def _calls_as_text(of: Examination) -> Iterator[Finding]:
     also = "some of the calls come" if calls_natively(of) else "calls come"
     yield Finding(
         "calls_as_text",
-        f"{also} as text, as {form}, and `tool_calls` is empty: an agent stops with that text as its answer",
+        f"{also} as text ({form}), and `tool_calls` is empty: an agent takes the text for its answer and stops",
         _WRAP,
     )
 
@@ -383,8 +383,8 @@ def _lost_text(of: Examination) -> Iterator[Finding]:
         called = ", ".join(f"{call.name}({call.text})" for call in answer.calls)
         yield Finding(
             "text_lost",
-            f"beside calls, the server drops the text: it counts {answer.completion_tokens} tokens, and all that comes "
-            f"is {shortened(called, 80)}",
+            f"the server drops the text beside calls: it counts {answer.completion_tokens} tokens, but sends only "
+            f"{shortened(called, 80)}",
             f"if the text matters, {_WRAP}",
         )
 
@@ -412,7 +412,7 @@ def _different_streams(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "stream_broken",
             f"a stream with tools fails: {status}{streamed.error}",
-            f"do not stream if there are tools (stream=False), or {_WRAP}",
+            f"do not stream requests with tools (stream=False), or {_WRAP}",
         )
         return
     said, said_streamed = of.said("two"), of.said("two streamed")
@@ -423,7 +423,7 @@ def _different_streams(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "stream_differs",
             f"the same question gets {difference[0]} as a whole answer, and {difference[1]} as a stream",
-            f"do not stream if there are tools (stream=False), or {_WRAP}",
+            f"do not stream requests with tools (stream=False), or {_WRAP}",
         )
 
 
@@ -434,7 +434,7 @@ def _ignored_choices(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "tool_choice_refused",
                 f'tool_choice "{choice}" fails ({_status(answer)}): {answer.error}',
-                "leave tool_choice out, or put llama3-tools in between: it asks for it in the prompt",
+                "leave tool_choice out, or put llama3-tools in between: it puts the choice into the prompt",
             )
             return
         if not answer.is_answered or of.is_still_thinking(name):
@@ -442,11 +442,11 @@ def _ignored_choices(of: Examination) -> Iterator[Finding]:
         calls = bool(answer.calls) or of.read(name).tools_called
         is_able = calls_natively(of) or any(_has_text_call(of, one) for one in _NATIVE)
         if calls == (choice == "none") and is_able:
-            does = "calls all the same" if calls else "calls nothing"
+            does = "calls a tool all the same" if calls else "calls no tool"
             yield Finding(
                 "tool_choice_ignored",
                 f'tool_choice "{choice}" is ignored: the model {does}',
-                "do not rely on tool_choice; with `none`, leave the tools out of the request",
+                "do not rely on tool_choice; instead of `none`, leave the tools out of the request",
             )
             return
 
@@ -458,23 +458,23 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
     if long.is_answered and long.prompt_tokens and long.prompt_tokens < LONG_WORDS:
         yield Finding(
             "prompt_cut_off",
-            f"of a prompt of more than {LONG_WORDS} tokens, the model is shown {long.prompt_tokens}: the rest is cut "
-            "off without a word, and the tools may be in it",
+            f"of a prompt of more than {LONG_WORDS} tokens, the model sees {long.prompt_tokens}: the server cuts off "
+            "the rest without an error, and your tools may be in it",
             "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
             "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
         )
     elif _failed(of, "long") and _CONTEXT.search(long.error):
         yield Finding(
             "context_limit",
-            f"a prompt of {LONG_WORDS} words is refused, as it should be if the context is smaller: {long.error}",
+            f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}",
             "give the model more context if your tools and conversations are long",
             is_fault=False,
         )
     elif long.is_answered and not long.prompt_tokens:
         yield Finding(
             "no_usage",
-            "the server counts no tokens, so nobody can tell whether a prompt is cut off, or text beside calls lost",
-            "look for the length of the context in the server's log",
+            "the server counts no tokens, so it is not known whether it cuts off prompts or drops text beside calls",
+            "look up the length of the context in the server's log",
             is_fault=False,
         )
 
@@ -493,9 +493,8 @@ def _refused_results(of: Examination) -> Iterator[Finding]:
     else:
         yield Finding(
             "tool_role_refused",
-            "the server takes no results of tools in the role `tool` "
-            f"({_status(result)}): {shortened(result.error, 120)}",
-            "send results as the user: llama3-tools does, unless it is told otherwise (tool_role)",
+            f"the server refuses tool results in the role `tool` ({_status(result)}): {shortened(result.error, 120)}",
+            "send results in the role `user`, as llama3-tools does by default (tool_role)",
         )
 
 
@@ -509,7 +508,7 @@ def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
         change = next(iter(coercion.changes), None)
         problem = next(iter(coercion.problems), None)
         if change is not None:
-            what = f"{change.path} is {shortened(repr(change.before), 40)}, and the schema wants {change.declared}"
+            what = f"{change.path} is {shortened(repr(change.before), 40)}, but the schema says {change.declared}"
         elif problem is not None:
             what = problem.message
         else:
@@ -517,7 +516,7 @@ def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "arguments_mistyped",
             f"arguments do not fit the schema: in {name}, {what}",
-            "make them fit: llama3-tools does, by the schema (coerce_arguments)",
+            "let llama3-tools make them fit (coerce_arguments)",
         )
         return
 
@@ -540,8 +539,8 @@ def _unknown_tools(of: Examination) -> Iterator[Finding]:
     if names:
         yield Finding(
             "unknown_tool",
-            f"the model calls tools that nobody declared: {', '.join(map(repr, sorted(names)))}",
-            "let only declared tools be called; a larger model invents fewer",
+            f"the model calls tools that are not declared: {', '.join(map(repr, sorted(names)))}",
+            "reject calls of tools that are not declared; a larger model invents fewer",
         )
 
 
@@ -575,8 +574,8 @@ def _finish_reason(answer: Exchange, which: str, expected: str) -> Finding:
     streamed = " in a stream" if "streamed" in answer.name else ""
     return Finding(
         "finish_reason_wrong",
-        f"the finish_reason {which}{streamed} is {answer.finish_reason!r}, and should be {expected!r}",
-        "look at the calls rather than at finish_reason; llama3-tools corrects it",
+        f"the finish_reason {which}{streamed} is {answer.finish_reason!r}, but should be {expected!r}",
+        "check for calls instead of finish_reason; llama3-tools corrects it",
     )
 
 
@@ -587,7 +586,7 @@ def _left_tokens(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "tokens_left",
                 f"a token of the model's protocol is left in the text: {token[0]}",
-                "let the server stop at the model's own tokens: it may have the wrong chat template",
+                "check the chat template: the server should stop at the model's own tokens",
             )
             return
 
@@ -597,7 +596,7 @@ def _not_asked(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "not_asked",
             f"there was no time for: {', '.join(of.unanswered)}",
-            "give it more --timeout",
+            "allow more with --timeout",
             is_fault=False,
         )
 

@@ -36,9 +36,9 @@ def test_a_healthy_server_raises_no_alarm() -> None:
     assert result.stdout.splitlines() == [
         f"llama at {server_url(result)}",
         "",
-        "✓ nothing is wrong: the server finds the model's calls",
+        "✓ nothing is wrong: the server sends the model's calls as tool calls",
         "",
-        "The server's own calls can be used as they are.",
+        "You can use the server's own tool calls.",
         "    from langchain_openai import ChatOpenAI",
         f'    llm = ChatOpenAI(base_url="{server_url(result)}", api_key="none", model="llama").bind_tools(tools)',
     ]
@@ -53,14 +53,14 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
         result = ask(server.base_url, "--api-key", "secret-key")
     url = server_url(result)
     assert result.exit_code == 1
-    assert "✗ calls_as_text: calls come as text, as bare JSON, and `tool_calls` is empty" in result.stdout
+    assert "✗ calls_as_text: calls come as text (bare JSON), and `tool_calls` is empty" in result.stdout
     assert "→ put llama3-tools in between" in result.stdout
     assert result.stdout.splitlines()[-6:] == [
         "    from langchain_llama3_tools import Llama3ToolModel",
         "    from langchain_openai import ChatOpenAI",
         f'    llm = Llama3ToolModel(ChatOpenAI(base_url="{url}", api_key="…", model="llama")).bind_tools(tools)',
         "",
-        "For any other client, a gateway between it and the server:",
+        "For any other client, run the gateway between it and the server:",
         f"    llama3-tools serve --upstream {url}",
     ]
 
@@ -75,7 +75,7 @@ def test_nothing_that_answers_is_found_out_at_once(as_json: bool) -> None:
     result = ask("http://127.0.0.1:9/v1", *["--json"] * as_json)
     assert result.exit_code == 1
     assert "nothing answers at http://127.0.0.1:9/v1" in result.stdout
-    assert "Mend this first, and ask the doctor again." in result.stdout
+    assert "Fix this first, then run the doctor again." in result.stdout
 
 
 @pytest.mark.parametrize("url", ["localhost:8080/v1", "http://", "ftp://127.0.0.1/v1", "http://[::1/v1"])
@@ -183,7 +183,7 @@ def test_what_there_was_no_time_for_is_named() -> None:
 def assert_nothing_is_known(result: Result) -> None:
     assert result.exit_code == 2
     assert "✓" not in result.stdout
-    assert "nobody knows yet what works: give it more --timeout." in words(result.stdout)
+    assert "it is not known yet what works: allow more with --timeout." in words(result.stdout)
     assert "import" not in result.stdout
 
 
@@ -212,7 +212,7 @@ def test_what_the_model_does_with_the_tools_in_the_prompt_is_not_told_unasked() 
     with faulty(Faulty(slow_later, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 1)
     assert result.exit_code == 1
-    assert "whether this model calls then is not known" in words(result.stdout)
+    assert "It is not known whether this model calls then" in words(result.stdout)
 
 
 @pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}])
@@ -311,7 +311,7 @@ def test_a_model_that_is_there_under_another_tag_is_named() -> None:
     about = Faulty(lambda _: answer_error(404, "model 'llama' not found"), frozenset(), models=("qwen:7b", "llama:8b"))
     with faulty(about) as server:
         result = ask(server.base_url)
-    assert "(model 'llama' not found); there are qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
+    assert "(model 'llama' not found); it has qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
 
 
 def test_who_watches_sees_what_is_asked() -> None:

@@ -52,5 +52,5 @@ def test_each_fault_is_played() -> None:
 
 
 def test_each_fault_stands_on_the_page() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "doctor-findings.md").read_text("utf-8")
     assert {code for code in CODES if f"`{code}`" not in page} == set()
