@@ -97,7 +97,7 @@ bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour
 bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output, two minutes; fails if so
 	$(PY) benchmarks/speed.py --quick $(ARGS)
 
-bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--page docs/gateway.md"); fails beyond its targets
+bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--page docs/gateway-reference.md"); fails beyond its targets
 	@$(PY) benchmarks/gateway.py $(ARGS)
 
 soak: $(VENV)/.bench ## Let clients of the gateway come and leave for three minutes; fails if something is lost, left open or grows

@@ -13,7 +13,7 @@ from integrations.gateway.harness import Answer, serving
 from llama3_gateway import load_settings, read_settings
 from llama3_gateway.command import serve
 
-PAGE = (Path(__file__).parents[3] / "docs" / "gateway.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "gateway-reference.md").read_text("utf-8")
 SOURCES = "".join(file.read_text("utf-8") for file in Path(llama3_gateway.__file__).parent.glob("*.py"))
 QUOTED = re.compile(r"\*([^*|]+?)\*")
 
