@@ -1,8 +1,8 @@
-"""Runs `llama3-tools accept` on a live model: llama.cpp with SmolLM2-135M, started here and stopped at the end.
+"""Runs `llama3-tools accept` on a live model. It starts llama.cpp with SmolLM2-135M, and stops it at the end.
 
     python examples/accept_live.py examples/suites/voice_commands.yaml --html report.html
 
-Takes all options of the command but those that name an endpoint. So small a model gets few of the commands right.
+Takes all options of the command except those that name a server. Such a small model gets few of the commands right.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""A LangChain chain on a local Llama 3: `prompt | llm | Llama3JsonToolOutputParser()`, streamed. It runs no call.
+"""A LangChain chain on a local Llama 3: `prompt | llm | Llama3JsonToolOutputParser()`, streamed. It runs no calls.
 
-Run it as it is, from a clone, after `pip install '.[demo]'`: an embedded endpoint plays a model's part.
+Run it from a clone, after `pip install '.[demo]'`. It needs no model: a small server plays scripted answers.
 
     python langchain_chain.py
 
-To ask a real model, give its endpoint, and a question if you like:
+To ask a real model, pass its server's address, and a question if you like:
 
     Ollama         python langchain_chain.py --base-url http://localhost:11434/v1 --model llama3.1
     llama-server   python langchain_chain.py --base-url http://localhost:8080/v1
     LM Studio      python langchain_chain.py --base-url http://localhost:1234/v1
     vLLM           python langchain_chain.py --base-url http://localhost:8000/v1
 
-OPENAI_BASE_URL and OPENAI_API_KEY are read, too. The tools go into the prompt and never into the request's `tools`, so
+OPENAI_BASE_URL and OPENAI_API_KEY also set the server. The tools go into the prompt, not into the request's `tools`. So
 no server needs a flag or a template for them.
 """
 

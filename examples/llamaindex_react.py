@@ -1,13 +1,17 @@
 """A LlamaIndex ReAct agent with a local Llama 3: `ReActAgent`, with the parser and the formatter made for its calls.
 
-Run it as it is: a script plays the model. To ask a real one, give its endpoint, and a question if you like:
+Run it from a clone, after `pip install '.[demo]'`. It needs no model: a small server plays scripted answers.
+
+    python llamaindex_react.py
+
+To ask a real model, pass its server's address, and a question if you like:
 
     Ollama         python llamaindex_react.py --base-url http://localhost:11434/v1 --model llama3.1
     llama-server   python llamaindex_react.py --base-url http://localhost:8080/v1
     vLLM           python llamaindex_react.py --base-url http://localhost:8000/v1
     LM Studio      python llamaindex_react.py --base-url http://localhost:1234/v1
 
-OPENAI_BASE_URL and OPENAI_API_KEY are read, too. It needs `pip install '.[demo]'`, from a clone.
+OPENAI_BASE_URL and OPENAI_API_KEY also set the server.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""Shows what llama3-tools does: a model's raw text beside the content and the calls that come out of it.
+"""Shows what llama3-tools does: on the left what the model writes, on the right the content and the calls.
 
-Run it as it is, from a clone, after `pip install '.[demo]'`: it replays recorded streams of a real model.
+Run it from a clone, after `pip install '.[demo]'`. It needs no model: it replays recorded streams of a real one.
 
     python quickstart.py
 
-To ask a real model, give its endpoint and a question or two:
+To ask a real model, pass its server's address, and a question or two:
 
     Ollama         python quickstart.py --base-url http://localhost:11434/v1 --model llama3.1
     llama-server   python quickstart.py --base-url http://localhost:8080/v1
     LM Studio      python quickstart.py --base-url http://localhost:1234/v1
     vLLM           python quickstart.py --base-url http://localhost:8000/v1
 
-OPENAI_BASE_URL and OPENAI_API_KEY are read, too. The tools go into the prompt and never into the request's `tools`:
-so the server leaves the model's text as it is, whichever server it is.
+OPENAI_BASE_URL and OPENAI_API_KEY also set the server. The tools go into the prompt, not into the request's `tools`. So
+every server leaves the model's text as it is.
 """
 
 # ruff: noqa: PLC0415 (each function shows one framework, and imports what it takes for that)
@@ -143,7 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="How to run it with Ollama, llama-server, LM Studio and vLLM: see the first lines of this file.",
     )
     parser.add_argument(
-        "questions", nargs="*", metavar="QUESTION", help="what to ask (default: a few that show a case)"
+        "questions",
+        nargs="*",
+        metavar="QUESTION",
+        help="what to ask (default: a few questions, each for a different case)",
     )
     add_endpoint_options(parser)
     options = parser.parse_args(arguments)

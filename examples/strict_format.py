@@ -1,18 +1,18 @@
-"""The strict response format: every answer is one JSON object with a message and a tool call, held to it by a schema.
+"""The strict response format: a schema makes every answer one JSON object with a message and a tool call.
 
-Run it as it is, from a clone, after `pip install '.[demo]'`: it replays recorded streams of a real model.
+Run it from a clone, after `pip install '.[demo]'`. It needs no model: it replays recorded streams of a real one.
 
     python strict_format.py
 
-To ask a real model, give its endpoint, and a question or two if you like:
+To ask a real model, pass its server's address, and a question or two if you like:
 
     Ollama         python strict_format.py --base-url http://localhost:11434/v1 --model llama3.1
     llama-server   python strict_format.py --base-url http://localhost:8080/v1
     LM Studio      python strict_format.py --base-url http://localhost:1234/v1
     vLLM           python strict_format.py --base-url http://localhost:8000/v1
 
-OPENAI_BASE_URL and OPENAI_API_KEY are read, too. These servers take the schema as OpenAI does; for one that wants it
-beside `json_object`, as llama-cpp-python's server does, add `--response-format json_object`.
+OPENAI_BASE_URL and OPENAI_API_KEY also set the server. These servers take the schema in OpenAI's format. For
+llama-cpp-python's server, add `--response-format json_object`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Reads the outputs in Parquet files with Daft, and writes them with a column of what was extracted.
+"""Reads model outputs from Parquet files with Daft, and writes them with one more column: their content and calls.
 
-Run it as it is, from a clone, after `pip install '.[batch]' daft`:
+Run it from a clone, after `pip install '.[batch]' daft`:
 
     python daft_extract.py outputs.parquet extracted
 
-Daft does not start a process again that died: the whole query fails, and has to be run again.
+If a process dies, the whole query fails, and you have to run it again.
 """
 
 from __future__ import annotations

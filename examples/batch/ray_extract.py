@@ -1,10 +1,10 @@
-"""Reads the outputs in Parquet files with Ray Data, and writes them with a column of what was extracted.
+"""Reads model outputs from Parquet files with Ray Data, and writes them with one more column: their content and calls.
 
-Run it as it is, from a clone, after `pip install '.[batch]' 'ray[data]'`:
+Run it from a clone, after `pip install '.[batch]' 'ray[data]'`:
 
     python ray_extract.py outputs.parquet extracted
 
-On a cluster that does not have this package, ship it: `ray.init(runtime_env={"pip": [...]})` takes a wheel.
+If the cluster does not have this package, ship it: `ray.init(runtime_env={"pip": [...]})` takes a wheel.
 """
 
 from __future__ import annotations

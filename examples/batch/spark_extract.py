@@ -1,11 +1,11 @@
-"""Reads the outputs in Parquet files with Spark, and writes them with a column of what was extracted.
+"""Reads model outputs from Parquet files with Spark, and writes them with one more column: their content and calls.
 
-Run it as it is, from a clone, after `pip install '.[batch]' 'pyspark[sql]>=4'`; Spark needs a Java, 17 or newer:
+Run it from a clone, after `pip install '.[batch]' 'pyspark[sql]>=4'`. Spark needs Java 17 or newer:
 
     python spark_extract.py outputs.parquet extracted
 
-On a cluster that does not have this package, ship its wheel, renamed to `.zip`, as Spark takes no `.whl`:
-`spark-submit --py-files llama3_tools.zip spark_extract.py …`. pyarrow has to be there, as `mapInArrow` needs it anyway.
+If the cluster does not have this package, ship its wheel, renamed to `.zip` because Spark takes no `.whl`:
+`spark-submit --py-files llama3_tools.zip spark_extract.py …`. pyarrow has to be installed there: `mapInArrow` needs it.
 """
 
 from __future__ import annotations

@@ -21,15 +21,21 @@ __all__ = ["add_endpoint_options", "open_endpoint"]
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add `--base-url`, `--model`, `--live` and `--pause` to a command line."""
     group = parser.add_argument_group(
-        "endpoint", "Without any of these, an embedded one is started, which plays a model's answers."
+        "server", "Without these, a small server is started that plays a model's answers."
     )
     group.add_argument(
-        "--base-url", metavar="URL", help="an OpenAI-compatible endpoint (default: OPENAI_BASE_URL, where it is set)"
+        "--base-url",
+        metavar="URL",
+        help="the address of an OpenAI-compatible server (default: OPENAI_BASE_URL, if set)",
     )
-    group.add_argument("--model", metavar="NAME", help="the model to ask (default: the first that the endpoint lists)")
-    group.add_argument("--live", action="store_true", help="start llama.cpp with a small model, and ask that")
+    group.add_argument("--model", metavar="NAME", help="the model's name (default: the first that the server lists)")
+    group.add_argument("--live", action="store_true", help="start llama.cpp with a small model, and ask it")
     group.add_argument(
-        "--pause", type=float, default=0.02, metavar="SECONDS", help="between replayed tokens (default: %(default)s)"
+        "--pause",
+        type=float,
+        default=0.02,
+        metavar="SECONDS",
+        help="seconds between replayed tokens (default: %(default)s)",
     )
 
 

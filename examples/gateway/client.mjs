@@ -1,10 +1,10 @@
-// An agent with tools, in JavaScript, on a server that knows none. The program knows nothing of the gateway but its address:
+// An agent with tools, in JavaScript, on a server without tool calls. The program only knows the gateway's address:
 //
 //     npm install openai
 //     llama3-tools serve --upstream http://localhost:11434/v1    # Ollama; the others: see gateway.toml
 //     node client.mjs "How is the weather in Paris?"
 //
-// OPENAI_BASE_URL and MODEL say where the gateway is, and which model answers.
+// OPENAI_BASE_URL is the gateway's address, MODEL the model's name.
 import OpenAI from "openai";
 
 const client = new OpenAI({

@@ -41,7 +41,7 @@ def main_of(name: str) -> Callable[[list[str]], int]:
 
 def test_its_first_lines_say_how_to_run_it_and_where_to_point_it(name: str) -> None:
     first = importlib.import_module(name).__doc__ or ""
-    assert "Run it as it is" in first
+    assert "Run it from a clone" in first
     assert "pip install '.[demo]'" in first
     servers = re.findall(
         r"^\| (.+?) \| `(http://localhost:\d+/v1)` \|", (ROOT / "docs/servers.md").read_text("utf-8"), re.MULTILINE
@@ -51,7 +51,7 @@ def test_its_first_lines_say_how_to_run_it_and_where_to_point_it(name: str) -> N
         server = title.removeprefix("llama.cpp's ")
         line = rf"^    {server} +python {name}\.py --base-url {address}(?: --model llama3\.1)?$"
         assert re.search(line, first, re.MULTILINE)
-    assert "OPENAI_BASE_URL and OPENAI_API_KEY are read" in first
+    assert "OPENAI_BASE_URL and OPENAI_API_KEY also set the server" in first
 
 
 def test_the_key_of_the_environment_goes_to_the_endpoint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
