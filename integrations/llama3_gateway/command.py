@@ -38,43 +38,55 @@ def _words(kind: object) -> click.Choice[str]:
 
 
 _READING = (
-    _flag("native", "Send tools to the upstream, too; turn into calls only what comes back as text."),
-    _option("--prompt-format", "The form in which the model is asked to call.", type=_words(PromptFormat)),
-    _option("--tools-in", "The message that takes the tools.", type=_words(ToolsPlace)),
-    _option("--tool-role", "The role in which results are sent.", type=_words(ToolRole)),
-    _option("--retries", "How often a model is asked to write a call again [1].", type=click.IntRange(0)),
-    _option("--constrain", "Hold the upstream to a call that has to be made.", type=_words(Constrain)),
-    _option("--unknown-tool", "What a call of a tool that was not declared is [call].", type=_words(OnUnknownTool)),
-    _option("--repeated-calls", "What becomes of a call that repeats the one before.", type=_words(RepeatedCalls)),
+    _flag("native", "Send tools to the server, too, and only turn calls in the text into tool_calls."),
+    _option("--prompt-format", "How the model is asked to call [json].", type=_words(PromptFormat)),
+    _option(
+        "--tools-in", "The message that holds the tools [user]; request: the same as --native.", type=_words(ToolsPlace)
+    ),
+    _option("--tool-role", "The role of tool results [user].", type=_words(ToolRole)),
+    _option("--retries", "How often the model is asked to write a malformed call again [1].", type=click.IntRange(0)),
+    _option(
+        "--constrain", "Make the server enforce a call that tool_choice requires, in this way.", type=_words(Constrain)
+    ),
+    _option(
+        "--unknown-tool",
+        "Whether a call of an undeclared tool is a call or stays in the text [call].",
+        type=_words(OnUnknownTool),
+    ),
+    _option(
+        "--repeated-calls",
+        "What becomes of a call that repeats the one before it: report drops it [report].",
+        type=_words(RepeatedCalls),
+    ),
     click.option(
         "--format",
         "formats",
         type=_words(FormatName),
         multiple=True,
         envvar="LLAMA3_TOOLS_FORMATS",
-        help="Read only this form of calls; may be given several times.",
+        help="Read only this form of calls; may be repeated.",
     ),
-    _flag("lenient", "Read variants that no manual has, too."),
+    _flag("lenient", "Also read variants that no manual has."),
     _flag("repair", "Repair malformed calls of the request's tools."),
     _flag("coerce", "Make arguments fit their schema [on]."),
-    _flag("split-reasoning", "Put <think>…</think> apart from the content."),
-    _flag("starts-reasoning", "Answers begin inside <think>: the prompt has opened it."),
+    _flag("split-reasoning", "Put <think>…</think> into reasoning_content."),
+    _flag("starts-reasoning", "Answers begin inside <think>, because the prompt opened it."),
 )
 _SERVING = (
-    _option("--host", "The address to listen on [127.0.0.1: this machine alone].", metavar="ADDRESS"),
-    _option("--port", "The port [8089]; 0 for any that is free.", type=click.IntRange(0, 65535)),
+    _option("--host", "The address to listen on [127.0.0.1: only for this machine].", metavar="ADDRESS"),
+    _option("--port", "The port to listen on [8089]; 0 for any free port.", type=click.IntRange(0, 65535)),
     _option("--api-key", "Ask clients for this key.", metavar="KEY"),
-    _option("--upstream-api-key", "Send this key to the upstream, in place of the client's.", metavar="KEY"),
-    _option("--cors", "Let web pages of these origins use it, apart by commas; * for all.", multiple=True),
+    _option("--upstream-api-key", "Send this key to the server, in place of the client's.", metavar="KEY"),
+    _option("--cors", "Let web pages of these origins use the gateway, separated by commas; * for all.", multiple=True),
     _option("--max-body", "The most bytes of a request [33554432].", type=click.IntRange(1)),
     _option("--max-answer", "The most bytes of an answer that is read [67108864].", type=click.IntRange(1)),
-    _option("--timeout", "Seconds for which an upstream may be silent [600].", type=click.FloatRange(0, min_open=True)),
+    _option("--timeout", "Seconds for which the server may be silent [600].", type=click.FloatRange(0, min_open=True)),
     _option(
         "--keepalive",
         "Seconds after which a silent stream sends a comment [15].",
         type=click.FloatRange(0, min_open=True),
     ),
-    _flag("log-content", "Log what is asked and answered."),
+    _flag("log-content", "Log questions and answers."),
 )
 
 
@@ -82,30 +94,31 @@ def _gateway_options(command: FC) -> FC:
     return reduce(lambda so_far, option: option(so_far), reversed((*_READING, *_SERVING)), command)
 
 
-@click.command(short_help="Give tools to every client of a server that has none.")
+@click.command(short_help="Run the gateway: tool calls for every client of a server.")
 @click.option(
     "--upstream",
     "upstreams",
     multiple=True,
     envvar="LLAMA3_TOOLS_UPSTREAM",
     metavar="[PATTERN=]URL",
-    help="Where the model is, such as http://localhost:11434/v1; with a pattern, for the models whose names match it.",
+    help="The model's server, such as http://localhost:11434/v1. With a pattern: for the models whose names match.",
 )
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
     envvar="LLAMA3_TOOLS_CONFIG",
     metavar="FILE",
-    help="A TOML file with these options, and those of single models.",
+    help="A TOML file with these options, and with options for single models.",
 )
 @_gateway_options
 def serve(upstreams: tuple[str, ...], config: Path | None, **options: object) -> None:
-    """Run an OpenAI-compatible server in front of another, and give it tools.
+    """Run the gateway between your client and an OpenAI-compatible server.
 
-    Clients send ordinary tools=[…] to http://localhost:8089/v1. The gateway puts them into the prompt, and turns the
-    calls in the model's text into tool_calls.
+    Your client sends tools=[…] to http://localhost:8089/v1. The gateway puts them into the prompt, and turns the calls
+    in the model's text into tool_calls.
 
-    Options stand here, in the environment as LLAMA3_TOOLS_NAME, or in the file, in this order of precedence.
+    Defaults are in brackets. An option may also stand in the environment, as LLAMA3_TOOLS_NAME, or in the file of
+    --config. The command line wins over the environment, and the environment over the file.
     """
     try:
         values = load_settings(config) if config else {}

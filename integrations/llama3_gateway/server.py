@@ -87,9 +87,9 @@ def greeting(settings: GatewaySettings, port: int) -> str:
         *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
     ]
     if settings.is_for_this_machine:
-        lines.append("  only programs on this machine reach it; --host 0.0.0.0 lets others in")
+        lines.append("  only programs on this machine can use it; --host 0.0.0.0 lets others in")
     elif settings.api_key:
-        lines.append("  whoever reaches this machine and has the key can use the model")
+        lines.append("  everyone who reaches this machine and has the key can use the model")
     else:
-        lines.append("  WARNING: whoever reaches this machine can use the model: --api-key asks for a key")
+        lines.append("  WARNING: everyone who reaches this machine can use the model: set --api-key")
     return "\n".join(lines)

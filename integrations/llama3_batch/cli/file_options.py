@@ -77,7 +77,7 @@ class _Extract:
         if not kinds:
             alone = [given[name] for name in of_files if name in given]
             if alone:
-                raise click.UsageError(f"{', '.join(alone)}: for files of many outputs, give --jsonl or --parquet, too")
+                raise click.UsageError(f"{', '.join(alone)}: only for files of many outputs; add --jsonl or --parquet")
             return self._single(**options)
         _check(kinds, given, options, of_files)
         try:
@@ -104,6 +104,6 @@ def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, An
     has_tools = of_files["tools_column"] is not None or options["tools_file"] is not None
     for name in ("coerce", "repair"):
         if not has_tools and {**options, **of_files}[name]:
-            raise click.UsageError(f"--{name} is for calls of declared tools: give --tools or --tools-column, too")
+            raise click.UsageError(f"--{name} needs declared tools: add --tools or --tools-column")
     if of_files["finish_reason_column"] is not None and options["incomplete"]:
         raise click.UsageError("--incomplete or --finish-reason-column, not both")

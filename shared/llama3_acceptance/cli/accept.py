@@ -74,17 +74,23 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.command(short_help="Measure how well a model calls your tools.")
 @click.argument("suite_file", metavar="SUITE", type=_FILE, required=False)
 @click.option(
-    "--base-url", envvar="OPENAI_BASE_URL", metavar="URL", help="An OpenAI-compatible endpoint.", show_envvar=True
+    "--base-url",
+    envvar="OPENAI_BASE_URL",
+    metavar="URL",
+    help="The address of an OpenAI-compatible server.",
+    show_envvar=True,
 )
-@click.option("--model", metavar="NAME", help="The model, as the endpoint knows it.")
-@click.option("--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="Its key.", show_envvar=True)
+@click.option("--model", metavar="NAME", help="The model's name on the server.")
+@click.option(
+    "--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="The server's key.", show_envvar=True
+)
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
 @click.option(
     "--timeout",
     type=FiniteNumber(0, min_open=True),
     default=120,
     show_default=True,
-    help="Seconds a response may take.",
+    help="The most seconds for one answer.",
 )
 @click.option(
     "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
@@ -92,27 +98,32 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
 )
-@click.option("--temperature", type=FiniteNumber(0), default=0, show_default=True)
-@click.option("--seed", type=int, help="For the first repeat; each further one takes the next number.")
-@click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Of each response.")
+@click.option("--temperature", type=FiniteNumber(0), default=0, show_default=True, help="The sampling temperature.")
+@click.option("--seed", type=int, help="The seed of the first repeat; each further repeat takes the next number.")
 @click.option(
-    "--extra-body", callback=_json_object, default="{}", help="Sent with each request, such as '{\"top_k\": 1}'."
+    "--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="The longest answer, in tokens."
+)
+@click.option(
+    "--extra-body",
+    callback=_json_object,
+    default="{}",
+    help="What else to send with each request, such as '{\"top_k\": 1}'.",
 )
 @click.option(
     "--prompt-format",
     metavar="FORMAT",
-    help="How the tools are shown, in place of the suite's: json, function, …; native sends them in `tools`; strict "
-    "asks for one object.",
+    help="How to ask for calls, not as the suite says: json, function, pythonic; native sends the tools in the "
+    "request; strict asks for one JSON object.",
 )
 @click.option(
     "--response-format",
     metavar="KIND",
-    help="How the schema of the strict format is sent: json_schema, json_object (llama-cpp-python) or none.",
+    help="How to send the schema of the strict format: json_schema, json_object (llama-cpp-python) or none.",
 )
 @reading_options
 @click.option("--no-text-calls", is_flag=True, help="A call in the text is a failure.")
-@click.option("--no-direct-answers", is_flag=True, help="An answer in words never stands in for a call.")
-@click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list is not compared as that list.")
+@click.option("--no-direct-answers", is_flag=True, help="An answer in words never replaces a call.")
+@click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list does not count as that list.")
 @click.option("--native-calls-only", is_flag=True, help="Any JSON in the text is a failure.")
 @click.option(
     "--score",
@@ -120,38 +131,40 @@ def _leave_out(why: str, options: list[str]) -> None:
     type=click.Choice(["parsed", "coerced"]),
     default="parsed",
     show_default=True,
-    help="What decides the exit status and --junit: the calls as written, or after coercion.",
+    help="Which score decides the exit status and --junit: calls as written, or after coercion.",
 )
 @click.option(
     "--min-pass",
     "min_pass",
     multiple=True,
     metavar="SHARE",
-    help="The share that has to pass: 80%, tool:NAME=80% or tag:NAME=80%; may be given several times. Without it, all.",
+    help="The share that has to pass: 80%, tool:NAME=80% or tag:NAME=80%; may be repeated. Without it: all.",
 )
 @click.option(
     "--results",
     "results_file",
     type=_FILE,
     metavar="FILE",
-    help="Append each response to this file as it comes (JSON lines).",
+    help="Append each answer to this file as it comes (JSON lines).",
 )
-@click.option("--resume", is_flag=True, help="Go on with --results: ask only what has no response there.")
-@click.option("--fail-fast", is_flag=True, help="Stop asking at the first failure.")
-@click.option("--replay", type=_FILE, metavar="FILE", help="Judge recorded outputs (JSON lines) and ask nobody.")
-@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write a report for programs, and for --compare.")
-@click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML.")
-@click.option("--html", type=_FILE, metavar="FILE", help="Write one self-contained page with every output.")
+@click.option("--resume", is_flag=True, help="Continue the file of --results: ask only what has no answer there.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
+@click.option("--replay", type=_FILE, metavar="FILE", help="Judge the recorded answers of this file, and ask nobody.")
+@click.option(
+    "--json", "json_file", type=_FILE, metavar="FILE", help="Write a JSON report, for programs and for --compare."
+)
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write a JUnit XML report.")
+@click.option("--html", type=_FILE, metavar="FILE", help="Write a report for people: one page with every answer.")
 @click.option("--compare", nargs=2, type=_FILE, metavar="A B", help="Say what changed between two --json reports.")
 @color_option
 def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed by click
-    """Ask a model the commands of SUITE, judge what it calls, and print how well it does.
+    """Ask a model the commands of SUITE, judge its calls, and print how many are right.
 
-    Scores are given twice: for the calls as the model wrote them, and after their arguments were coerced to the types
-    that the tools declare.
+    There are two scores: one for the calls as the model wrote them, one after coercion, which makes arguments fit the
+    types that the tools declare.
 
-    The exit status is 0; 1 if a case failed, or fewer passed than --min-pass wants; 2 if it could not run, or not to
-    the end.
+    The exit status is 0 if all passed, or the share of --min-pass did; 1 if not; 2 if the command could not run to its
+    end.
     """
     _check_together(click.get_current_context())
     from llama3_acceptance.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without

@@ -131,11 +131,11 @@ def check_files(options: Options) -> None:
         if path is None:
             continue
         if option in written and (path.is_dir() or not path.parent.is_dir()):
-            raise CannotRunError(f"{path}: is a folder, or in a folder that is not there")
+            raise CannotRunError(f"{path}: cannot be written: it is a folder, or its folder does not exist")
         if path.exists() and not path.is_file():
             continue  # such as /dev/null
         other = taken.setdefault(path.resolve(), option)
         if other != option:
             raise CannotRunError(f"{path} is named twice, by {other} and by {option}")
     if options.resume and options.results_file is None:
-        raise click.UsageError("--resume goes on with a file: name it with --results")
+        raise click.UsageError("--resume continues a file: name it with --results")

@@ -31,10 +31,10 @@ def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -
     if not path.exists() or not path.stat().st_size:
         return run, ()
     if not resume:
-        raise CannotRunError(f"{path} holds responses already: go on with --resume, or take another file")
+        raise CannotRunError(f"{path} already holds responses: continue with --resume, or use another file")
     recording = read_records(path)
     if recording.end == 0 and _begins(path, run):
-        say(f"{path} ends in its first line, before any response: it is begun anew")
+        say(f"{path} holds no response and half a line: it is started anew")
     else:
         _check_same(run, recording)
     with path.open("r+b") as file:

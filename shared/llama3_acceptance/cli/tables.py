@@ -45,7 +45,7 @@ def print_results(
     tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
     tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
     tables += [_table("by reason", scores.by_reason)]
-    tables += [_table("let through, of those that passed", scores.let_through)] if scores.let_through else []
+    tables += [_table("allowances, of those that passed", scores.let_through)] if scores.let_through else []
     for table in tables:
         screen.print()
         screen.print(table)

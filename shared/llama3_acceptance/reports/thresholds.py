@@ -54,7 +54,7 @@ def parse_threshold(text: str, suite: Suite) -> Threshold:
     match = _THRESHOLD.fullmatch(text)
     share = float(match["percent"]) / 100 if match else -1.0
     if not match or not 0 <= share <= 1:
-        raise ValueError(f"{text!r} is no share that has to pass: write 80%, tool:NAME=80% or tag:NAME=80%")
+        raise ValueError(f"{text!r} is not a share: write 80%, tool:NAME=80% or tag:NAME=80%")
     if match["group"] is None:
         return Threshold(share)
     group: _Group = "tool" if match["group"] == "tool" else "tag"
@@ -65,7 +65,7 @@ def parse_threshold(text: str, suite: Suite) -> Threshold:
     if match["name"] not in known:
         there = ", ".join(sorted(known)) or "none"
         hint = did_you_mean(match["name"], known)
-        raise ValueError(f"{text!r}: no case has the {group} {match['name']!r}{hint}; there are {there}")
+        raise ValueError(f"{text!r}: no case has the {group} {match['name']!r}, only {there}{hint}")
     return Threshold(share, group, match["name"])
 
 

@@ -151,9 +151,11 @@ def check_endpoint(endpoint: Endpoint) -> None:
     try:
         url = httpx.URL(endpoint.base_url)
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise EndpointError(f"{endpoint.base_url!r} is no address: {error}") from None
+        raise EndpointError(f"{endpoint.base_url!r} is not an address: {error}") from None
     if url.scheme not in {"http", "https"} or not url.host:
-        raise EndpointError(f"{endpoint.base_url!r} is no address: it has to start with http:// or https:// and a host")
+        raise EndpointError(
+            f"{endpoint.base_url!r} is not an address: it has to start with http:// or https:// and a host"
+        )
     key = endpoint.api_key or "none"
     if not (key.isascii() and key.isprintable()) or key != key.strip():
         raise EndpointError(

@@ -59,7 +59,7 @@ class Node:
         """
         nodes = {str(node.path[-1]): node for node in self.entries(f"an object with the keys {', '.join(keys)}")}
         problems = [
-            node.problem(f"there is no such key{did_you_mean(key, keys)}; there are {', '.join(keys)}")
+            node.problem(f"there is no such key, only {', '.join(keys)}{did_you_mean(key, keys)}")
             for key, node in nodes.items()
             if key not in keys
         ]

@@ -27,22 +27,20 @@ _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
 
 
-@click.command(short_help="Take model outputs apart.")
+@click.command(short_help="Read the tool calls in model outputs, or see why there are none.")
 @click.argument("files", nargs=-1, metavar="[FILE]…")
-@click.option(
-    "--tools", "tools_file", metavar="FILE", help="The tools that may be called: a JSON list of OpenAI tools."
-)
+@click.option("--tools", "tools_file", metavar="FILE", help="Your tools, as a JSON list of OpenAI tools.")
 @click.option(
     "--on-unknown-tool",
     type=click.Choice(["text", "call"]),
     default="text",
     show_default=True,
-    help="What becomes of a call of a tool that --tools does not declare.",
+    help="Whether a call of a tool that is not in --tools is a call, or stays in the text.",
 )
 @reading_options
-@click.option("--split-reasoning", is_flag=True, help="Print <think>…</think> apart from the content.")
-@click.option("--incomplete", is_flag=True, help="A limit ended the outputs, as the finish reason `length` says.")
-@click.option("--show", is_flag=True, help="Print each output in colour, with the reason for each rejection.")
+@click.option("--split-reasoning", is_flag=True, help="Print reasoning (<think>…</think>) separately from the content.")
+@click.option("--incomplete", is_flag=True, help="A limit ended the outputs (finish reason `length`).")
+@click.option("--show", is_flag=True, help="Print each output in colour, and say why something was or was not called.")
 @color_option
 def extract(  # noqa: PLR0913 (an option each)
     files: tuple[str, ...],
@@ -58,15 +56,15 @@ def extract(  # noqa: PLR0913 (an option each)
     show: bool,
     color: ColorChoice,
 ) -> None:
-    """Take model outputs apart into content and tool calls.
+    """Read the content and the tool calls in model outputs.
 
-    Each FILE holds one output; without any, or for `-`, it is read from standard input. One line break at its end is
-    that of the file. Each gives one line of JSON.
+    Each FILE holds one output. Without a FILE, or for `-`, the output is read from standard input. The command prints
+    one line of JSON for each output; with --show, it prints the output in colour and explains it.
 
     The exit status is 0, or 2 if a file could not be read.
     """
     if repair and tools_file is None:
-        raise click.UsageError("--repair is for calls of declared tools: give --tools, too")
+        raise click.UsageError("--repair needs declared tools: add --tools")
     tools = None if tools_file is None else read_tools(tools_file)
     try:
         extractor = Extractor(

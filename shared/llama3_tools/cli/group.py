@@ -61,7 +61,7 @@ def _close_stdout() -> None:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, package_name="llama3-tools", message="%(prog)s %(version)s")
 def llama3_tools() -> None:
-    """Read the tool calls in what a local Llama 3 writes, and measure how well it calls."""
+    """Read the tool calls that a local Llama 3 writes as text, and find out how well it calls."""
 
 
 llama3_tools.add_command(extract)

@@ -18,12 +18,12 @@ _OPTIONS = (
         "formats",
         type=click.Choice(get_args(FormatName)),
         multiple=True,
-        help="Read only this form of calls; may be given several times.",
+        help="Read only this form of calls; may be repeated.",
     ),
-    click.option("--lenient", is_flag=True, help="Read variants that no manual has, too."),
+    click.option("--lenient", is_flag=True, help="Also read variants that no manual has."),
     click.option("--repair", is_flag=True, help="Repair malformed calls of the declared tools."),
     click.option(
-        "--starts-reasoning", is_flag=True, help="The output begins inside <think>: the prompt has opened it."
+        "--starts-reasoning", is_flag=True, help="Outputs begin inside <think>, because the prompt opened it."
     ),
 )
 

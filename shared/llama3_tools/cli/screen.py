@@ -23,7 +23,7 @@ def color_option(command: FC) -> FC:
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         show_default=True,
-        help="When to print in colour; auto: on a terminal, as NO_COLOR and FORCE_COLOR have it.",
+        help="When to print in colour. `auto`: on a terminal; NO_COLOR and FORCE_COLOR change that.",
     )(command)
 
 

@@ -18,11 +18,11 @@ __all__ = ["ExplainedOutput", "Explanation", "Place", "explain_output", "visible
 _ADVICE = {
     RejectionReason.TRUNCATED: "let the model write more (max_tokens), unless it left out a brace or a quote",
     RejectionReason.SCHEMA_ECHO: "the model repeats its prompt: give it an example of a call",
-    RejectionReason.QUOTED: "the model shows a call to the reader: tell it not to quote its calls",
+    RejectionReason.QUOTED: "the model only mentions this call: it has to call outside quotations, code and thoughts",
 }
 _NOTHING = (
-    "Nothing in it is a whole call: no JSON object with a name and arguments, bare, in a tag or in a fence. "
-    "Nor is there one with {lenient}, with {formats} or with other tools."
+    "There is no whole call in it: no JSON object with a name and arguments, bare, in a tag or in a code fence. "
+    "There is none with {lenient}, with {formats} or with other tools either."
 )
 
 

@@ -145,7 +145,7 @@ def not_declared(name: str, names: Collection[str]) -> str:
 
 def _require_declaration(name: object, parameters: object) -> None:
     if not isinstance(name, str) or not name:
-        raise ToolDefinitionError(f"no name, or none that is a string: expected {_EXPECTED}")
+        raise ToolDefinitionError(f"no name, or it is not a string: expected {_EXPECTED}")
     if not isinstance(parameters, Mapping):
         raise ToolDefinitionError(f"the parameters of {name} are {a_type(parameters)}, not a JSON Schema object")
     flaw = schema_flaw(parameters)

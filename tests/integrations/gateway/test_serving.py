@@ -255,11 +255,11 @@ class TestTheLog:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "http://127.0.0.1:8089/v1\n  upstream: http://localhost:1/v1\n  only programs on this machine reach it"),
-        ({"host": "localhost"}, "only programs on this machine reach it; --host 0.0.0.0 lets others in"),
+        ({}, "http://127.0.0.1:8089/v1\n  upstream: http://localhost:1/v1\n  only programs on this machine can use it"),
+        ({"host": "localhost"}, "only programs on this machine can use it; --host 0.0.0.0 lets others in"),
         ({"host": "::1"}, "http://[::1]:8089/v1"),
-        ({"host": "0.0.0.0"}, "WARNING: whoever reaches this machine can use the model: --api-key asks for a key"),  # noqa: S104 - only read
-        ({"host": "example", "api_key": "a"}, "whoever reaches this machine and has the key can use the model"),
+        ({"host": "0.0.0.0"}, "WARNING: everyone who reaches this machine can use the model: set --api-key"),  # noqa: S104 - only read
+        ({"host": "example", "api_key": "a"}, "everyone who reaches this machine and has the key can use the model"),
     ],
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
@@ -367,7 +367,7 @@ class TestTheProcess:
             assert running.wait(10) in {0, -signal.SIGTERM}
             assert running.stderr is not None
             greeting, *logged = running.stderr.read().splitlines()[1:]
-            assert "only programs on this machine reach it; --host 0.0.0.0 lets others in" in greeting
+            assert "only programs on this machine can use it; --host 0.0.0.0 lets others in" in greeting
             assert json.loads(logged[-1])["event"] == "request"
 
     def test_an_interrupt_ends_it_in_good_order(self):

@@ -219,7 +219,7 @@ def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("",), "no name, or none that is a string: expected an OpenAI tool dict"),
+        (("",), "no name, or it is not a string: expected an OpenAI tool dict"),
         ((5,), "no name"),
         (("f", "", None), "the parameters of f are None"),
     ],

@@ -81,7 +81,7 @@ def test_nothing_that_answers_is_found_out_at_once(as_json: bool) -> None:
 @pytest.mark.parametrize("url", ["localhost:8080/v1", "http://", "ftp://127.0.0.1/v1", "http://[::1/v1"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     result = ask(url)
-    assert (result.exit_code, "is no address" in result.stderr) == (2, True)
+    assert (result.exit_code, "is not an address" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("path", ["/v1?token=hidden-token", "/v1#hidden-token"])

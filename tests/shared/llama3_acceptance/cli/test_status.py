@@ -33,7 +33,7 @@ JSON_PROBLEMS = [
 ]
 NO_SUITE = "name a SUITE, or two reports with --compare"
 NOBODY = "name an endpoint with --base-url and a model with --model, or outputs with --replay"
-NO_PLACE = "is a folder, or in a folder that is not there"
+NO_PLACE = "cannot be written: it is a folder, or its folder does not exist"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ NO_PLACE = "is a folder, or in a folder that is not there"
         (["$suite", "--base-url", "http://127.0.0.1:9/v1"], NOBODY),
         (["$suite", "--model", "llama"], NOBODY),
         (ASKED, "nothing answers at http://127.0.0.1:9/v1"),
-        ([*ASKED, "--base-url", "ftp://127.0.0.1"], "'ftp://127.0.0.1' is no address: it has to start with"),
+        ([*ASKED, "--base-url", "ftp://127.0.0.1"], "'ftp://127.0.0.1' is not an address: it has to start with"),
         (["$missing", *URL], "$missing: No such file or directory"),
         (
             ["$here/bad.yaml", *URL],
@@ -63,7 +63,7 @@ NO_PLACE = "is a folder, or in a folder that is not there"
         ),
         ([*ASKED, "--html", "$missing"], f"$missing: {NO_PLACE}"),
         ([*ASKED, "--json", "$here"], f"$here: {NO_PLACE}"),
-        ([*ASKED, "--resume"], "--resume goes on with a file: name it with --results"),
+        ([*ASKED, "--resume"], "--resume continues a file: name it with --results"),
         (
             [*ASKED, "--prompt-format", "yaml"],
             "--prompt-format is one of json, function, pythonic, native, strict, not 'yaml'",
@@ -101,7 +101,7 @@ NO_PLACE = "is a folder, or in a folder that is not there"
             [*ASKED, "--fail-fast", "--min-pass", "50%"],
             "--fail-fast stops at a failure that --min-pass lets pass: leave out --fail-fast",
         ),
-        ([*ASKED, "--min-pass", "80"], "--min-pass: '80' is no share that has to pass"),
+        ([*ASKED, "--min-pass", "80"], "--min-pass: '80' is not a share"),
         (
             [*ASKED, "--prompt-format", "strict", "--response-format", "xml"],
             "--response-format is one of json_schema, json_object, none, not 'xml'",

@@ -50,9 +50,9 @@ unknown_tool                1/6   17 % (3 to 56)    1/6   17 % (3 to 56)
 direct_answer_not_allowed   2/6   33 % (10 to 70)   2/6   33 % (10 to 70)
 wrong_type                  1/6   17 % (3 to 56)    0/6   0 % (0 to 39)
 
-[bold]let through, of those that passed  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
-──────────────────────────────────────────────────────────────────────────────
-coerced                             0/2   0 % (0 to 66)   1/3   33 % (6 to 79)
+[bold]allowances, of those that passed  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
+─────────────────────────────────────────────────────────────────────────────
+coerced                            0/2   0 % (0 to 66)   1/3   33 % (6 to 79)
 
 [dim]share of the responses, and its 95 % interval (Wilson)[/]
 

@@ -272,7 +272,7 @@ def test_where_nothing_answers_nothing_is_asked(scheme: str) -> None:
 
 @pytest.mark.parametrize("url", ["localhost:8080", "http://", "http://a\nb/v1", "http://a:b/v1", "ftp://a/v1"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(EndpointError, match=re.escape(f"{url!r} is no address: ")):
+    with pytest.raises(EndpointError, match=re.escape(f"{url!r} is not an address: ")):
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
 
 

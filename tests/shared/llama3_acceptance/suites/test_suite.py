@@ -325,8 +325,8 @@ PROBLEMS = [
     (
         f"{SMALLEST}polices: {{}}\n",
         (
-            "12: polices: there is no such key; did you mean 'policies'?; "
-            "there are $schema, name, tools, prompt, reading, policies, match, cases"
+            "12: polices: there is no such key, only "
+            "$schema, name, tools, prompt, reading, policies, match, cases; did you mean 'policies'?"
         ),
     ),
     (f"{SMALLEST}name: ' '\n", "12: name: expected text, got ' '"),
@@ -402,8 +402,8 @@ PROBLEMS = [
     (
         cases("- {command: Hi, expect: {tool: set_light, arguments: {level: {value: 1, equals: exact}}}}"),
         (
-            "11: cases[0].expect.arguments.level.equals: there is no such key; did you mean 'equal'?; "
-            "there are value, any_of, optional, equal, tolerance, unordered"
+            "11: cases[0].expect.arguments.level.equals: there is no such key, only "
+            "value, any_of, optional, equal, tolerance, unordered; did you mean 'equal'?"
         ),
     ),
     (
@@ -508,8 +508,8 @@ PROBLEMS = [
     (
         f"{SMALLEST}reading: {{formts: json}}",
         (
-            "12: reading.formts: there is no such key; did you mean 'formats'?; "
-            "there are formats, lenient, repair, starts_reasoning"
+            "12: reading.formts: there is no such key, only "
+            "formats, lenient, repair, starts_reasoning; did you mean 'formats'?"
         ),
     ),
     (
@@ -641,8 +641,8 @@ cases:
         "commands.yaml:5: cases[0].expect.tool: 'h' is not declared",
         "commands.yaml:6: cases[1].command: expected text, got 8",
         (
-            "commands.yaml:7: cases[2].tag: there is no such key; did you mean 'tags'?; "
-            "there are id, command, expect, ordered, direct_answer, history, tags"
+            "commands.yaml:7: cases[2].tag: there is no such key, only "
+            "id, command, expect, ordered, direct_answer, history, tags; did you mean 'tags'?"
         ),
         "commands.yaml:6: cases[1].id: the case in line 5 is called 'x', too",
         "commands.yaml:7: cases[2].id: the case in line 5 is called 'x', too",

@@ -116,7 +116,7 @@ def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, t
         (f'{{"name": "f", "parameters": {{"a": {"9" * 6000}}}}}', "tools.json: a number in it has more digits than"),
         (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
         ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
-        ("[{}]", "tools.json: tools[0]: no name, or none that is a string"),
+        ("[{}]", "tools.json: tools[0]: no name, or it is not a string"),
         ("[7]", "tools.json: tools[0] is an int"),
         ('[{"name": "f"}, {"name": "f"}]', "tools.json: tools[1]: the name 'f' is declared twice"),
     ],
@@ -149,7 +149,7 @@ SHOWN = [
     (f"Like `{CALL}`", "quoted: in a code span"),
     (CALL[:-4], "let the model write more"),
     (f"<think>{CALL}</think>", "quoted: in thoughts"),
-    ("I would {call} it.", "Nothing in it is a whole call"),
+    ("I would {call} it.", "There is no whole call in it"),
     ('{"name": "f", "args": {}}', "with --lenient, it is a call: f {}"),
 ]
 
@@ -240,7 +240,7 @@ def test_only_the_formats_asked_for_are_read() -> None:
 def test_repair_needs_tools() -> None:
     result = extract("--repair", stdin=CALL)
     assert result.exit_code == 2
-    assert "--repair is for calls of declared tools: give --tools, too" in result.output
+    assert "--repair needs declared tools: add --tools" in result.output
 
 
 def test_repair_is_not_advised_where_it_mends_nothing() -> None:

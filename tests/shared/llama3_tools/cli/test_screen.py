@@ -13,8 +13,8 @@ HELP = """\
 Usage: paint [OPTIONS]
 
 Options:
-  --color [auto|always|never]  When to print in colour; auto: on a terminal, as
-                               NO_COLOR and FORCE_COLOR have it.  [default:
+  --color [auto|always|never]  When to print in colour. `auto`: on a terminal;
+                               NO_COLOR and FORCE_COLOR change that.  [default:
                                auto]
   --help                       Show this message and exit.
 """

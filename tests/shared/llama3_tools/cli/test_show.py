@@ -38,11 +38,11 @@ SHOWN_TRUNCATED = """\
   [bold green]call    [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
   [dim cyan]removed [/]  2:62   [dim]'</tool_call>\\n'[/]
   [bold red]rejected[/]  3:11   [bold]quoted[/]: in thoughts
-                   [dim]the model shows a call to the reader: tell it [/]
-                   [dim]not to quote its calls[/]
+                   [dim]the model only mentions this call: it has to [/]
+                   [dim]call outside quotations, code and thoughts[/]
   [bold red]rejected[/]  3:79   [bold]quoted[/]: in thoughts
-                   [dim]the model shows a call to the reader: tell it [/]
-                   [dim]not to quote its calls[/]
+                   [dim]the model only mentions this call: it has to [/]
+                   [dim]call outside quotations, code and thoughts[/]
   [bold red]rejected[/]  3:137  [bold]truncated[/]: the output ends inside it, where the
                    rest of a string was due
                    [dim]let the model write more (max_tokens), unless [/]
@@ -107,12 +107,12 @@ SHOWN_PROSE = """\
   xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
   x
 
-  Nothing in it is a whole call: no
+  There is no whole call in it: no
   JSON object with a name and
   arguments, bare, in a tag or in a
-  fence. Nor is there one with
+  code fence. There is none with
   --lenient, with --format all or with
-  other tools.
+  other tools either.
 
 """
 
@@ -142,9 +142,10 @@ SHOWN_REMOVED = """\
 
   [dim cyan]removed[/]  1:1  [dim]'<|python_tag|>'[/]
 
-  Nothing in it is a whole call: no JSON object with a name
-  and arguments, bare, in a tag or in a fence. Nor is there
-  one with --lenient, with --format all or with other tools.
+  There is no whole call in it: no JSON object with a name and
+  arguments, bare, in a tag or in a code fence. There is none
+  with --lenient, with --format all or with other tools
+  either.
 
 """
 

@@ -65,7 +65,9 @@ def test_what_does_not_fit_all_the_same_is_told():
 
 
 def test_an_output_in_which_nothing_looks_like_a_call_is_told_so():
-    assert "Nor is there one with <lenient>, with <formats> or with other tools." in (explained("Hello!").remark or "")
+    assert "There is none with <lenient>, with <formats> or with other tools either." in (
+        explained("Hello!").remark or ""
+    )
     assert explained('{"name": "f", "parameters": {}}').remark is None
 
 
