@@ -2,7 +2,7 @@
 
     python benchmarks/batch_files.py
     python benchmarks/batch_files.py --rows 20000 --only command
-    python benchmarks/batch_files.py --page docs/batches.md
+    python benchmarks/batch_files.py --page docs/batches-reference.md
 
 The outputs are made up in the shapes in which models write, with 470 characters on average, two in three with calls.
 Each way reads all files once, as a process of its own: what it takes to start counts. Engines that are not installed
