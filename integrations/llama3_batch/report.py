@@ -48,12 +48,12 @@ def headline(summary: Summary) -> list[Line]:
     """Return what became of the outputs.
 
     >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3, failing=1))]
-    [('call a tool', 3, 0.75), ('meant to call, and call nothing', 1, 0.25), ('text alone', 0, 0.0)]
+    [('call a tool', 3, 0.75), ('tried to call, but call nothing', 1, 0.25), ('text alone', 0, 0.0)]
     """
     errors = sum(finding.count for finding in summary.errors.values())
     counts = {
         "call a tool": summary.calling,
-        "meant to call, and call nothing": summary.failing,
+        "tried to call, but call nothing": summary.failing,
         "text alone": summary.rows - summary.calling - summary.failing - errors,
     }
     if errors:
@@ -71,13 +71,13 @@ def sections(summary: Summary) -> list[Section]:
     found = [
         Section(
             "Rejected, by reason",
-            "What looked like a call and is none. An attempt is one by which the model meant to call.",
+            "Text that looked like a call, but is none. In an attempt, the model meant to call.",
             _findings(summary.rejections, "attempt"),
         ),
         Section("Tools that were not declared", "Names of rejected calls.", _counted(summary.unknown_tools)),
         Section(
-            "Arguments of another type",
-            "Where calls are not as the tool declares them. What coercion makes fit is no misfit.",
+            "Arguments that do not have the declared type",
+            "Coercion makes them fit, except the misfits.",
             _findings(summary.arguments, "misfit"),
         ),
         Section("Calls, by tool", f"{summary.calls:,} in all{', '.join(['', *mended])}.", _counted(summary.tools)),

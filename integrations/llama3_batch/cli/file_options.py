@@ -17,32 +17,37 @@ from llama3_tools.errors import MissingExtraError
 __all__ = ["add_files"]
 
 _FILE_OPTIONS = (
-    click.Option(["--jsonl"], is_flag=True, help="Each FILE has an output in each line, in a JSON object."),
+    click.Option(["--jsonl"], is_flag=True, help="Each FILE has JSON lines: an object with an output in each line."),
     click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),
-    click.Option(["--text-column"], default="text", show_default=True, metavar="NAME", help="Where the outputs are."),
-    click.Option(["--tools-column"], metavar="NAME", help="Where the tools of each row are, as JSON."),
-    click.Option(["--id-column"], metavar="NAME", help="Where the key of each row is."),
     click.Option(
-        ["--finish-reason-column"], metavar="NAME", help="Where it stands why each output ended, such as `length`."
+        ["--text-column"], default="text", show_default=True, metavar="NAME", help="The column of the outputs."
     ),
-    click.Option(["--coerce"], is_flag=True, help="Make arguments fit the schemas of the tools, where they can."),
-    click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: as FILE is]"),
+    click.Option(["--tools-column"], metavar="NAME", help="The column of each row's tools, as JSON."),
+    click.Option(["--id-column"], metavar="NAME", help="The column of each row's key."),
     click.Option(
-        ["--out"], type=click.Path(path_type=Path), metavar="DIR", help="Where to.  [default: `extracted`, beside FILE]"
+        ["--finish-reason-column"], metavar="NAME", help="The column that says why each output ended, such as `length`."
+    ),
+    click.Option(["--coerce"], is_flag=True, help="Make arguments fit the schemas of the tools, if possible."),
+    click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: the same as FILE]"),
+    click.Option(
+        ["--out"],
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="The folder for the results.  [default: `extracted`, beside FILE]",
     ),
     click.Option(
         ["--workers"], type=click.IntRange(1, 512), default=1, show_default=True, help="How many processes read."
     ),
     click.Option(
-        ["--overwrite"], is_flag=True, help="Write results anew that are there. They stay until the new ones are whole."
+        ["--overwrite"], is_flag=True, help="Replace existing results. They stay until the new ones are complete."
     ),
     click.Option(
         ["--report"], is_flag=True, help="Print what the model does wrong; write report.html and report.json."
     ),
 )
 _HELP = (
-    "With --jsonl or --parquet, each FILE has many outputs, and its results are written to a file. A run that was "
-    "ended goes on where it stopped."
+    "With --jsonl or --parquet, each FILE has many outputs, and its results are written to a file. If a run was "
+    "interrupted, the same command continues where it stopped."
 )
 _ALONE = frozenset({"show", "color"})
 """What is for single outputs."""
@@ -95,10 +100,10 @@ def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, An
     if not options["files"]:
         raise click.UsageError(f"{kind} takes at least one FILE")
     if "-" in options["files"]:
-        raise click.UsageError(f"{kind} reads files, which it can take up again, and no standard input")
+        raise click.UsageError(f"{kind} reads files, not standard input: it could not continue there after a break")
     alone = [given[name] for name in given if name in _ALONE]
     if alone:
-        raise click.UsageError(f"{kind} prints no single outputs: leave out {', '.join(alone)}")
+        raise click.UsageError(f"{kind} does not print single outputs: leave out {', '.join(alone)}")
     if of_files["tools_column"] is not None and options["tools_file"] is not None:
         raise click.UsageError("--tools or --tools-column, not both")
     has_tools = of_files["tools_column"] is not None or options["tools_file"] is not None

@@ -115,7 +115,8 @@ def _tools(name: str) -> Sequence[ToolLike]:
 def _print_done(file: DoneFile) -> None:
     summary = file.summary
     errors = sum(finding.count for finding in summary.errors.values())
-    counts = f"{summary.rows:,} outputs, {summary.calling:,} of which call; {errors:,} could not be read"
+    outputs = f"{summary.rows:,} output{'s' * (summary.rows != 1)}"
+    counts = f"{outputs}, {summary.calling:,} with calls; {errors:,} could not be read"
     click.echo(escape_invisible(f"{file.path}: {counts}; results in {file.output}"))
 
 

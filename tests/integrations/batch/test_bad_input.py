@@ -266,10 +266,10 @@ def test_a_file_is_never_written_over_by_its_results(lines: Path) -> None:
 
 REFUSED = [
     (["--jsonl"], "--jsonl takes at least one FILE"),
-    (["--jsonl", "-"], "--jsonl reads files, which it can take up again, and no standard input"),
+    (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
     (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
-    (["--jsonl", "a", "--show"], "--jsonl prints no single outputs: leave out --show"),
-    (["--parquet", "a", "--color", "never"], "--parquet prints no single outputs: leave out --color"),
+    (["--jsonl", "a", "--show"], "--jsonl does not print single outputs: leave out --show"),
+    (["--parquet", "a", "--color", "never"], "--parquet does not print single outputs: leave out --color"),
     (
         ["a", "--workers", "2", "--report"],
         "--workers, --report: only for files of many outputs; add --jsonl or --parquet",

@@ -54,7 +54,7 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     path = write(tmp_path, kind, {"text": OUTPUTS})
     done = extract_files(f"--{kind}", path)
     output = tmp_path / "extracted" / f"logs.{kind}"
-    assert done.stdout == f"{path}: 6 outputs, 3 of which call; 0 could not be read; results in {output}\n"
+    assert done.stdout == f"{path}: 6 outputs, 3 with calls; 0 could not be read; results in {output}\n"
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
 
 
@@ -74,7 +74,7 @@ def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
 
 def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> None:
     one, other = (write(tmp_path, kind, {"text": [name]}, name) for name in ("a", "b"))
-    assert extract_files(f"--{kind}", one, other, one).stdout.count("1 outputs") == 2
+    assert extract_files(f"--{kind}", one, other, one).stdout.count("1 output,") == 2
     assert [rows(tmp_path / "extracted" / f"{name}.{kind}")[0]["extraction"]["content"] for name in "ab"] == ["a", "b"]
 
 
