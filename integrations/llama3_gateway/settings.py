@@ -302,7 +302,9 @@ def _chat_settings(
     try:
         return chat_options("the gateway", default.chat if default else None, changes)
     except (TypeError, ValueError) as error:
-        raise SettingsError(f"{where}: {error}") from None
+        option, _, rest = str(error).partition(" ")
+        setting = next((name for name, known in _CHAT_OPTIONS.items() if known == option), option)
+        raise SettingsError(f"{where}: {setting} {rest}") from None
 
 
 def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:
