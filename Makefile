@@ -120,6 +120,7 @@ repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the s
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails (npm brings what the page "Try it" runs)
 	$(VENV)/bin/zensical build --clean --strict
+	@$(PY) tools/check_links.py site
 	@$(PY) tools/browser_runtime.py site
 
 pages: $(VENV)/.docs ## Build the documentation of this version for a web server, into PAGES, beside other versions

@@ -268,7 +268,7 @@ class TestStreamsThatBreakOff:
         assert last["error"]["code"] == "upstream_broke_off"
 
     def test_one_that_falls_silent_breaks_off(self):
-        with serving([events(chunk({"content": CALL_BEGUN}), WAIT)], timeout=0.2) as served:
+        with serving([events(chunk({"content": CALL_BEGUN}), WAIT)], timeout=1) as served:
             choice, error = broken(served)
         assert choice.content == CALL_BEGUN
         assert "--timeout allows more" in error["message"]
@@ -326,14 +326,14 @@ class TestConnectionsThatBreakAfterTheEnd:
 
     @ENDS
     def test_a_chat_ends(self, end: tuple[object, ...]):
-        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+        with serving([events(chunk({"content": CALL}), *end)], timeout=1, max_answer=50_000) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
 
     @ENDS
     def test_a_call_is_asked_again(self, end: tuple[object, ...]):
         answers = [events(chunk({"content": self.MALFORMED}), *end), events(chunk({"content": CALL}), *end)]
-        with serving(answers, timeout=0.3, max_answer=50_000) as served:
+        with serving(answers, timeout=1, max_answer=50_000) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
             assert len(served.asked) == 2
         assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
@@ -341,7 +341,7 @@ class TestConnectionsThatBreakAfterTheEnd:
     @ENDS
     def test_a_response_is_completed(self, end: tuple[object, ...]):
         body = {"input": "Hi", "tools": [{"type": "function", **WEATHER["function"]}], "stream": True}  # type: ignore[dict-item]
-        with serving([events(chunk({"content": CALL}), *end)], timeout=0.3, max_answer=50_000) as served:
+        with serving([events(chunk({"content": CALL}), *end)], timeout=1, max_answer=50_000) as served:
             *_, last = EventReader().feed(served.post("/v1/responses", body).content)
         assert last.name == b"response.completed"
 
@@ -476,7 +476,7 @@ class TestSecondAnswersThatFail:
     )
     @pytest.mark.parametrize("is_stream", [False, True])
     def test_the_first_stands(self, second: Answer, is_stream: bool):
-        with serving(in_turn(says(self.MALFORMED), lambda _: second), timeout=0.3) as served:
+        with serving(in_turn(says(self.MALFORMED), lambda _: second), timeout=1.5) as served:
             response = served.chat(stream=is_stream)
         if is_stream:
             (choice,) = gathered(read_events(response)).values()

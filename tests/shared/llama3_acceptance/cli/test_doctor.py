@@ -163,9 +163,9 @@ def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
 
 
 def test_what_there_was_no_time_for_is_named() -> None:
-    with faulty("healthy") as server:
-        examination = examine(server.base_url, "llama", seconds=1e-9)
-    assert examination["models"].is_timeout
+    with faulty(Faulty(lambda _: Answer((b" ",) * 20, pause=0.1), frozenset())) as server:
+        examination = examine(server.base_url, "llama", seconds=0.2)
+    assert list(examination.exchanges.values())[-1].is_timeout
 
     asked: list[str] = []
 
