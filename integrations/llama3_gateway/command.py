@@ -19,6 +19,12 @@ from llama3_tools.cli.status import CannotRunError
 
 __all__ = ["serve"]
 
+_OTHER_WORDS = {
+    "--model": "each request of a client names its model; --upstream 'PATTERN=URL' sends some models elsewhere",
+    "--base-url": "write --upstream URL",
+    "--url": "write --upstream URL",
+}
+"""Options that other programs have, and what to write here."""
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
 
 
@@ -94,7 +100,28 @@ def _gateway_options(command: FC) -> FC:
     return reduce(lambda so_far, option: option(so_far), reversed((*_READING, *_SERVING)), command)
 
 
-@click.command(short_help="Run the gateway: tool calls for every client of a server.")
+class _Serve(click.Command):
+    """Names the option that was meant, where another program's was written."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if cure := _OTHER_WORDS.get(error.option_name):
+                raise click.UsageError(f"there is no {error.option_name}: {cure}", ctx) from None
+            raise
+        if ctx.args:
+            stray = ctx.args[0]
+            option = "--upstream" if "://" in stray else "an option"
+            raise click.UsageError(f"{stray} needs {option} before it, such as --upstream URL", ctx)
+        return rest
+
+
+@click.command(
+    cls=_Serve,
+    context_settings={"allow_extra_args": True},
+    short_help="Run the gateway: tool calls for every client of a server.",
+)
 @click.option(
     "--upstream",
     "upstreams",
