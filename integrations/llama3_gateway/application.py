@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
+import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -42,6 +43,8 @@ _STATEFUL = re.compile(
     r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?"
 )
 """Paths of the Responses API that are about what the server has kept."""
+_V1_TOO_MANY = ("/v1/v1/", "/v1/api/")
+"""How paths begin if a client's address has a `/v1` that the client adds itself, or that Ollama's paths have not."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
 _METRICS = b"text/plain; version=0.0.4; charset=utf-8"
@@ -61,6 +64,7 @@ class Gateway:
         self.settings = settings
         self.metrics = Metrics()
         self._client: UpstreamClient | None = None
+        self._name = f"llama3-tools-{secrets.token_hex(8)}"
         self._kept = KeptItems()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +80,7 @@ class Gateway:
     def client(self) -> UpstreamClient:
         """What asks the upstreams; made for the first request, as it belongs to one event loop."""
         if self._client is None:
-            self._client = UpstreamClient(self.settings.timeout)
+            self._client = UpstreamClient(self.settings.timeout, self._name)
         return self._client
 
     async def aclose(self) -> None:
@@ -109,6 +113,7 @@ class Gateway:
             self._admit(exchange)
             body = await self._body(exchange)
         except GatewayError as error:
+            exchange.record.reason = error.message
             await _explain(exchange, error)
             return
         except ClientGoneError:
@@ -144,10 +149,12 @@ class Gateway:
             exchange.record.route = name
             await handler(self, exchange, body)
         except UpstreamRefusal as error:
+            exchange.record.reason = error.reason
             length = (b"content-length", str(len(error.body)).encode())
             await exchange.start(error.status, [*error.headers, length])
             await exchange.finish(error.body)
         except GatewayError as error:
+            exchange.record.reason = error.reason
             if not exchange.is_started:
                 await _explain(exchange, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
@@ -159,8 +166,12 @@ class Gateway:
         """Note what the answer has for web pages.
 
         Raises:
-            GatewayError: the request is of a web page that may not send it, is for another host, or lacks the key.
+            GatewayError: the request is of a web page that may not send it, is for another host, lacks the key, or
+                is one that this gateway itself has sent.
         """
+        if any(key == b"via" and self._name.encode() in value for key, value in exchange.headers):
+            message = "this gateway asks itself: --upstream says where the model is"
+            raise GatewayError(HTTPStatus.LOOP_DETECTED, message, code="loop")
         host = exchange.header(b"host")
         if host is not None and not self.settings.is_own_host(host):
             message = f"{host} is no name of this machine: --host 0.0.0.0 takes all names, --cors those of its origins"
@@ -313,11 +324,11 @@ def _route(exchange: Exchange) -> tuple[str, _Handler]:
     if _STATEFUL.fullmatch(exchange.path):
         message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
         raise GatewayError(HTTPStatus.BAD_REQUEST, message)
-    if exchange.path.startswith(("/v1/", "/api/")):
+    if exchange.path.startswith(("/v1/", "/api/")) and not exchange.path.startswith(_V1_TOO_MANY):
         return "pass_through", Gateway.pass_on
-    raise GatewayError(
-        HTTPStatus.NOT_FOUND, f"there is no {exchange.method} {exchange.path} here: clients' base_url ends in /v1"
-    )
+    cure = "clients' base_url ends in /v1, once; that of Ollama's own clients does not"
+    message = f"there is no {exchange.method} {exchange.path} here: {cure}"
+    raise GatewayError(HTTPStatus.NOT_FOUND, message, reason=message)
 
 
 async def _explain(exchange: Exchange, error: GatewayError) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from time import perf_counter
 
 import anyio
 
+from llama3_gateway.advice import advised
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.exchange import JSON, Exchange, Header
 from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.settings import GatewaySettings
-from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, StreamReader, Usage, added_usage
+from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
@@ -24,6 +25,7 @@ __all__ = ["Engine"]
 _OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 _WHOLE = ("application/json", "text/html")
 """The media types of answers that are no streams; not every server names that of a stream rightly."""
+_NO_COMPLETION = "no_completion"
 _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
@@ -79,7 +81,7 @@ class Engine:
         upstream = turn.settings.upstream
         async with self._client.ask(upstream, "POST", self._dialect.path, headers=headers, body=body) as answer:
             if answer.status != HTTPStatus.OK:
-                raise await answer.refusal()
+                raise advised(await answer.refusal(), turn.settings, self._dialect.path, self._record.model)
             yield answer
 
     async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:
@@ -101,7 +103,7 @@ class Engine:
             return body, self._dialect.chunk(body)
         except BrokenOffError:
             message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
-            raise GatewayError(HTTPStatus.BAD_GATEWAY, message, code="no_completion") from None
+            raise GatewayError(HTTPStatus.BAD_GATEWAY, message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
 
     async def _answer_whole(self, turn: Turn) -> None:
         async with self.ask(turn) as answer:
@@ -254,15 +256,14 @@ class _Stream:
         pieces = answer.read(self._settings.max_answer)
         try:
             async for data in pieces:
-                self._feed(turn, index, reader, data)
+                self._take_all(turn, index, reader.feed(data))
                 await self._flush()
                 if reader.is_done:
                     with anyio.move_on_after(_SECONDS_AFTER_DONE):
                         async for _ in pieces:
                             pass
                     return True
-            for chunk in reader.end():
-                self._take(turn, index, chunk)
+            self._take_all(turn, index, reader.end())
         except BrokenOffError as error:
             if not reader.is_done and (error.body is not None or not self._has_answers(turn, index)):
                 raise
@@ -277,11 +278,21 @@ class _Stream:
         count = asked if isinstance(asked, int) else 1
         return len(self._choices) >= count and all(choice.is_over for choice in self._choices.values())
 
-    def _feed(self, turn: Turn, index: int | None, reader: StreamReader, data: bytes) -> None:
+    def _take_all(self, turn: Turn, index: int | None, chunks: Iterator[Chunk]) -> None:
+        """Take what is read of a stream.
+
+        Raises:
+            BrokenOffError: it cannot be read any further, or is none at all, or holds an error.
+        """
         began = perf_counter()
         try:
-            for chunk in reader.feed(data):
+            for chunk in chunks:
                 self._take(turn, index, chunk)
+        except BrokenOffError as error:
+            if self._has_begun or error.body is not None:
+                raise
+            message = f"{NOT_A_COMPLETION} What came is no stream: {error.message}"
+            raise BrokenOffError(message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
         finally:
             self._record.added += perf_counter() - began
 
@@ -337,9 +348,9 @@ class _Stream:
             return
         unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
         if not is_done and (unfinished or not self._choices):
-            raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
+            raise _ended("the upstream's stream ended before its answer did: its log may say why")
         if not self._choices:
-            raise BrokenOffError("the upstream's stream has no answer in it: its log may say why")
+            raise _ended("the upstream's stream has no answer in it: its log may say why")
         for each, choice in unfinished:
             deltas = choice.end(None)
             self._out.append(self._shape.deltas(each, deltas, choice.logprobs(None)))
@@ -355,6 +366,7 @@ class _Stream:
     async def _fail(self, error: BrokenOffError) -> None:
         """Hand out what was held back, as text, and say that the stream broke off."""
         LOGGER.warning("a stream broke off: %s", type(error).__name__)
+        self._record.reason = error.reason
         for index, choice in self._choices.items():
             deltas = choice.abort()
             if deltas:
@@ -369,6 +381,10 @@ class _Stream:
             if idle >= seconds and not exchange.is_writing:
                 await exchange.write(self._shape.keepalive())
             await anyio.sleep(seconds if idle >= seconds else seconds - idle)
+
+
+def _ended(message: str) -> BrokenOffError:
+    return BrokenOffError(message, reason=message)
 
 
 def note_failed_retry(error: GatewayError | UpstreamRefusal) -> None:

@@ -5,7 +5,7 @@
     GatewayError            an answer of the gateway's own: a status, and a message that says what to do
     ├── BrokenOffError      the upstream's answer ended in the middle, or cannot be read any further
     └── SettingsError       the configuration cannot be read
-    UpstreamRefusal         an answer of the upstream's that is an error: it goes to the client as it is
+    UpstreamRefusal         an answer of the upstream's that is an error: it goes to the client, maybe with advice
     ClientGoneError         nobody waits for the answer any more
 """
 
@@ -43,14 +43,24 @@ class GatewayError(Llama3ToolsError):
         message: what was wrong, where, and what to do.
         param: the field of the request that it is about.
         code: one word for the cause.
+        reason: what the log says of the cause, without a word of what was asked and answered; `None`: nothing.
     """
 
-    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        reason: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.param = param
         self.code = code
+        self.reason = reason
 
     def to_openai(self) -> dict[str, dict[str, str | None]]:
         """Return the body in OpenAI's form."""
@@ -66,10 +76,13 @@ class BrokenOffError(GatewayError):
         message: what was found.
         body: the upstream's own error, if it has sent one.
         code: one word for the cause.
+        reason: what the log says of the cause, as in `GatewayError`.
     """
 
-    def __init__(self, message: str, *, body: object = None, code: str = "upstream_broke_off") -> None:
-        super().__init__(HTTPStatus.BAD_GATEWAY, message, code=code)
+    def __init__(
+        self, message: str, *, body: object = None, code: str = "upstream_broke_off", reason: str | None = None
+    ) -> None:
+        super().__init__(HTTPStatus.BAD_GATEWAY, message, code=code, reason=reason)
         self.body = body
         """The upstream's own error, as JSON; `None` if it has sent none."""
 
@@ -87,7 +100,18 @@ class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, an
     headers: list[tuple[bytes, bytes]]
     """Its headers, without those that are about the connection."""
     body: bytes
-    """Its body, as it came."""
+    """Its body."""
+    reason: str = "the upstream answers with this error"
+    """What the log says of the cause."""
+
+    @property
+    def status_code(self) -> int:
+        """The status, under the name that the errors of clients have for it."""
+        return self.status
+
+    def __str__(self) -> str:
+        """Return the body as text."""
+        return self.body.decode("utf-8", "replace")
 
 
 class ClientGoneError(Exception):

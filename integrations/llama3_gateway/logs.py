@@ -46,6 +46,7 @@ def log_request(record: RequestRecord) -> None:
         "faults": record.faults,
         "seconds": round(perf_counter() - record.began, 6),
         "added_seconds": round(record.added, 6),
+        **({"reason": record.reason} if record.reason else {}),
         **record.content,
     }
     LOGGER.info("request", extra={_FIELDS: fields})

@@ -35,6 +35,8 @@ class RequestRecord:
     """Calls that do not run, by the reason; `repeated` and `surplus` among them."""
     added: float = 0.0
     """Seconds in which the gateway itself worked, rather than waited."""
+    reason: str | None = None
+    """Why there is an error in place of an answer, where that is known."""
     began: float = field(default_factory=perf_counter)
     logs_content: bool = False
     """Whether the log is to have what was asked and answered."""

@@ -81,12 +81,13 @@ class ChatStreamReader:
     def end(self) -> Iterator[Chunk]:
         """Take the end of the stream, and yield a last chunk that no empty line has closed."""
         if not self._whole:
-            return self._chunks(self._events.end())
+            yield from self._chunks(self._events.end())
+            return
         body = read_object(b"".join(self._whole), "the upstream's answer")
         if _is_error(body):
             raise BrokenOffError(_told(body), body=body)
         self.is_done = True
-        return iter([_chunk(body, "message")])
+        yield _chunk(body, "message")
 
     def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
         for event in events:

@@ -7,23 +7,29 @@ import errno
 import logging
 import socket
 import sys
+import threading
 from collections.abc import Callable
+from http import HTTPStatus
 
-from llama3_gateway.errors import missing_extra
+from llama3_gateway.errors import GatewayError, missing_extra
 from llama3_gateway.logs import LOGGER, JsonLines
-from llama3_gateway.settings import GatewaySettings
+from llama3_gateway.settings import GatewaySettings, Upstream
 
 try:
+    import anyio
     import uvicorn
 
     from llama3_gateway.application import Gateway
+    from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error
 
-__all__ = ["AddressError", "greeting", "run"]
+__all__ = ["AddressError", "greeting", "run", "warning_of"]
 
 _SECONDS_TO_FINISH = 5
 """What answers under way have when the server is stopped."""
+_SECONDS_TO_CHECK = 5
+"""What an upstream has to answer when the gateway starts. One that needs more may still be loading its model."""
 _WAITING = 2048
 """How many clients may wait to be let in."""
 
@@ -37,12 +43,18 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
 
     Args:
         settings: how the gateway serves.
-        say: is told where it serves, and who can reach it.
+        say: is told where it serves, who can reach it, and which upstreams do not answer.
 
     Raises:
-        AddressError: the address cannot be used.
+        AddressError: the address cannot be used, or is that of an upstream.
     """
     listening = _listen(settings)
+    port = listening.getsockname()[1]
+    for upstream in settings.upstreams:
+        if settings.is_own_address(upstream, port):
+            listening.close()
+            message = f"the upstream {upstream.shown} is the gateway itself: --upstream says where the model is"
+            raise AddressError(f"{message}, --port where the gateway is")
     _log_to_stderr()
     config = uvicorn.Config(
         Gateway(settings),
@@ -53,7 +65,8 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
         ws="none",
     )
-    say(greeting(settings, listening.getsockname()[1]))
+    say(greeting(settings, port))
+    threading.Thread(target=_check, args=(settings, say), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # which has ended it in good order
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -79,11 +92,42 @@ def _listen(settings: GatewaySettings) -> socket.socket:
         raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
 
 
+def _check(settings: GatewaySettings, say: Callable[[str], None]) -> None:
+    for upstream in settings.upstreams:
+        warning = anyio.run(warning_of, upstream)
+        if warning:
+            say(f"WARNING: {warning}")
+
+
+async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> str | None:
+    """Return what is wrong with an upstream's address; `None` if it answers, or takes its time.
+
+    Args:
+        upstream: who is asked for its models.
+        seconds: for which it is waited.
+    """
+    client = UpstreamClient(seconds, "llama3-tools-serve")
+    try:
+        async with client.ask(upstream, "GET", "/v1/models", headers=[], body=b"") as answer:
+            is_missing = answer.status == HTTPStatus.NOT_FOUND
+    except GatewayError as error:
+        return None if error.code == UPSTREAM_TIMEOUT else error.message
+    finally:
+        await client.aclose()
+    return f"there is no {upstream.shown}/models: does --upstream end in /v1?" if is_missing else None
+
+
 def greeting(settings: GatewaySettings, port: int) -> str:
     """Return where the gateway serves, and who can reach it."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    host = "localhost" if settings.is_for_all_addresses else settings.host
+    shown = f"[{host}]" if ":" in host else host
     lines = [
-        f"llama3-tools serve: point clients at http://{host}:{port}/v1",
+        f"llama3-tools serve: point clients at http://{shown}:{port}/v1",
+        *(
+            [f"  from a container: http://host.docker.internal:{port}/v1; from another machine: by this one's name"]
+            if settings.is_for_all_addresses
+            else []
+        ),
         *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
     ]
     if settings.is_for_this_machine:

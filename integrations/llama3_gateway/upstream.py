@@ -14,8 +14,10 @@ from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import Header
 from llama3_gateway.settings import Upstream
 
-__all__ = ["UpstreamAnswer", "UpstreamClient", "forwarded"]
+__all__ = ["UPSTREAM_TIMEOUT", "UpstreamAnswer", "UpstreamClient", "forwarded"]
 
+UPSTREAM_TIMEOUT = "upstream_timeout"
+"""The code of the error that an upstream is silent."""
 _OF_CONNECTION = frozenset(
     {
         *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"),
@@ -26,6 +28,8 @@ _OF_CONNECTION = frozenset(
 _OF_CLIENT = frozenset({b"host", b"content-length", b"expect", b"origin", b"referer"})
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _CONNECT_SECONDS = 10.0
+_NO_TLS = "WRONG_VERSION_NUMBER"
+"""OpenSSL's word for an answer that is not of TLS."""
 _SECONDS_KEPT = 2.0
 """How long a connection is kept for the next request. Many servers close them after 5 s, maybe while one is sent."""
 _ERROR_BYTES = 1024 * 1024
@@ -86,7 +90,8 @@ class UpstreamAnswer:
             async for data in self._response.aiter_raw() if is_plain else self._response.aiter_bytes():
                 size += len(data)
                 if size > most:
-                    raise BrokenOffError(f"the upstream's answer has more than {most} bytes: --max-answer allows more")
+                    message = f"the upstream's answer has more than {most} bytes: --max-answer allows more"
+                    raise BrokenOffError(message, reason=message)
                 yield data
         except _ERRORS as error:
             raise self._broken_off(error) from None
@@ -108,19 +113,27 @@ class UpstreamAnswer:
 
     def _broken_off(self, error: Exception) -> BrokenOffError:
         if isinstance(error, httpx.TimeoutException):
-            return BrokenOffError(f"{self._upstream.shown} was silent for too long: --timeout allows more")
-        what = str(error) or type(error).__name__
-        return BrokenOffError(f"the answer of {self._upstream.shown} broke off ({what}): its log may say why")
+            message = f"{self._upstream.shown} was silent for too long: --timeout allows more"
+        else:
+            what = str(error) or type(error).__name__
+            message = f"the answer of {self._upstream.shown} broke off ({what}): its log may say why"
+        return BrokenOffError(message, reason=message)
 
 
 class UpstreamClient:
     """Asks upstreams, over connections that are kept."""
 
-    def __init__(self, timeout: float) -> None:
-        """Take the time in seconds for which an upstream may be silent."""
+    def __init__(self, timeout: float, name: str) -> None:
+        """Prepare to ask.
+
+        Args:
+            timeout: seconds for which an upstream may be silent.
+            name: who asks, for the header `Via` (RFC 9110, 7.6.3), by which a loop is found.
+        """
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout
+        self._via = (b"via", f"1.1 {name}".encode())
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS), pool=None),
             limits=limits,
@@ -130,8 +143,8 @@ class UpstreamClient:
             # A proxy of the environment is for other machines.
             mounts={pattern: httpx.AsyncHTTPTransport(limits=limits, verify=trusted) for pattern in _LOOPBACK},
         )
-        for name in ("accept", "accept-encoding", "connection", "user-agent"):
-            del self._client.headers[name]
+        for header in ("accept", "accept-encoding", "connection", "user-agent"):
+            del self._client.headers[header]
 
     @asynccontextmanager
     async def ask(  # noqa: PLR0913 - a request has these parts
@@ -151,7 +164,7 @@ class UpstreamClient:
             GatewayError: there is no answer.
         """
         left_out = _OF_CLIENT | {b"authorization"} if upstream.api_key else _OF_CLIENT
-        sent = forwarded(headers, left_out)
+        sent = [*forwarded(headers, left_out), self._via]
         if upstream.api_key:
             sent.append((b"authorization", f"Bearer {upstream.api_key}".encode()))
         url = upstream.address(path) + (f"?{query.decode('latin-1')}" if query else "")
@@ -161,8 +174,8 @@ class UpstreamClient:
         except httpx.ConnectTimeout:
             raise _unreachable(upstream, "it does not answer") from None
         except httpx.TimeoutException:
-            status, message = HTTPStatus.GATEWAY_TIMEOUT, f"sent nothing for {self._timeout:g} s: --timeout allows more"
-            raise GatewayError(status, f"{upstream.shown} {message}", code="upstream_timeout") from None
+            message = f"{upstream.shown} sent nothing for {self._timeout:g} s: --timeout allows more"
+            raise GatewayError(HTTPStatus.GATEWAY_TIMEOUT, message, code=UPSTREAM_TIMEOUT, reason=message) from None
         except httpx.LocalProtocolError:  # whose text quotes headers, a key among them
             raise _unreachable(upstream, "the request has a header that cannot be sent") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -181,7 +194,9 @@ class UpstreamClient:
 
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
-    message = (
-        f"no answer from the upstream {upstream.shown} ({why}): is the server running there? --upstream says where"
-    )
-    return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable")
+    if _NO_TLS in why and upstream.shown.startswith("https:"):
+        cure = "it speaks no TLS there: write --upstream with http://"
+    else:
+        cure = "is the server running there? --upstream says where"
+    message = f"no answer from the upstream {upstream.shown} ({why}): {cure}"
+    return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable", reason=message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import itertools
 import json
 import logging
@@ -65,6 +66,13 @@ def broken(served: Served, **fields: object) -> tuple[Gathered, dict[str, Any]]:
     return choice, last["error"]
 
 
+_OPENAI, _OLLAMA = "/v1/chat/completions", "/api/chat"
+
+
+def _error(message: str) -> str:
+    return json.dumps({"error": {"message": message}})
+
+
 class TestUpstreamErrors:
     @pytest.mark.parametrize("is_stream", [False, True])
     @pytest.mark.parametrize(
@@ -77,6 +85,38 @@ class TestUpstreamErrors:
             response = served.chat(stream=is_stream)
         assert (response.status_code, response.content) == (status, body)
         assert (response.headers["content-type"], response.headers["retry-after"]) == ("text/odd", "7")
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    @pytest.mark.parametrize(
+        ("path", "settings", "answer", "said"),
+        [
+            (_OPENAI, {}, (404, "404 page not found"), "404 page not found (the server answers, but not with"),
+            (_OPENAI, {}, (404, '{"detail": "Not Found"}'), "does the address end in /v1"),
+            (_OPENAI, {}, (404, _error("model not found")), "/v1/models lists those that it has)"),
+            (_OPENAI, {"native": True}, (400, _error("x does not support tools")), "tools (without --native"),
+            (_OPENAI, {"tool_role": "tool"}, (500, _error("Unknown role")), "Unknown role (the server does not"),
+            (_OLLAMA, {}, (404, "404 page not found"), "404 page not found (the server has no /api/chat: is it Ollama"),
+            (_OLLAMA, {}, (404, '{"error": "model not found"}'), "model not found (the server has no model 'm': http"),
+            (_OLLAMA, {"native": True}, (400, '{"error": "x does not support tools"}'), "tools (without --native"),
+        ],
+    )
+    def test_they_say_what_to_do_where_an_option_is_the_cure(
+        self, path: str, settings: dict[str, object], answer: tuple[int, str], said: str, is_stream: bool
+    ):
+        status, body = answer
+        with serving([Answer([body.encode()], status=status, content_type="text/plain")], **settings) as served:
+            response = served.post(path, {"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": is_stream})
+        error = response.json()["error"]
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/json"
+        assert said in (error["message"] if path == _OPENAI else error)
+
+    def test_one_that_is_compressed_comes_as_it_is(self):
+        data = gzip.compress(b"404 page not found")
+        headers = [("content-encoding", "gzip")]
+        with serving([Answer([data], status=404, content_type="text/odd", headers=headers)]) as served:
+            response = served.chat()
+        assert (response.text, response.headers["content-type"]) == ("404 page not found", "text/odd")
 
     def test_an_endless_error_is_cut(self):
         with serving([Answer(itertools.repeat(b"a" * 65536), status=500)]) as served:  # type: ignore[arg-type]

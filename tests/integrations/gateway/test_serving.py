@@ -40,7 +40,8 @@ from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
 from llama3_gateway.exchange import Message
 from llama3_gateway.logs import LOGGER, JsonLines
-from llama3_gateway.server import greeting
+from llama3_gateway.server import greeting, warning_of
+from llama3_gateway.settings import Upstream
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/api/chat", "/metrics"]
 
@@ -178,6 +179,14 @@ class TestHealthAndMetrics:
         assert response.status_code == 404
         assert "base_url ends in /v1" in response.json()["error"]["message"]
 
+    @pytest.mark.parametrize("path", ["/v1/v1/chat/completions", "/v1/v1/models", "/v1/api/chat"])
+    def test_a_v1_too_many_is_named(self, path: str):
+        with serving(says("Hi")) as served:
+            response = served.post(path, {"messages": QUESTION, "tools": [WEATHER]})
+            assert served.asked == []
+        assert response.status_code == 404
+        assert f"there is no POST {path} here: clients' base_url ends in /v1, once" in response.text
+
     def test_requests_calls_and_rejections_are_counted(self):
         bad = '{"name": "get_weather", "parameters": {oops}}'
         with serving(says(f"{CALL} {bad}")) as served:
@@ -244,6 +253,38 @@ class TestTheLog:
         assert line["request"]["messages"] == QUESTION  # type: ignore[index]
         assert line["replies"] == [{"role": "assistant", "content": "Hi there"}]
 
+    @pytest.mark.parametrize(
+        ("answer", "headers", "reason"),
+        [
+            (Answer([b"404 page not found"], status=404), {}, "does the address end in /v1"),
+            (Answer([b"secret"], status=400), {}, "the upstream answers with this error"),
+            (Answer([b"secret"]), {}, "the server answers, but not with a completion"),
+            (Answer([b"data: secret\n\n"], content_type="text/odd"), {}, "answers, but not with a completion"),
+            (Answer([b"{}"]), {"host": "example"}, "example is no name of this machine"),
+        ],
+    )
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_it_says_why_there_is_no_answer(
+        self,
+        caplog: pytest.LogCaptureFixture,
+        answer: Answer,
+        headers: dict[str, str | bytes],
+        reason: str,
+        is_stream: bool,
+    ):
+        with caplog.at_level(logging.INFO, LOGGER.name), serving([answer]) as served:
+            served.chat_with(headers, stream=is_stream)
+        line = self.lines(caplog)[-1]
+        assert reason in str(line["reason"])
+        assert "secret" not in str(line)
+
+    def test_it_says_that_nobody_listens(self, caplog: pytest.LogCaptureFixture):
+        gateway = Gateway(read_settings({"upstream": "http://127.0.0.1:1"}))
+        with caplog.at_level(logging.INFO, LOGGER.name), running(gateway) as address:
+            httpx.post(f"{address}/v1/chat/completions", json={"tools": [WEATHER], "messages": QUESTION})
+            wait_until(lambda: gateway.metrics.open_requests == 0)
+        assert "is the server running there?" in str(self.lines(caplog)[-1]["reason"])
+
     def test_a_fault_is_logged_with_its_traceback_if_the_server_logs_one(self):
         try:
             int("oops")
@@ -260,6 +301,8 @@ class TestTheLog:
         ({"host": "::1"}, "http://[::1]:8089/v1"),
         ({"host": "0.0.0.0"}, "WARNING: everyone who reaches this machine can use the model: set --api-key"),  # noqa: S104 - only read
         ({"host": "example", "api_key": "a"}, "everyone who reaches this machine and has the key can use the model"),
+        ({"host": "0.0.0.0"}, "http://localhost:8089/v1\n  from a container: http://host.docker.internal:8089/v1"),  # noqa: S104 - only read
+        ({"host": "::"}, "point clients at http://localhost:8089/v1"),
     ],
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
@@ -398,11 +441,75 @@ class TestTheProcess:
         assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
         assert "--port takes another" in result.stderr
 
+    @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"])  # noqa: S104 - only asked for
+    def test_it_is_not_its_own_upstream(self, host: str):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        result = CliRunner().invoke(serve, ["--upstream", f"http://{host}:{port}/v1", "--port", str(port)])
+        assert result.exit_code == 2
+        assert "is the gateway itself: --upstream says where the model is" in result.stderr
+
+    def test_an_upstream_that_does_not_answer_is_named_at_the_start(self):
+        with process("--upstream", "http://127.0.0.1:1") as (_, running):
+            assert running.stderr is not None
+            *_, warning = (running.stderr.readline() for _ in range(3))
+        assert warning.startswith("WARNING: no answer from the upstream http://127.0.0.1:1/v1")
+
     def test_a_host_that_is_another_machine_is_named(self):
         result = CliRunner().invoke(serve, ["--upstream", "http://localhost:1", "--host", "192.0.2.1", "--port", "0"])
         assert result.exit_code == 2
         assert "cannot listen on 192.0.2.1:0" in result.stderr
         assert result.stderr.strip().endswith("--host takes an address of this machine")
+
+
+class TestUpstreamsAtTheStart:
+    def warning(self, upstream: str) -> str | None:
+        return asyncio.run(warning_of(Upstream(upstream), 0.5))
+
+    def test_nothing_is_said_of_one_that_answers_or_asks_for_a_key(self):
+        with serving([Answer([b"{}"]), Answer([b"{}"], status=401)]) as served:
+            assert self.warning(served.upstream_url) is None
+            assert self.warning(served.upstream_url) is None
+            assert [asked.path for asked in served.asked] == ["/v1/models"] * 2
+
+    def test_nothing_is_said_of_one_that_takes_its_time(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            assert self.warning(f"http://127.0.0.1:{silent.getsockname()[1]}") is None
+
+    def test_a_path_that_is_not_there_is_named(self):
+        with serving([Answer([b"404 page not found"], status=404)]) as served:
+            url = served.upstream_url.removesuffix("/v1") + "/v2"
+            assert self.warning(url) == f"there is no {url}/models: does --upstream end in /v1?"
+
+    def test_one_that_speaks_no_tls_is_named(self):
+        with serving(lambda _: Answer([b"{}"])) as served:
+            warning = self.warning(served.upstream_url.replace("http:", "https:"))
+        assert str(warning).endswith("it speaks no TLS there: write --upstream with http://")
+
+
+def test_a_loop_ends_at_once():
+    with serving(says("Hi")) as served:
+        upstream = served.gateway.settings.default.upstream
+        object.__setattr__(upstream, "url", served.base_url)
+        response = served.chat()
+    assert response.status_code == 508
+    assert "this gateway asks itself: --upstream says where the model is" in response.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["http://localhost:11434/v1"], "http://localhost:11434/v1 needs --upstream before it"),
+        (["--upstream", "http://localhost:1", "oops"], "oops needs an option before it"),
+        (["--model", "llama3.1"], "there is no --model: each request of a client names its model"),
+        (["--base-url", "http://localhost:1"], "there is no --base-url: write --upstream URL"),
+        (["--oops"], "No such option '--oops'"),
+    ],
+)
+def test_what_no_option_is_leads_to_the_one_that_was_meant(arguments: list[str], said: str):
+    result = CliRunner().invoke(serve, arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
 
 
 def _answers(address: str) -> bool:
