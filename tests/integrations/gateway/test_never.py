@@ -90,7 +90,7 @@ class TestUpstreamErrors:
     @pytest.mark.parametrize(
         ("path", "settings", "answer", "said"),
         [
-            (_OPENAI, {}, (404, "404 page not found"), "404 page not found (the server answers, but not with"),
+            (_OPENAI, {}, (404, "404 page not found"), "404 page not found (the server"),
             (_OPENAI, {}, (404, '{"detail": "Not Found"}'), "does the address end in /v1"),
             (_OPENAI, {}, (404, _error("model not found")), "/v1/models lists those that it has)"),
             (_OPENAI, {"native": True}, (400, _error("x does not support tools")), "tools (without --native"),

@@ -258,8 +258,8 @@ class TestTheLog:
         [
             (Answer([b"404 page not found"], status=404), {}, "does the address end in /v1"),
             (Answer([b"secret"], status=400), {}, "the upstream answers with this error"),
-            (Answer([b"secret"]), {}, "the server answers, but not with a completion"),
-            (Answer([b"data: secret\n\n"], content_type="text/odd"), {}, "answers, but not with a completion"),
+            (Answer([b"secret"]), {}, "does the address end in /v1"),
+            (Answer([b"data: secret\n\n"], content_type="text/odd"), {}, "does the address end in /v1"),
             (Answer([b"{}"]), {"host": "example"}, "example is no name of this machine"),
         ],
     )
