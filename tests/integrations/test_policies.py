@@ -155,6 +155,8 @@ class Came:
     calls: Calls
     refused: list[str]
     """The names of the calls that the report says were refused."""
+    retried: list[str]
+    """The names of those because of which the model was asked again."""
 
 
 def _whole(said: Said) -> Answer:
@@ -231,7 +233,8 @@ def through_the_layer(address: str, policy: Policy, *, stream: bool) -> Came:
         again = request.retry(reply)
         if again is None:
             refused = [call.name for call in reply.report.refused]
-            return Came("".join(texts), [(call.name, call.arguments) for call in reply.tool_calls], refused)
+            retried = [call.name for call in reply.report.retried]
+            return Came("".join(texts), [(call.name, call.arguments) for call in reply.tool_calls], refused, retried)
         request = again
 
 
@@ -246,8 +249,9 @@ def through_langchain(address: str, policy: Policy, *, stream: bool) -> Came:
         message = bound.invoke("Hi")
     assert isinstance(message, AIMessage)
     refused = [call["name"] for call in message.response_metadata.get("refused_tool_calls", ())]
+    retried = [call["name"] for call in message.response_metadata.get("retried_tool_calls", ())]
     assert [call["name"] for call in message.invalid_tool_calls] == refused
-    return Came(str(message.text), [(call["name"], call["args"]) for call in message.tool_calls], refused)
+    return Came(str(message.text), [(call["name"], call["args"]) for call in message.tool_calls], refused, retried)
 
 
 def through_llama_index(address: str, policy: Policy, *, stream: bool) -> Came:
@@ -262,8 +266,12 @@ def through_llama_index(address: str, policy: Policy, *, stream: bool) -> Came:
     else:
         response = wrapped.chat_with_tools(tools, chat_history=history, **asked)
     calls = wrapped.get_tool_calls_from_response(response, error_on_no_tool_call=False)
-    refused = [call["name"] for call in response.message.additional_kwargs.get("refused_tool_calls", ())]
-    return Came(response.message.content or "", [(call.tool_name, call.tool_kwargs) for call in calls], refused)
+    kwargs = response.message.additional_kwargs
+    refused, retried = (
+        [call["name"] for call in kwargs.get(key, ())] for key in ("refused_tool_calls", "retried_tool_calls")
+    )
+    made = [(call.tool_name, call.tool_kwargs) for call in calls]
+    return Came(response.message.content or "", made, refused, retried)
 
 
 Way: TypeAlias = Callable[..., Came]
@@ -290,6 +298,7 @@ def test_a_policy_is_the_same_everywhere(policy: Policy, stream: bool):
         ] == [True] * len(policy.told)
         sent.append([[(message["role"], message["content"]) for message in messages[1:]] for messages in bodies])
     assert came[0].calls == policy.calls
+    assert came[0].retried == ["weather" for told in policy.told if told.startswith("Error of weather")]
     is_after_another = stream and len(sent[0]) > 1
     assert came[0].content.strip().endswith(policy.content) if is_after_another else came[0].content == policy.content
     assert came[1:] == [came[0]] * (len(WAYS) - 1)

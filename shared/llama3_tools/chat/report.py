@@ -18,7 +18,7 @@ MISFIT = "misfit"
 REFUSED_TOOL_CALLS = "refused_tool_calls"
 """The key of a report, and of a message that carries it, under which the calls are that did not run."""
 
-REPORTED = ("coerced_arguments", REFUSED_TOOL_CALLS, "repeated_tool_calls", "surplus_tool_calls")
+REPORTED = ("coerced_arguments", REFUSED_TOOL_CALLS, "retried_tool_calls", "repeated_tool_calls", "surplus_tool_calls")
 """The keys of a report as values of JSON."""
 
 
@@ -70,18 +70,21 @@ class Report:
     is_of_retry: bool = False
     """Whether the model had been asked again. A message that holds its earlier answers, too, has calls in its text of
     which the model has been told."""
+    retried: tuple[RefusedCall, ...] = ()
+    """Calls of earlier answers of the turn, which did not run, and because of which the model was asked again."""
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the report as values of JSON, without what is empty, but for `refused_tool_calls` after a retry.
 
         `coerced_arguments` has an entry for each call in which something was changed, deviates, was repaired or does
-        not fit; `refused_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the others. A message may
-        carry these keys: none of them is sent to the model, and the next request takes from `refused_tool_calls` what
-        the model is told. Without that key, it reads the message's text again.
+        not fit; `refused_tool_calls`, `retried_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the
+        others. A message may carry these keys: none of them is sent to the model, and the next request takes from
+        `refused_tool_calls` what the model is told. Without that key, it reads the message's text again.
         """
         entries: tuple[list[Any], ...] = (
             [dict(entry) for entry in coerced_arguments(self.calls)],
             [_to_dict(call) for call in self.refused],
+            [_to_dict(call) for call in self.retried],
             [call.to_openai() for call in self.repeated],
             [call.to_openai() for call in self.surplus],
         )
@@ -97,6 +100,7 @@ class Report:
         ["no call of 'now': malformed"]
         """
         reasons = [(call.name, call.reason) for call in self.refused]
+        reasons += [(call.name, f"{call.reason}; the model was asked again") for call in self.retried]
         reasons += [(call.name, "repeats the one before it") for call in self.repeated]
         reasons += [(call.name, "only one call may be made") for call in self.surplus]
         return [f"no call of {shortened(name)!r}: {reason}" for name, reason in reasons]

@@ -86,11 +86,14 @@ class Earlier:
     """Whether one had text."""
     has_thoughts: bool = False
     """Whether one had thoughts."""
+    refused: tuple[RefusedCall, ...] = ()
+    """The calls that were refused in them."""
 
     def with_reply(self, reply: Reply) -> Earlier:
         """Return the same with one more answer."""
         has_text, has_thoughts = self.has_text or bool(reply.content), self.has_thoughts or bool(reply.reasoning)
-        return Earlier(is_retried=True, has_text=has_text, has_thoughts=has_thoughts)
+        refused = (*self.refused, *reply.report.refused)
+        return Earlier(is_retried=True, has_text=has_text, has_thoughts=has_thoughts, refused=refused)
 
 
 class ChatStream:
@@ -316,7 +319,8 @@ class ChatStream:
         order = self._order
         called = tuple(order.called)
         repeated, surplus = tuple(order.repeated), tuple(order.surplus)
-        report = Report(called, tuple(refused), repeated, surplus, is_of_retry=self._earlier.is_retried)
+        is_retried, retried = self._earlier.is_retried, self._earlier.refused
+        report = Report(called, tuple(refused), repeated, surplus, is_of_retry=is_retried, retried=retried)
         has_calls = bool(called or order.waiting)
         content = self._content.whole(extraction.content, has_calls=has_calls)
         self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)

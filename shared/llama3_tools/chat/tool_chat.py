@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -265,6 +266,7 @@ class ToolChat:
         )
 
 
+_LOG = logging.getLogger("llama3_tools")
 _NO_EARLIER = Earlier()
 
 
@@ -330,7 +332,7 @@ class Request:
 
         It is asked if nothing that it called runs, and a call was refused, or one had to be made; `max_retries` times
         at most. Of calls that are refused beside others that run, it is told with the results of those, in the
-        conversation's next request.
+        conversation's next request. The logger `llama3_tools` notes with `INFO` that it is asked, and why.
 
         >>> chat = ToolChat([{"name": "now"}])
         >>> request = chat.request([{"role": "user", "content": "The time?"}])
@@ -353,6 +355,8 @@ class Request:
             {"role": "assistant", "content": _content_with_misfits(reply)},
             {"role": "user", "content": complaints or NOTHING_CALLED},
         ]
+        why = replace(reply.report, retried=()).lines()  # each retry has its own line
+        _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
         earlier = self.earlier.with_reply(reply)
         return replace(self, messages=messages, retried=self.retried + 1, earlier=earlier)
 

@@ -178,11 +178,46 @@ def test_after_a_retry_the_report_says_so_and_thoughts_stand_apart_in_a_stream()
     assert deltas[:2] == [{"reasoning_content": "\n\nTwo."}, {"content": "\n\nYes."}]
     assert (stream.reply.reasoning, stream.reply.content) == ("Two.", "Yes.")
     # What the first answer has stands in the text that a stream hands out: of that, nobody is told again.
-    assert stream.reply.report.to_dict() == {"refused_tool_calls": []}
+    assert stream.reply.report.to_dict() == {
+        "refused_tool_calls": [],
+        "retried_tool_calls": first.report.to_dict()["refused_tool_calls"],
+    }
     message = {"role": "assistant", "content": f"{BAD}\n\nYes.", **stream.reply.report.to_dict()}
     called = {**message, "tool_calls": [call.to_openai() for call in stream.reply.tool_calls]}
     result = {"role": "tool", "tool_call_id": stream.reply.tool_calls[0].id, "content": "sunny"}
     assert "Error" not in request.chat.request([called, result]).messages[-1]["content"]
+
+
+def test_calls_because_of_which_it_was_asked_again_stay_in_the_report():
+    request = asked(max_retries=2)
+    first = request.read({"content": BAD})
+    again = request.retry(first) or pytest.fail("it is not asked")
+    second = again.read({"content": MISFIT})
+    assert second.report.retried == first.report.refused
+    last = again.retry(second) or pytest.fail("it is not asked")
+    report = last.read({"content": "Hello."}).report
+    assert report.retried == (*first.report.refused, *second.report.refused)
+    assert report.lines() == [
+        "no call of 'now': malformed; the model was asked again",
+        "no call of 'get_weather': misfit; the model was asked again",
+    ]
+    kept = {"role": "assistant", "content": "Hello.", **report.to_dict()}
+    assert asked().chat.request([kept]).messages[-1] == {"role": "assistant", "content": "Hello."}
+
+
+@pytest.mark.parametrize(
+    ("text", "choice", "why"),
+    [(BAD, "auto", "no call of 'now': malformed"), ("Hello.", "required", "a call has to be made")],
+)
+def test_a_log_says_that_it_is_asked_again_and_why(
+    text: str, choice: str, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "llama3_tools")
+    request = asked(request={"tool_choice": choice}, max_retries=2)
+    for _ in range(2):
+        request = request.retry(request.read({"content": text})) or pytest.fail("it is not asked")
+    assert request.retry(request.read({"content": CITY})) is None
+    assert caplog.messages == [f"the model is asked again: {why}"] * 2
 
 
 def test_a_model_is_told_of_a_tool_by_the_name_that_it_knows():
