@@ -17,6 +17,10 @@ no server needs a flag or a template for them.
 
 from __future__ import annotations
 
+import missing_packages  # noqa: F401 (first: it says how to install what is missing)
+
+# isort: split
+
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -16,6 +16,10 @@ OPENAI_BASE_URL and OPENAI_API_KEY also set the server.
 
 from __future__ import annotations
 
+import missing_packages  # noqa: F401 (first: it says how to install what is missing)
+
+# isort: split
+
 import json
 import sys
 

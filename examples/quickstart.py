@@ -19,6 +19,10 @@ every server leaves the model's text as it is.
 
 from __future__ import annotations
 
+import missing_packages  # noqa: F401 (first: it says how to install what is missing)
+
+# isort: split
+
 import argparse
 import json
 import sys

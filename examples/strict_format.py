@@ -17,6 +17,10 @@ llama-cpp-python's server, add `--response-format json_object`.
 
 from __future__ import annotations
 
+import missing_packages  # noqa: F401 (first: it says how to install what is missing)
+
+# isort: split
+
 import argparse
 import json
 import sys

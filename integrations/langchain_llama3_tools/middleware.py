@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3ToolMiddleware"]
 
+_ELSEWHERE = {
+    "tools": "pass the tools to create_agent(…, tools)",
+    "model": "pass the model to create_agent(model, …)",
+}
+"""What is no option, and where it belongs."""
+
 _Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
 
@@ -69,7 +75,7 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
             ValueError: an option has a value that it cannot have.
         """
         super().__init__()
-        self.options = chat_options("Llama3ToolMiddleware", options, changes)
+        self.options = chat_options("Llama3ToolMiddleware", options, changes, _ELSEWHERE)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]

@@ -18,6 +18,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, InstanceOf, PrivateAttr, field_validator
+from pydantic.fields import FieldInfo
 
 from langchain_llama3_tools.accepting import accepting
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_errors, with_reason
@@ -86,13 +87,18 @@ class Llama3ToolModel(BaseChatModel):
         ) -> None: ...
     else:
 
-        def __init__(self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Any) -> None:
+        def __init__(
+            self, llm: BaseChatModel | None = None, *, options: ChatOptions | None = None, **changes: Any
+        ) -> None:
+            if llm is None:
+                given = ", not model=llm" if "model" in changes else ""
+                raise TypeError(f"{type(self).__name__} needs a chat model: write Llama3ToolModel(llm){given}")
             fields = type(self).model_fields
             own = {*fields, *(field.alias for field in fields.values() if field.alias)}
             given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
                 given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
-            chosen = chat_options(type(self).__name__, options, changes)
+            chosen = _options(self, llm, options, changes)
             with plain_errors():
                 super().__init__(llm=llm, options=chosen, **given)
 
@@ -338,6 +344,16 @@ class _Turn:
                 'use tools_in="user"'
             ) from error
         return dict(bound.kwargs)
+
+
+def _options(owner: object, llm: object, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
+    fields: Mapping[str, FieldInfo] = getattr(type(llm), "model_fields", {})
+    of_llm = {name for field, info in fields.items() for name in (field, info.alias) if name}
+    elsewhere = {
+        **dict.fromkeys(of_llm, "set it on the chat model inside"),
+        "tools": "pass the tools to bind_tools(…), or to the agent",
+    }
+    return chat_options(type(owner).__name__, options, changes, elsewhere)
 
 
 def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:

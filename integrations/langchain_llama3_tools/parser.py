@@ -88,8 +88,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
         def __init__(  # noqa: PLR0913 (options, each by its name)
             self,
-            *,
             tools: Iterable[LangChainToolLike] | None = None,
+            *,
             on_invalid: OnInvalid = "collect",
             repeated_calls: RepeatedCalls = "report",
             strict: bool = False,
@@ -100,8 +100,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         ) -> None: ...
     else:
 
-        def __init__(self, *, options: ReadOptions | None = None, **changes: Any) -> None:
+        def __init__(self, tools: Any = None, *, options: ReadOptions | None = None, **changes: Any) -> None:
             own = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
+            if tools is not None:
+                own["tools"] = tools
             known = [name for name in type(self).model_fields if name not in BaseTransformOutputParser.model_fields]
             if isinstance(changes.get("limits"), Mapping):  # as `dumps` has written them
                 changes["limits"] = Limits(**changes["limits"])

@@ -34,6 +34,7 @@ _NOT_COMPLETIONS = (
     "has no attribute 'choices'",
     "'NoneType' object is not subscriptable",
     "validation error for LLMCompletionEndEvent",
+    "validation error for CompletionResponse",
 )
 """How an answer that is no completion looks where OpenAI's client and LlamaIndex stumble over it."""
 
@@ -80,10 +81,20 @@ def _hint(error: Exception, llm: LLM) -> str | None:
         return _of_timeout(llm)
     if fault is EndpointFault.NO_TOOL_ROLE:
         return 'the server does not know the role "tool": use Llama3ToolLLM(llm, tool_role="user")'
-    may_only_chat = type(error).__name__ == "NotFoundError" and not llm.metadata.is_chat_model
+    is_refused = fault is EndpointFault.NOT_CONNECTED or type(error).__name__ == "AuthenticationError"
+    if is_refused and _asks_openai(llm):
+        return "it asks OpenAI: pass the address of your server as api_base=…, not base_url=…"
+    is_no_completion = type(error).__name__ == "NotFoundError" or "CompletionResponse" in str(error)
+    may_only_chat = is_no_completion and not llm.metadata.is_chat_model
     if fault is EndpointFault.NOT_A_COMPLETION and may_only_chat:
         return f"{NOT_A_COMPLETION} If the server only chats, use OpenAILike(…, is_chat_model=True)"
     return what_to_do(fault, error, llm) if fault else None
+
+
+def _asks_openai(llm: LLM) -> bool:
+    """Return whether an LLM for other servers has no address of its own: it ignores names that it does not know."""
+    address = str(getattr(llm, "api_base", None) or "")
+    return type(llm).__name__ == "OpenAILike" and address.startswith("https://api.openai.com")
 
 
 def _of_timeout(llm: LLM) -> str:

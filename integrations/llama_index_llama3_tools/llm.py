@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import fields, replace
@@ -37,7 +38,7 @@ from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, 
 from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE, explain_errors
 from llama_index_llama3_tools.messages import calls_of, conversation, require_messages, to_dicts, to_messages
-from llama_index_llama3_tools.tools import rename_tools, tool_dicts
+from llama_index_llama3_tools.tools import as_tools, rename_tools, tool_dicts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -110,7 +111,13 @@ class Llama3ToolLLM(FunctionCallingLLM):
         of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
         changes = {name: value for name, value in kwargs.items() if name not in of_llm}
         inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
-        super().__init__(llm=llm, options=_options(options, changes), **{**inherited, **of_llm})
+        super().__init__(llm=llm, options=_options(options, changes, llm), **{**inherited, **of_llm})
+        if not getattr(llm, "is_chat_model", True) and "is_chat_model" not in llm.model_fields_set:
+            warnings.warn(
+                f"{type(llm).__name__} completes text, and does not chat: set is_chat_model=True, as most servers "
+                "chat. is_chat_model=False says that it is meant",
+                stacklevel=2,
+            )
 
     @field_validator("llm", mode="before")
     @classmethod
@@ -273,11 +280,12 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
-        return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
+        return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), as_tools(tools), *args, **kwargs)
 
     async def apredict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the same)
         """Ask a model that may call tools, and run the call; see `predict_and_call`."""
-        return await FunctionCallingLLM.apredict_and_call(self._knowing_only_given_tools(), tools, *args, **kwargs)
+        knowing = self._knowing_only_given_tools()
+        return await FunctionCallingLLM.apredict_and_call(knowing, as_tools(tools), *args, **kwargs)
 
     def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
         """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
@@ -443,8 +451,13 @@ def _is_read(block: ToolCallBlock) -> bool:
     return True
 
 
-def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any]) -> ChatOptions:
+def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any], llm: object) -> ChatOptions:
     """Return the options, which may be a dict of what was serialised.
+
+    Args:
+        options: those to start from.
+        changes: single options.
+        llm: the LLM inside, which may have what is no option here.
 
     Raises:
         TypeError: there is no such option, or it has the wrong type.
@@ -452,8 +465,12 @@ def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[s
     """
     if isinstance(options, Mapping):
         limits = {"limits": Limits(*options["limits"])} if "limits" in options else {}
-        return _options(None, {**options, **limits, **changes})
-    chosen = chat_options("Llama3ToolLLM", options, changes)
+        return _options(None, {**options, **limits, **changes}, llm)
+    elsewhere = {
+        **dict.fromkeys(getattr(type(llm), "model_fields", ()), "set it on the LLM inside"),
+        "tools": "pass the tools to the agent, or to chat_with_tools(tools, …)",
+    }
+    chosen = chat_options("Llama3ToolLLM", options, changes, elsewhere)
     if chosen.tool_role == "ipython":
         raise ValueError('LlamaIndex has no role "ipython": use tool_role="user" or "tool"')
     return chosen

@@ -15,7 +15,7 @@ from llama3_tools.chat import Request
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list, server_tool_error
 
-__all__ = ["LlamaIndexToolLike", "rename_tools", "tool_dicts"]
+__all__ = ["LlamaIndexToolLike", "as_tools", "rename_tools", "tool_dicts"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
@@ -53,10 +53,19 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
 
 def rename_tools(tools: Iterable[Any], request: Request) -> list[BaseTool]:
     """Return the tools that a request shows, by the names that it has for them."""
-    made = [tool if isinstance(tool, BaseTool) else FunctionTool.from_defaults(tool) for tool in tools]
-    by_name = {tool.metadata.get_name(): tool for tool in made}
+    by_name = {tool.metadata.get_name(): tool for tool in as_tools(tools)}
     names = zip(request.chat.tools, (tool["function"]["name"] for tool in request.tools), strict=True)
     return [by_name[own] if own == name else _named(by_name[own], name) for own, name in names]
+
+
+def as_tools(tools: Iterable[Any]) -> list[BaseTool]:
+    """Return tools that can be run: functions become tools, all else is one.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+    """
+    require_tool_list(tools, BaseTool)
+    return [FunctionTool.from_defaults(tool) if inspect.isroutine(tool) else tool for tool in tools]
 
 
 def _named(tool: BaseTool, name: str) -> BaseTool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
@@ -186,8 +187,10 @@ def require_bool(**options: object) -> None:
             raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
-def require_options(owner: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise a `TypeError` for the first option that there is not; it names those that there are.
+def require_options(
+    owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Raise a `TypeError` for the first option that there is not; it says where it belongs, or names those there are.
 
     >>> require_options("Extractor", ["leninet"], ["lenient", "repair"])
     Traceback (most recent call last):
@@ -197,11 +200,15 @@ def require_options(owner: str, given: Iterable[str], known: Iterable[str]) -> N
         owner: what takes the options.
         given: their names.
         known: the names that there are.
+        elsewhere: names that belong elsewhere, and what to do about each.
     """
     names = list(known)
     for name in given:
-        if name not in names:
-            raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
+        if name in names:
+            continue
+        if name in elsewhere:
+            raise TypeError(f"{owner} has no option {name!r}: {elsewhere[name]}")
+        raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
 
 
 def require_parameters(owner: type, unknown: Iterable[str]) -> None:

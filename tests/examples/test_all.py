@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +54,23 @@ def test_its_first_lines_say_how_to_run_it_and_where_to_point_it(name: str) -> N
         line = rf"^    {server} +python {name}\.py --base-url {address}(?: --model llama3\.1)?$"
         assert re.search(line, first, re.MULTILINE)
     assert "OPENAI_BASE_URL and OPENAI_API_KEY also set the server" in first
+
+
+def test_a_missing_package_is_one_line_that_installs_it(name: str) -> None:
+    example = ROOT / f"examples/{name}.py"
+    program = f"""
+import runpy, sys
+sys.path[:0] = {[str(example.parent)]!r}
+sys.modules["rich"] = None
+runpy.run_path({str(example)!r}, run_name="__main__")
+"""
+    command = [sys.executable, "-c", program, "--help"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert re.search(
+        r"rich\b.*: in the clone of llama3-tools, run pip install '\.\[demo\]'$", ended.stderr.splitlines()[-1]
+    )
+    assert "Traceback" not in ended.stderr
 
 
 def test_the_key_of_the_environment_goes_to_the_endpoint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

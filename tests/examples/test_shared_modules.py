@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHARED = ["agent_program", "llamaindex_program", "screen"]
+SHARED = ["agent_program", "llamaindex_program", "missing_packages", "screen"]
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -22,7 +22,9 @@ def test_it_names_programs_that_use_it(name: str, capsys: pytest.CaptureFixture[
     programs = re.findall(r"\w+\.py", printed.err)
     assert programs
     for program in programs:
-        assert f"from {name} import" in (EXAMPLES / program).read_text("utf-8")
+        assert re.search(
+            rf"^(from {name} import|import {name}) ", (EXAMPLES / program).read_text("utf-8"), re.MULTILINE
+        )
 
 
 @pytest.mark.parametrize(

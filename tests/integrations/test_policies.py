@@ -326,7 +326,7 @@ OTHER_OPTIONS: dict[str, Any] = {
 
 def _adapters(**options: Any) -> list[Any]:  # noqa: ANN401 (two models)
     chat = ChatOpenAI(api_key=SecretStr("none"), model="llama3.1")
-    completion = OpenAILike(api_key="none", model="llama3.1")
+    completion = OpenAILike(api_key="none", model="llama3.1", is_chat_model=False)
     return [Llama3ToolModel(chat, **options), Llama3ToolLLM(completion, **options)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from llama3_tools.errors import a_type, require_options, require_words
@@ -96,9 +97,15 @@ class ChatOptions:
 _DEFAULTS = ChatOptions()
 _OF_CHAT = tuple(one.name for one in fields(ChatOptions))
 _OF_READING = tuple(one.name for one in fields(ReadOptions))
+_ELSEWHERE = {"on_invalid": "an output parser takes it. Here, max_retries says how often the model is asked again"}
 
 
-def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
+def chat_options(
+    owner: str,
+    options: ChatOptions | None,
+    changes: Mapping[str, Any],
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
+) -> ChatOptions:
     """Return options with single ones changed, those of reading by their own names, too.
 
     >>> chat_options("ToolChat", None, {"tool_role": "tool", "lenient": True}).read.lenient
@@ -108,17 +115,21 @@ def chat_options(owner: str, options: ChatOptions | None, changes: Mapping[str, 
         owner: what takes the options, for errors.
         options: those to start from. `None`: `ChatOptions()`.
         changes: single options, which go before those in `options`.
+        elsewhere: names that belong elsewhere, and what to do about each, for errors; `tools` among them is also for
+            a list in place of `options`.
 
     Raises:
         TypeError: `options` is no `ChatOptions`, there is no such option, or it has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
-    if options is not None and not isinstance(options, ChatOptions):
-        raise TypeError(f"options must be a ChatOptions, not {a_type(options)}")
+    given: object = options
+    if given is not None and not isinstance(given, ChatOptions):
+        hint = f": {elsewhere['tools']}" if isinstance(given, list) and "tools" in elsewhere else ""
+        raise TypeError(f"options must be a ChatOptions, not {a_type(given)}{hint}")
     chosen = options or _DEFAULTS
     if not changes:
         return chosen
-    require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING))
+    require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING), {**_ELSEWHERE, **elsewhere})
     chosen = replace(chosen, **{name: value for name, value in changes.items() if name in _OF_CHAT})
     of_reading = {name: value for name, value in changes.items() if name in _OF_READING}
     return replace(chosen, read=read_options(owner, chosen.read, of_reading))

@@ -251,7 +251,7 @@ class TestOptions:
             ({"starts_reasoning": 1}, TypeError, "starts_reasoning must be True or False, not 1"),
             ({"coerce_arguments": "often"}, TypeError, "coerce_arguments must be True or False, not 'often'"),
             ({"repair": "no"}, TypeError, "repair must be True or False, not 'no'"),
-            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid', only options, read, tools_in, "),
+            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid': an output parser takes it. "),
         ],
     )
     def test_of_the_middleware_and_the_model_when_they_are_made(
@@ -280,6 +280,29 @@ class TestOptions:
             Llama3JsonToolOutputParser(**given)
         with pytest.raises(TypeError, match=f"'{option}'"):
             Llama3ToolMiddleware(**given)
+
+    def test_one_that_belongs_elsewhere_is_told_where(self) -> None:
+        llm: Any = FakeListChatModel(responses=[])
+        for option, message in {
+            "responses": "set it on the chat model inside",
+            "tools": "pass the tools to bind_tool",
+        }.items():
+            with pytest.raises(TypeError, match=f"^Llama3ToolModel has no option '{option}': {message}"):
+                Llama3ToolModel(llm, **{option: []})
+        make: Any = Llama3ToolMiddleware
+        tools = r"pass the tools to create_agent\(…, tools\)$"
+        for option, message in {"tools": tools, "model": r"pass the model to create_agent\(model, …\)$"}.items():
+            with pytest.raises(TypeError, match=f"^Llama3ToolMiddleware has no option '{option}': {message}"):
+                make(**{option: llm})
+        with pytest.raises(TypeError, match=f"^options must be a ChatOptions, not a list: {tools}"):
+            make([get_weather])
+
+    def test_the_model_that_is_wrapped_comes_first(self) -> None:
+        make: Any = Llama3ToolModel
+        with pytest.raises(TypeError, match=r"^Llama3ToolModel needs a chat model: write Llama3ToolModel\(llm\)$"):
+            make()
+        with pytest.raises(TypeError, match=r"write Llama3ToolModel\(llm\), not model=llm$"):
+            make(model=FakeListChatModel(responses=[]))
 
     @pytest.mark.parametrize(
         ("llm", "message"),

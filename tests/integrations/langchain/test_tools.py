@@ -180,6 +180,10 @@ class TestWhatIsNot:
         with pytest.raises(ToolDefinitionError, match=message):
             Llama3JsonToolOutputParser(tools=given)
 
+    def test_the_tools_need_no_name(self) -> None:
+        parser = Llama3JsonToolOutputParser([{"name": "now"}], lenient=True)
+        assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], lenient=True)
+
     @pytest.mark.parametrize("option", ["toolz", "coerce_argument", "strict_mode"])
     def test_an_option_that_does_not_exist(self, option: str) -> None:
         with pytest.raises(TypeError, match=f"Llama3JsonToolOutputParser has no option '{option}', only tools, "):

@@ -362,6 +362,13 @@ class TestPrograms:
             later = await llm.apredict_and_call(TOOLS, user_msg="Weather in Paris?")
         assert (str(whole), str(later)) == ("Sun in Paris", "Sun in Paris")
 
+    async def test_predict_and_call_takes_functions(self) -> None:
+        with endpoint(WEATHER, WEATHER) as served:
+            llm = Llama3ToolLLM(served.llm())
+            whole = llm.predict_and_call([get_weather], "Weather in Paris?")  # type: ignore[list-item]
+            later = await llm.apredict_and_call([get_weather], "Weather in Paris?")  # type: ignore[list-item]
+        assert str(whole) == str(later) == get_weather("Paris")
+
     async def test_predict_and_call_takes_the_first_call_alone_or_all(self) -> None:
         with endpoint(f"{WEATHER}; {TIME}", f"{WEATHER}; {TIME}") as served:
             llm = Llama3ToolLLM(served.llm())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
+import openai
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
+from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
@@ -279,6 +282,45 @@ class TestRefusals:
             with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
                 await WAYS[way](llm)
         assert served.bodies == []
+
+    def test_a_server_that_only_chats_and_an_llm_that_completes_text(self) -> None:
+        chat = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+        with LoopbackServer(lambda _: answer_json({"id": "1", **chat})) as server:
+            llm = Llama3ToolLLM(Endpoint(server).llm(is_chat_model=False))
+            with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
+                llm.chat_with_tools(TOOLS, "Weather?")
+
+    def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:
+        given: dict[str, Any] = {"api_base": "http://127.0.0.1:9/v1", "api_key": "none", "model": "llama3.1"}
+        with pytest.warns(UserWarning, match="OpenAILike completes text, and does not chat: set is_chat_model=True"):
+            Llama3ToolLLM(OpenAILike(**given))
+        for is_chat_model in (True, False):  # which are silent
+            Llama3ToolLLM(OpenAILike(**given, is_chat_model=is_chat_model))
+
+    @pytest.mark.parametrize(("kind", "status"), [(openai.APIConnectionError, 0), (openai.AuthenticationError, 401)])
+    def test_an_llm_whose_address_has_another_name_is_told_its_name(
+        self,
+        kind: Any,  # noqa: ANN401 (a class)
+        status: int,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        request = httpx.Request("POST", "https://api.openai.com/v1/chat/completions")
+        error = (
+            kind("no", response=httpx.Response(status, request=request), body=None) if status else kind(request=request)
+        )
+
+        def refuse(*_: object, **__: object) -> None:
+            raise error
+
+        given: Any = {
+            "base_url": "http://127.0.0.1:9/v1",
+            "api_key": "none",
+            "model": "llama3.1",
+            "is_chat_model": True,
+        }
+        monkeypatch.setattr(OpenAILike, "chat", refuse)
+        with pytest.raises(LLMRequestError, match="it asks OpenAI: pass the address of your server as api_base="):
+            Llama3ToolLLM(OpenAILike(**given)).chat_with_tools(TOOLS, "Weather?")
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
         with pytest.raises(LLMRequestError, match="ScriptedLLM does not: use "):
