@@ -116,7 +116,7 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
             published = None if failed is None else (category, number) not in failed
             row = {"raw": text, "functions": asked.functions, "answer": asked.answer, "id": id_, "model": model}
             results.questions.append(
-                _question(row, category, decoder, published=published, is_plain=decoder == "hermes")
+                _question(row, category, decoder, published=published, dots_as_underscores=decoder == "hermes")
             )
 
 
@@ -139,14 +139,14 @@ def _question_of_row(row: Mapping[str, Any]) -> Question:
     family = row.get("family", "plain")
     published = None if family == _FAMILY_OF_ANOTHER_JUDGE or "official" not in row else bool(row["official"])
     category, _ = category_and_number(f"{row['category']}_")
-    return _question(row, category, _FAMILIES[family], published=published, is_plain=family == "hermes")
+    return _question(row, category, _FAMILIES[family], published=published, dots_as_underscores=family == "hermes")
 
 
 def _question(
-    row: Mapping[str, Any], category: str, decoder: str, *, published: bool | None, is_plain: bool
+    row: Mapping[str, Any], category: str, decoder: str, *, published: bool | None, dots_as_underscores: bool
 ) -> Question:
     declared = [row["functions"]] if isinstance(row["functions"], dict) else row["functions"]
-    shown = {one["name"]: one["name"].replace(".", "_") if is_plain else one["name"] for one in declared}
+    shown = {one["name"]: one["name"].replace(".", "_") if dots_as_underscores else one["name"] for one in declared}
     functions = [one | {"name": shown[one["name"]]} for one in declared]
     return Question(
         str(row.get("id", "")),

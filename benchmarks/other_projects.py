@@ -33,7 +33,7 @@ from pages import filled, table
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from chunkings import extract_in_every_chunking
 
-__all__ = ["Case", "Cases", "fixtures", "judge_cases", "main", "read_row"]
+__all__ = ["Case", "CaseCounts", "fixtures", "judge_cases", "main", "read_row"]
 
 _EXPECTED = '"raw_output" beside "expected", "expected_error" or "expected_peer"'
 _NONE = """\
@@ -57,7 +57,7 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cases(Row):
+class CaseCounts(Row):
     """How many of a file's cases are read as others expect."""
 
     headings: ClassVar[Sequence[str]] = ("cases", "outputs", "as expected", "otherwise", "alike in all chunkings")
@@ -111,7 +111,7 @@ def fixtures() -> list[Path]:
     return sorted(Path(package.origin).parent.glob("_data/fixtures/llama/*.jsonl"))
 
 
-def judge_cases(cases: Mapping[str, Sequence[Case]], *, is_listed: bool = False) -> Iterator[Cases]:
+def judge_cases(cases: Mapping[str, Sequence[Case]], *, is_listed: bool = False) -> Iterator[CaseCounts]:
     """Yield a row for each file: how many outputs are read as expected, and alike in every chunking."""
     for name, rows in cases.items():
         right = alike = 0
@@ -133,7 +133,7 @@ def judge_cases(cases: Mapping[str, Sequence[Case]], *, is_listed: bool = False)
             except AssertionError as error:
                 print(f"{case.where}: {error}")
         if rows:
-            yield Cases(name, len(rows), right, alike)
+            yield CaseCounts(name, len(rows), right, alike)
 
 
 def read_row(row: Mapping[str, Any]) -> Case | None:

@@ -28,11 +28,11 @@ from outputs import REAL_SHAPES
 from pages import filled, table
 from workloads import CALL, PROSE_WITH_BRACES, TYPICAL
 
-__all__ = ["OUTPUTS", "PACKAGES", "Found", "Peer", "Read", "main", "peers"]
+__all__ = ["OUTPUTS", "PACKAGES", "FoundRow", "Peer", "PeerReading", "main", "peers"]
 
-_Found = tuple[Sequence[tuple[str, object]], str]
+_Calls = tuple[Sequence[tuple[str, object]], str]
 """The names and arguments of the calls, and the text around them."""
-_Reader = Callable[[str], _Found]
+_Reader = Callable[[str], _Calls]
 
 PACKAGES = (
     *("agent-tool-parser", "llm-beacon", "llm-router-utils", "smolagents", "llama-models"),
@@ -65,7 +65,7 @@ OUTPUTS: dict[str, tuple[str, list[str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PeerReading:
     """How a peer read an output."""
 
     seconds: float | None
@@ -83,7 +83,7 @@ class Peer(Row):
     headings: ClassVar[Sequence[str]] = ("", *OUTPUTS)
     limit: float
     """The seconds that it had for each."""
-    reads: Mapping[str, Read]
+    reads: Mapping[str, PeerReading]
     """By output; where it does not stream, there is none for the stream."""
 
     @property
@@ -95,7 +95,7 @@ class Peer(Row):
         """Return the time of each output: in brackets where the calls that it found are not those that are there."""
         return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS))
 
-    def _cell(self, read: Read | None) -> str:
+    def _cell(self, read: PeerReading | None) -> str:
         if read is None:
             return ""
         shown = f"> {self.limit:.0f} s" if read.seconds is None else time_shown(read.seconds)
@@ -103,7 +103,7 @@ class Peer(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Row):
+class FoundRow(Row):
     """Whether a package finds the calls of the outputs."""
 
     headings: ClassVar[Sequence[str]] = ("", *OUTPUTS, "text around")
@@ -132,30 +132,30 @@ def peers(limit: float) -> Iterator[Peer]:
             yield Peer(name, limit, {output: _start(name, output, limit) for output in outputs})
 
 
-def _start(name: str, output: str, limit: float) -> Read:
+def _start(name: str, output: str, limit: float) -> PeerReading:
     command = [sys.executable, __file__, name, output, str(limit)]
     try:
         done = subprocess.run(  # noqa: S603
             command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limit + _STARTING
         )
     except subprocess.TimeoutExpired:
-        return Read(None, is_right=False, text="none")
+        return PeerReading(None, is_right=False, text="none")
     except subprocess.CalledProcessError as error:
         raise RuntimeError(f"{name} cannot be measured: {' '.join(command)}") from error
-    return Read(**json.loads(done.stdout.splitlines()[-1]))
+    return PeerReading(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _measure(name: str, output: str, limit: float) -> Read:
+def _measure(name: str, output: str, limit: float) -> PeerReading:
     read = _STREAMS[name]() if output == _STREAMED else _PEERS[name][1]()
     text, calls = OUTPUTS[output]
     started = time.process_time()
-    found, content = _attempt(read, text)
+    calls_found, content = _attempt(read, text)
     seconds = time.process_time() - started
-    expected = [found for call in calls for found in _call(json.loads(call))]
+    expected = [one for call in calls for one in _call(json.loads(call))]
     if seconds < limit / (4 * _REPEATS):
         seconds = best_of(partial(_attempt, read, text), _REPEATS)
-    is_right = list(found) == expected
-    return Read(seconds if seconds < limit else None, is_right, _which(text, calls, content))
+    is_right = list(calls_found) == expected
+    return PeerReading(seconds if seconds < limit else None, is_right, _which(text, calls, content))
 
 
 def _which(text: str, calls: Sequence[str], content: str) -> str:
@@ -166,7 +166,7 @@ def _which(text: str, calls: Sequence[str], content: str) -> str:
     return "all" if behind in content else "in front"
 
 
-def _attempt(read: _Reader, text: str) -> _Found:
+def _attempt(read: _Reader, text: str) -> _Calls:
     """Read a text; a peer that raises has found nothing."""
     try:
         return read(text)
@@ -181,15 +181,15 @@ def _call(value: Any) -> list[tuple[str, object]]:  # noqa: ANN401 - whatever it
 
 
 def _llama3_tools() -> _Reader:
-    return lambda text: _found(extract(text))
+    return lambda text: _calls_of(extract(text))
 
 
 def _llama3_tools_streaming() -> _Reader:
     extractor = Extractor()
-    return lambda text: _found(streamed(extractor, chunks_of(text)))
+    return lambda text: _calls_of(streamed(extractor, chunks_of(text)))
 
 
-def _found(extraction: Extraction) -> _Found:
+def _calls_of(extraction: Extraction) -> _Calls:
     return [(call.name, call.arguments) for call in extraction.tool_calls], extraction.content or ""
 
 
@@ -206,7 +206,7 @@ def _beacon() -> _Reader:
 def _sglang() -> _Reader:
     detector, tools = _sglang_detector()
 
-    def read(text: str) -> _Found:
+    def read(text: str) -> _Calls:
         result = detector().detect_and_parse(text, tools)
         return [(call.name, json.loads(call.parameters)) for call in result.calls], result.normal_text
 
@@ -216,7 +216,7 @@ def _sglang() -> _Reader:
 def _sglang_streaming() -> _Reader:
     detector, tools = _sglang_detector()
 
-    def read(text: str) -> _Found:
+    def read(text: str) -> _Calls:
         names, arguments, content, one = [], "", "", detector()
         for chunk in chunks_of(text):
             result = one.parse_streaming_increment(chunk, tools)
@@ -239,7 +239,7 @@ def _sglang_detector() -> tuple[Any, list[Any]]:
 def _smolagents() -> _Reader:
     parse = import_module("smolagents.utils").parse_json_blob
 
-    def read(text: str) -> _Found:
+    def read(text: str) -> _Calls:
         value, before = parse(text)
         return _call(value), before or ""
 
@@ -247,10 +247,10 @@ def _smolagents() -> _Reader:
 
 
 def _llama_models() -> _Reader:
-    extract = import_module("llama_models.llama3.tool_utils").ToolUtils.maybe_extract_custom_tool_call
+    find_call = import_module("llama_models.llama3.tool_utils").ToolUtils.maybe_extract_custom_tool_call
 
-    def read(text: str) -> _Found:
-        found = extract(text)
+    def read(text: str) -> _Calls:
+        found = find_call(text)
         return ([(found[0], json.loads(found[1]) if isinstance(found[1], str) else found[1])] if found else []), ""
 
     return read
@@ -269,7 +269,7 @@ def _langchain() -> _Reader:
 def _json_repair() -> _Reader:
     repair = import_module("json_repair").repair_json
 
-    def read(text: str) -> _Found:
+    def read(text: str) -> _Calls:
         value = repair(text, return_objects=True)
         return [call for one in (value if isinstance(value, list) else [value]) for call in _call(one)], ""
 
@@ -307,7 +307,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         print(json.dumps(asdict(_measure(name, output, float(limit)))))
         return
     shown = []
-    for line in table(Found(peer.name, peer) for peer in peers(_LIMIT)):
+    for line in table(FoundRow(peer.name, peer) for peer in peers(_LIMIT)):
         print(line, flush=True)
         shown.append(line)
     if options.page:
