@@ -16,7 +16,7 @@ __all__ = ["READ", "is_read_alike", "loss_of"]
 READ = "read as written"
 """How the classes begin in which all that was written is read."""
 _REJECTED = {
-    re.compile(r"found the name '|found a call of '|found '[*/+x-]'"): "a name, a call or a sum for a value",
+    re.compile(r"found the name '|found a call of '|found '[*/+x-]'"): "a name, a call or arithmetic for a value",
     re.compile(r"^a list that begins with the name '"): "a list that holds a tool's name, as in `['NAME', {…}]`",
     re.compile(r"^the argument '.*' stands twice"): "an argument stands twice",
     re.compile(r"double quotes, as in JSON"): "a dict of Python",

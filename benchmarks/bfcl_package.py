@@ -1,8 +1,8 @@
 """What is used of the Berkeley leaderboard's package `bfcl-eval`: its checker, its decoders, its questions.
 
 What the package depends on is not needed: its files are loaded one by one, with nothing in place of what they import to
-ask models. Its decoders give to Python's `eval` what a model wrote. Here they have one that knows literals and sums
-alone, so that no file of results can run code.
+ask models. Its decoders give to Python's `eval` what a model wrote. Here they have one that knows literals and
+arithmetic alone, so that no file of results can run code.
 """
 
 from __future__ import annotations
@@ -79,9 +79,10 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_LARGEST = 1e6
-"""The largest number that may be raised to a power, and the largest power is its number of digits."""
+_LARGEST_BASE = 1e6
+"""The largest number that may be raised to a power."""
 _LARGEST_POWER = 64
+"""The largest power."""
 
 
 class Asked(NamedTuple):
@@ -149,7 +150,7 @@ def leaderboard() -> Leaderboard:
 
 
 def evaluated(text: str) -> Any:  # noqa: ANN401 - as `eval` returns it
-    """Return the value of a literal or a sum in Python.
+    """Return the value of a literal or of arithmetic in Python.
 
     Args:
         text: the code.
@@ -177,10 +178,10 @@ def _value(node: ast.expr) -> Any:  # noqa: ANN401
             return -_real(operand)
         case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _OPERATORS:
             first, second = _real(left), _real(right)
-            if isinstance(kind, ast.Pow) and (abs(first) > _LARGEST or abs(second) > _LARGEST_POWER):
+            if isinstance(kind, ast.Pow) and (abs(first) > _LARGEST_BASE or abs(second) > _LARGEST_POWER):
                 raise ValueError(f"too large a power: {ast.unparse(node)}")
             return _OPERATORS[type(kind)](first, second)
-    raise ValueError(f"no literal and no sum: {ast.unparse(node)}")
+    raise ValueError(f"no literal and no arithmetic: {ast.unparse(node)}")
 
 
 def _real(node: ast.expr) -> int | float:

@@ -117,7 +117,7 @@ def below(judged: Sequence[Judged]) -> str:
         for cell in cells
         if cell.right[COERCED] < cell.right[DECODER]
     ]
-    return f"Cells below {DECODER} with {COERCED}: {len(less)} of {len(cells)}. {'; '.join(less)}".strip()
+    return f"Rows in which {DECODER} is better than {COERCED}: {len(less)} of {len(cells)}. {'; '.join(less)}".strip()
 
 
 def _all(judged: Sequence[Judged]) -> Iterator[Model]:

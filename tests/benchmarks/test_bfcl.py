@@ -82,7 +82,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     ]
     assert tables["class outputs"] == [
         ["read as written: too many calls", "1", "0", "1"],
-        ["rejected: a name, a call or a sum for a value", "1", "1", "0"],
+        ["rejected: a name, a call or arithmetic for a value", "1", "1", "0"],
         ["the same call again: right if it counts once", "1", "0", "1"],
     ]
     assert [LLAMA, "irrelevance", "1", *"1111"] in tables["model category"]
@@ -92,7 +92,9 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     assert "10 outputs. Judged on " in filled
     assert "| all models " in filled
     assert "rejected: a name" in filled
-    assert "Cells below BFCL's decoder with `coerce_arguments`: 0 of 6.\n" in appendix.read_text(encoding="utf-8")
+    assert "Rows in which BFCL's decoder is better than `coerce_arguments`: 0 of 6.\n" in appendix.read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.usefixtures("bfcl_eval")
@@ -162,9 +164,9 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.usefixtures("bfcl_eval")
 def test_rejections_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     outputs = {
-        "[clock(zone=my_zone)]": "a name, a call or a sum for a value",
-        "[clock(zone=clock(zone='CET'))]": "a name, a call or a sum for a value",
-        "[clock(zone=1 * 2)]": "a name, a call or a sum for a value",
+        "[clock(zone=my_zone)]": "a name, a call or arithmetic for a value",
+        "[clock(zone=clock(zone='CET'))]": "a name, a call or arithmetic for a value",
+        "[clock(zone=1 * 2)]": "a name, a call or arithmetic for a value",
         "['clock', {'zone': 'CET'}]": "a list that holds a tool's name, as in `['NAME', {…}]`",
         "[clock(zone='CET', zone='PST')]": "an argument stands twice",
         "[{'name': 'clock', 'arguments': {'place': 'Paris'}}]": "a dict of Python",
@@ -187,7 +189,7 @@ def test_literals_and_sums_are_evaluated(code: str, value: object):
     "code", ["__import__('os')", "[].append", "f(1)", "9 ** 9 ** 9", "'a' * 9", "{**x}", "x", "(lambda: 1)()"]
 )
 def test_nothing_else_is_run(code: str):
-    with pytest.raises(ValueError, match=r"^(?:no literal and no sum|too large a power|no number): "):
+    with pytest.raises(ValueError, match=r"^(?:no literal and no arithmetic|too large a power|no number): "):
         evaluated(code)
 
 
