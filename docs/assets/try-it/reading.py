@@ -1,7 +1,7 @@
 """What the page *Try it* asks of the library: JSON in, JSON out. It runs in the browser, in Pyodide.
 
 It decides nothing: `llama3-tools extract --show` and this page call the same functions, and say the same in the same
-words. In what it returns to be shown, invisible characters are written out.
+words. In what it returns to be shown, invisible characters are escaped.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from llama3_tools import (
     ToolCallReady,
     declare_tools,
 )
-from llama3_tools.output.explanation import explain_output
-from llama3_tools.output.explanation import visible as visible_segment
+from llama3_tools.output.explanation import escaped_segment, explain_output
 from llama3_tools.output.other_readings import Option, other_calls
 from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible
@@ -94,12 +93,12 @@ def _read(asked: Mapping[str, Any]) -> _JsonObject:
         "summary": explained.summary,
         "remark": explained.remark if is_read_again else None,
         "is_read_again": is_read_again,
-        "segments": [{"kind": one.kind.value, "text": visible_segment(one)} for one in whole.segments],
+        "segments": [{"kind": one.kind.value, "text": escaped_segment(one)} for one in whole.segments],
         "explanations": [
             {**asdict(one), "kind": one.kind.value, "place": str(one.place)} for one in explained.explanations
         ],
-        "content": _shown(extraction.content),
-        "reasoning": _shown(extraction.reasoning),
+        "content": _escaped(extraction.content),
+        "reasoning": _escaped(extraction.reasoning),
         "calls": [_call(call) for call in extraction.tool_calls],
         "python": _python(asked, tools),
     }
@@ -119,11 +118,11 @@ def _play(asked: Mapping[str, Any]) -> _JsonObject:
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     happened = [*map(stream.feed, chunks), stream.flush(complete=complete)]
     events = list(chain.from_iterable(happened))
-    contents = iter(_visible([event.text for event in events if isinstance(event, TextDelta)]))
-    thoughts = iter(_visible([event.text for event in events if isinstance(event, ReasoningDelta)]))
+    contents = iter(_escaped_parts([event.text for event in events if isinstance(event, TextDelta)]))
+    thoughts = iter(_escaped_parts([event.text for event in events if isinstance(event, ReasoningDelta)]))
     steps = [
         {"chunk": chunk, "events": [_event(event, contents, thoughts) for event in of_chunk]}
-        for chunk, of_chunk in zip([*_visible(chunks), ""], happened, strict=True)
+        for chunk, of_chunk in zip([*_escaped_parts(chunks), ""], happened, strict=True)
     ]
     is_same = stream.extraction == extractor.extract(text, complete=complete)
     return {"steps": steps, "is_same": is_same, "python": _python_of_stream(asked)}
@@ -172,40 +171,40 @@ def _event(event: Event, contents: Iterator[str], thoughts: Iterator[str]) -> _J
 
     Args:
         event: the event.
-        contents: the visible texts of content that are still to come, that of this event first.
+        contents: the escaped texts of content that are still to come, that of this event first.
         thoughts: the same of reasoning.
     """
-    shown: _JsonObject = {"python": repr(event)}
+    told: _JsonObject = {"python": repr(event)}
     if isinstance(event, TextDelta):
-        shown["content"] = next(contents)
+        told["content"] = next(contents)
     elif isinstance(event, ReasoningDelta):
-        shown["reasoning"] = next(thoughts)
+        told["reasoning"] = next(thoughts)
     elif isinstance(event, ToolCallReady):
-        shown["call"] = _call(event.tool_call)
-    return shown
+        told["call"] = _call(event.tool_call)
+    return told
 
 
-def _visible(texts: Sequence[str]) -> list[str]:
-    r"""Return texts with invisible characters written out, as in the text that they are parts of.
+def _escaped_parts(texts: Sequence[str]) -> list[str]:
+    r"""Return texts with invisible characters escaped, as in the text that they are parts of.
 
     What joins two parts, such as the second half of an emoji, is seen beside the other half alone.
 
-    >>> _visible(["a\x1b", "b"]), _visible(["\u2764", "\ufe0f"]) == ["\u2764", "\ufe0f"]
+    >>> _escaped_parts(["a\x1b", "b"]), _escaped_parts(["\u2764", "\ufe0f"]) == ["\u2764", "\ufe0f"]
     (['a\\x1b', 'b'], True)
     """
-    shown = escape_invisible("".join(texts))
-    visible = []
+    escaped = escape_invisible("".join(texts))
+    parts = []
     start = end = 0
     for text in texts:
         for char in text:
-            is_written_out = shown[end] != char  # then there is a backslash and a letter that says how long it is
-            end += _ESCAPE_LENGTHS[shown[end + 1]] if is_written_out else 1
-        visible.append(shown[start:end])
+            is_escaped = escaped[end] != char  # then there is a backslash and a letter that says how long it is
+            end += _ESCAPE_LENGTHS[escaped[end + 1]] if is_escaped else 1
+        parts.append(escaped[start:end])
         start = end
-    return visible
+    return parts
 
 
-def _shown(text: str | None) -> str | None:
+def _escaped(text: str | None) -> str | None:
     return None if text is None else escape_invisible(text)
 
 

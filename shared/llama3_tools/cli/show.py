@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from llama3_tools.output.explanation import Explanation, explain_output, visible
+from llama3_tools.output.explanation import Explanation, escaped_segment, explain_output
 from llama3_tools.output.other_readings import Option, OtherCall
 from llama3_tools.output.segments import SegmentedOutput, SegmentKind
 from llama3_tools.text.escaping import escape_invisible
@@ -46,7 +46,7 @@ def show_output(screen: Console, name: str, whole: SegmentedOutput, others: Sequ
     screen.print(Text.assemble((escape_invisible(name), "bold"), f": {explained.summary}"))
     output = Text()
     for segment in whole.segments:
-        output.append(visible(segment), STYLES[segment.kind])
+        output.append(escaped_segment(segment), STYLES[segment.kind])
     screen.print()
     _print_indented(screen, Text(_MARGIN), output)
     screen.print()

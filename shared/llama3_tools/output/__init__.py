@@ -1,1 +1,1 @@
-"""What a whole output holds: its segments in order, what other options would call, and the words outside of calls."""
+"""A whole output: its segments in order, what became of each and why, and what other options would call."""

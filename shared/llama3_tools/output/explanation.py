@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from llama3_tools.output.other_readings import Option, OtherCall, first_meeting
+from llama3_tools.output.other_readings import Option, OtherCall
 from llama3_tools.output.segments import Segment, SegmentedOutput, SegmentKind
+from llama3_tools.output.spans import first_overlap
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown
 from llama3_tools.values import Extraction, RejectionReason, Span, ToolCall, shortened
 
-__all__ = ["ExplainedOutput", "Explanation", "Place", "explain_output", "visible"]
+__all__ = ["ExplainedOutput", "Explanation", "Place", "escaped_segment", "explain_output"]
 
 _ADVICE = {
     RejectionReason.TRUNCATED: "let the model write more (max_tokens), unless it left out a brace or a quote",
@@ -102,7 +103,7 @@ def explain_output(
     return ExplainedOutput(_summary(whole.extraction), explanations, remark)
 
 
-def visible(segment: Segment) -> str:
+def escaped_segment(segment: Segment) -> str:
     """Return the text of a segment with invisible characters written out; in calls and candidates, all of them."""
     return escape_invisible(segment.text, exact=segment.kind is not SegmentKind.TEXT)
 
@@ -126,14 +127,14 @@ def _explanations(
         elif segment.kind is SegmentKind.REJECTED and segment.index is not None:
             rejection = whole.extraction.rejections[segment.index]
             detail = escape_invisible(rejection.detail, exact=True)
-            notes = _ways(in_rejections[segment.index], spelled) or _advice(rejection.reason)
+            notes = _with_other_options(in_rejections[segment.index], spelled) or _advice(rejection.reason)
             yield Explanation(segment.kind, place, number, rejection.reason.value, detail, tuple(notes))
         elif segment.kind is SegmentKind.REMOVED and segment.text.strip():
-            yield Explanation(segment.kind, place, number, repr(shortened(visible(segment))), "")
+            yield Explanation(segment.kind, place, number, repr(shortened(escaped_segment(segment))), "")
         while elsewhere and elsewhere[-1][0] < offset + len(segment.text):
             start, here = elsewhere.pop()
             begins = place.after(segment.text[: start - offset])
-            yield Explanation(SegmentKind.TEXT, begins, number, "", "", tuple(_ways(here, spelled)))
+            yield Explanation(SegmentKind.TEXT, begins, number, "", "", tuple(_with_other_options(here, spelled)))
         place, offset = place.after(segment.text), offset + len(segment.text)
 
 
@@ -145,7 +146,7 @@ def _placed(
     in_rejections: dict[int, list[OtherCall]] = defaultdict(list)
     elsewhere: dict[int, list[OtherCall]] = defaultdict(list)
     for other in others:
-        index = first_meeting(rejected, other.call.span)
+        index = first_overlap(rejected, other.call.span)
         (elsewhere[other.call.span[0]] if index is None else in_rejections[index]).append(other)
     return in_rejections, sorted(elsewhere.items(), reverse=True)
 
@@ -169,13 +170,13 @@ def _advice(reason: RejectionReason) -> list[str]:
     return [_ADVICE[reason]] if reason in _ADVICE else []
 
 
-def _ways(others: Sequence[OtherCall], spelled: Mapping[Option, str]) -> list[str]:
+def _with_other_options(others: Sequence[OtherCall], spelled: Mapping[Option, str]) -> list[str]:
     """Say with which options there is a call in a place, and which call it is."""
-    ways: dict[str, list[str]] = defaultdict(list)
+    by_call: dict[str, list[str]] = defaultdict(list)
     for other in others:
         call = shortened(escape_invisible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
-        ways[call].append(f"with {' and '.join(_written(option, other.call, spelled) for option in other.options)}")
-    return [f"{', or '.join(dict.fromkeys(options))}, it is a call: {call}" for call, options in ways.items()]
+        by_call[call].append(f"with {' and '.join(_written(option, other.call, spelled) for option in other.options)}")
+    return [f"{', or '.join(dict.fromkeys(options))}, it is a call: {call}" for call, options in by_call.items()]
 
 
 def _written(option: Option, call: ToolCall, spelled: Mapping[Option, str]) -> str:

@@ -1,10 +1,9 @@
-"""What other options would call: an output is read once more with each that it was not read with."""
+"""What other options would call: an output is read again with each option that it was not read with, and with pairs."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, islice
@@ -14,10 +13,11 @@ from llama3_tools.formats import require_formats
 from llama3_tools.formats.base import WORD_NAME
 from llama3_tools.formats.pythonic import METHOD
 from llama3_tools.limits import LONGEST_NAME
+from llama3_tools.output.spans import first_overlap
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall
 
-__all__ = ["Option", "OtherCall", "first_meeting", "other_calls"]
+__all__ = ["Option", "OtherCall", "other_calls"]
 
 _ALL = require_formats("all")
 _MOST_OPTIONS = 2
@@ -67,12 +67,12 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     found: dict[frozenset[Option], list[Span]] = {}
     others: list[OtherCall] = []
     names = dict.fromkeys(match[1] or match[2] for match in _NAMES.finditer(text))
-    for options in _ways(extractor):
+    for options in _sets_to_try(extractor):
         extraction = _with(extractor, options, names).extract(text, complete=complete)
         names.update(dict.fromkeys(_names(extraction)))
         fewer = [spans for some, spans in found.items() if some <= options]
         calls = [
-            call for call in extraction.tool_calls if all(first_meeting(spans, call.span) is None for spans in fewer)
+            call for call in extraction.tool_calls if all(first_overlap(spans, call.span) is None for spans in fewer)
         ]
         found[options] = [call.span for call in calls]
         others += [
@@ -81,17 +81,7 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     return others
 
 
-def first_meeting(spans: Sequence[Span], span: Span) -> int | None:
-    """Return the index of the first of some spans, in order, that has text in common with another; `None`: none has.
-
-    >>> first_meeting([(0, 2), (4, 6)], (2, 9)), first_meeting([(0, 2), (4, 6)], (2, 4))
-    (1, None)
-    """
-    index = bisect_right(spans, span[0], key=lambda one: one[1])
-    return index if index < len(spans) and spans[index][0] < span[1] else None
-
-
-def _ways(extractor: Extractor) -> list[frozenset[Option]]:
+def _sets_to_try(extractor: Extractor) -> list[frozenset[Option]]:
     """Return the sets of options to try, none first, and last those that declare the tools that the others named."""
     now, has_tools = extractor.options, extractor.tools is not None
     in_effect = {
@@ -101,10 +91,10 @@ def _ways(extractor: Extractor) -> list[frozenset[Option]]:
         Option.REPAIR: now.repair,
     }
     free = [option for option in Option if not in_effect.get(option)]
-    ways = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]
+    sets = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]
     if not has_tools:
-        ways = [way for way in ways if Option.REPAIR not in way or Option.TOOLS in way]
-    return sorted(ways, key=lambda way: Option.TOOLS in way)
+        sets = [one for one in sets if Option.REPAIR not in one or Option.TOOLS in one]
+    return sorted(sets, key=lambda one: Option.TOOLS in one)
 
 
 def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str]) -> Extractor:

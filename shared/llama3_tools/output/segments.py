@@ -142,9 +142,9 @@ def _without_edges(text: str, spans: list[Span]) -> list[Span]:
 
 def _between_calls(text: str, spans: list[Span], *, is_after_call: bool, is_before_call: bool) -> Span:
     """Return from where to where text between calls stays (rules 3 and 4)."""
-    pattern = (
-        _SPACE if not is_after_call else DELIMITERS if is_before_call and _is_delimiters(text, spans) else DELIMITER
-    )
+    pattern = DELIMITER if is_after_call else _SPACE
+    if is_after_call and is_before_call and _is_delimiters(text, spans):
+        pattern = DELIMITERS
     for start, end in spans:
         match = pattern.match(text, start, end)
         if match is not None and match.end() < end:

@@ -1,4 +1,4 @@
-"""Spans of an output, in order: to join them, to keep them apart, and to find the one that holds a character."""
+"""Spans of an output, in order: to join them, to keep them apart, and to find one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from llama3_tools.values import Span
 
-__all__ = ["index_at", "joined", "kept_apart"]
+__all__ = ["first_overlap", "index_at", "joined", "kept_apart"]
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
@@ -34,6 +34,16 @@ def kept_apart(spans: Sequence[Span]) -> list[Span]:
     """
     starts = [*(start for start, _ in spans[1:]), sys.maxsize]
     return [(start, min(end, follows)) for (start, end), follows in zip(spans, starts, strict=False)]
+
+
+def first_overlap(spans: Sequence[Span], span: Span) -> int | None:
+    """Return the index of the first span that overlaps a given one, or `None` if none does.
+
+    >>> first_overlap([(0, 2), (4, 6)], (2, 9)), first_overlap([(0, 2), (4, 6)], (2, 4))
+    (1, None)
+    """
+    index = bisect_right(spans, span[0], key=lambda one: one[1])
+    return index if index < len(spans) and spans[index][0] < span[1] else None
 
 
 def index_at(spans: Sequence[Span], offset: int) -> int | None:

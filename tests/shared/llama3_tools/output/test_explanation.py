@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llama3_tools import Extractor
-from llama3_tools.output.explanation import ExplainedOutput, Place, explain_output, visible
+from llama3_tools.output.explanation import ExplainedOutput, Place, escaped_segment, explain_output
 from llama3_tools.output.other_readings import Option, other_calls
 from llama3_tools.output.segments import SegmentKind, read_segments
 
@@ -74,5 +74,5 @@ def test_an_output_in_which_nothing_looks_like_a_call_is_told_so():
 def test_no_character_hides_in_a_segment():
     text = 'e\u200de \u202e {"name": "a\u200da", "parameters": {}}'
     prose, call = read_segments(Extractor(), text).segments[0], read_segments(Extractor(), text).segments[-1]
-    assert visible(prose).startswith("e\\u200de \\u202e")
-    assert '"a\\u200da"' in visible(call)
+    assert escaped_segment(prose).startswith("e\\u200de \\u202e")
+    assert '"a\\u200da"' in escaped_segment(call)

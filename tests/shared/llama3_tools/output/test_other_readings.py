@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fragments import FRAGMENTS, READINGS
 from llama3_tools import Extractor
-from llama3_tools.output.other_readings import Option, first_meeting, other_calls
+from llama3_tools.output.other_readings import Option, other_calls
+from llama3_tools.output.spans import first_overlap
 
 CALL = '{"name": "f", "parameters": {}}'
 F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
@@ -78,5 +79,5 @@ def test_other_calls_stand_where_nothing_is_called(text: str, reading: str) -> N
     extractor = READINGS[reading]
     called = [call.span for call in extractor.extract(text).tool_calls]
     for other in other_calls(extractor, text):
-        assert first_meeting(called, other.call.span) is None
+        assert first_overlap(called, other.call.span) is None
         assert 1 <= len(other.options) <= 2
