@@ -27,20 +27,20 @@ export function byId(id) {
   return found;
 }
 
-/** Shows pages of nodes in a container, the first at once, each next one on demand: so no output freezes the page. */
-export class Pages {
+/** Shows nodes in a container in parts, the first at once, each next one on demand: so no output freezes the page. */
+export class Parts {
   #container;
-  #pages;
+  #parts;
   #shown = 0;
   #more;
 
   /**
-   * @param {HTMLElement} container Is emptied. The button for the next page stands after it.
-   * @param {(() => Node[])[]} pages Each makes its nodes.
+   * @param {HTMLElement} container Is emptied. The button for the next part stands after it.
+   * @param {(() => Node[])[]} parts Each makes its nodes.
    */
-  constructor(container, pages) {
+  constructor(container, parts) {
     this.#container = container;
-    this.#pages = pages;
+    this.#parts = parts;
     this.#more = element("button", { type: "button", className: "md-button try-it-more", onclick: () => this.#next() });
     container.replaceChildren();
     const follows = container.nextElementSibling;
@@ -50,18 +50,18 @@ export class Pages {
   }
 
   /**
-   * Show all pages up to one.
+   * Show all parts up to one.
    *
-   * @param {number} page Its index.
+   * @param {number} part Its index.
    */
-  showUpTo(page) {
-    while (this.#shown <= page && this.#shown < this.#pages.length) this.#next();
+  showUpTo(part) {
+    while (this.#shown <= part && this.#shown < this.#parts.length) this.#next();
   }
 
   #next() {
-    if (this.#shown < this.#pages.length) this.#container.append(...this.#pages[this.#shown++]());
-    this.#more.hidden = this.#shown === this.#pages.length;
-    this.#more.textContent = `Show more (${this.#shown} of ${this.#pages.length} parts)`;
+    if (this.#shown < this.#parts.length) this.#container.append(...this.#parts[this.#shown++]());
+    this.#more.hidden = this.#shown === this.#parts.length;
+    this.#more.textContent = `Show more (${this.#shown} of ${this.#parts.length} parts)`;
   }
 }
 

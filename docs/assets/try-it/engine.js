@@ -6,6 +6,9 @@
  * @typedef {{field: string, message: string}} Refusal What could not be used, and where it stands on the page.
  */
 
+/** The status while a question is answered. */
+export const READING = "Reading …";
+
 export class Engine {
   /** @type {Worker | null} */
   #worker = null;
@@ -54,7 +57,7 @@ export class Engine {
     const [[kind, asked]] = this.#waiting;
     this.#waiting.delete(kind);
     this.#running = asked;
-    this.#onStatus("Reading …");
+    this.#onStatus(READING);
     this.start();
     this.#worker?.postMessage(JSON.stringify(asked.question));
   }

@@ -1,6 +1,6 @@
 /** The output with its places marked, and below it what became of each place and why. */
 
-import { element, grouped, Pages } from "./dom.js";
+import { element, grouped, Parts } from "./dom.js";
 
 /**
  * @typedef {{kind: string, text: string}} Segment
@@ -27,20 +27,20 @@ const MOST_EXPLANATIONS = 200;
  */
 export function showMarked(output, list, segments, explanations) {
   const explained = new Map(explanations.map((one, at) => [one.segment, at]));
-  const pages = paged(segments);
-  const pageOf = new Map(pages.flatMap((page, at) => page.map(({ index }) => [index, at])));
-  const text = new Pages(
+  const parts = inParts(segments);
+  const partOf = new Map(parts.flatMap((part, at) => part.map(({ index }) => [index, at])));
+  const text = new Parts(
     output,
-    pages.map((page) => () => page.map((piece) => marked(piece, explained.has(piece.index)))),
+    parts.map((part) => () => part.map((piece) => marked(piece, explained.has(piece.index)))),
   );
-  const reasons = new Pages(
+  const reasons = new Parts(
     list,
     grouped(explanations, MOST_EXPLANATIONS).map((group) => () => group.map((one) => explanation(one, show))),
   );
 
   /** @param {Explanation} one */
   function show({ segment }) {
-    text.showUpTo(pageOf.get(segment) ?? 0);
+    text.showUpTo(partOf.get(segment) ?? 0);
     const place = output.querySelector(`[data-segment="${segment}"]`);
     flash(output, place);
   }
@@ -68,29 +68,29 @@ function flash(container, chosen) {
 }
 
 /**
- * Cut segments into pages that are quickly shown. A piece of a segment keeps its index.
+ * Cut segments into parts that are quickly shown. A piece of a segment keeps its index.
  *
  * @param {Segment[]} segments
  * @returns {(Segment & {index: number})[][]}
  */
-function paged(segments) {
+function inParts(segments) {
   /** @type {(Segment & {index: number})[][]} */
-  const pages = [[]];
+  const parts = [[]];
   let room = MOST_CHARACTERS;
   segments.forEach(({ kind, text }, index) => {
     for (let start = 0; start < text.length; ) {
       const end = cutAt(text, start + room);
-      if (end <= start || pages[pages.length - 1].length === MOST_SEGMENTS) {
-        pages.push([]);
+      if (end <= start || parts[parts.length - 1].length === MOST_SEGMENTS) {
+        parts.push([]);
         room = MOST_CHARACTERS;
         continue;
       }
-      pages[pages.length - 1].push({ kind, text: text.slice(start, end), index });
+      parts[parts.length - 1].push({ kind, text: text.slice(start, end), index });
       room -= end - start;
       start = end;
     }
   });
-  return pages;
+  return parts;
 }
 
 /**

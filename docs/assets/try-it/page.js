@@ -1,14 +1,14 @@
 /** The page *Try it*: what is typed is read by the library itself, in a worker, and shown. */
 
 import { byId, element } from "./dom.js";
-import { Engine } from "./engine.js";
+import { Engine, READING } from "./engine.js";
 import { showMarked } from "./marked.js";
 import { Player } from "./player.js";
 import { showCalls, showText } from "./results.js";
 import { fieldsOf, fillForm, fromFragment, readForm, toFragment } from "./state.js";
 
-const SETTLED = 200; // milliseconds without a keystroke, after which an output is read
-const LONG = 2_000; // after which one may stop
+const SETTLED_MS = 200; // without a keystroke, after which an output is read
+const STOPPABLE_MS = 2_000; // of waiting, after which one may stop
 const UNTRIED = ". It is long: llama3-tools extract --show says what other options would call.";
 const FIELDS = /** @type {Record<string, string>} */ ({ tools: "Tools", options: "Options", chunk: "Chunks" });
 
@@ -17,7 +17,7 @@ const form = byId("try-it-form");
 const results = byId("try-it-results");
 const stop = byId("try-it-stop");
 const player = new Player();
-const engine = new Engine(waitFor);
+const engine = new Engine(showStatus);
 let timer = 0; // of a reading that is to come; 0: none is
 let stopTimer = 0;
 let summary = "";
@@ -35,16 +35,16 @@ function say(text, isError = false) {
 }
 
 /** @param {string} status What the page waits for; empty: nothing. */
-function waitFor(status) {
+function showStatus(status) {
   window.clearTimeout(stopTimer);
   stop.hidden = true;
   results.setAttribute("aria-busy", String(status !== ""));
   if (!status) return;
-  if (status !== "Reading …") say(status);
+  if (status !== READING) say(status);
   stopTimer = window.setTimeout(() => {
     stop.hidden = false;
     say(status);
-  }, LONG);
+  }, STOPPABLE_MS);
 }
 
 /**
@@ -186,7 +186,7 @@ form.addEventListener("input", (event) => {
   byId("try-it-example").value = "";
   showChoices();
   window.clearTimeout(timer);
-  timer = window.setTimeout(read, SETTLED);
+  timer = window.setTimeout(read, SETTLED_MS);
 });
 byId("try-it-play").addEventListener("click", playOrPause);
 byId("try-it-link").addEventListener("click", copyLink);

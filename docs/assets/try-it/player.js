@@ -9,20 +9,20 @@ import { shownCall } from "./results.js";
  * @typedef {{steps: Step[], is_same: boolean}} Play
  */
 
-const MILLISECONDS = 80;
-const LONGEST_PLAY = 20_000;
-const TAIL = 4_000;
+const TICK_MS = 80; // from one step that is shown to the next
+const LONGEST_PLAY_MS = 20_000; // more steps are shown several at once
+const TAIL = 4_000; // characters
 
 export class Player {
   /** @type {Step[]} */
   #steps = [];
   #isSame = true;
   #timer = 0;
-  #place = byId("try-it-step");
+  #slider = byId("try-it-step");
   #button = byId("try-it-play");
 
   constructor() {
-    this.#place.addEventListener("input", () => {
+    this.#slider.addEventListener("input", () => {
       this.pause();
       this.#show();
     });
@@ -47,22 +47,22 @@ export class Player {
   load({ steps, is_same }) {
     this.#steps = steps;
     this.#isSame = is_same;
-    this.#place.max = String(steps.length);
-    this.#place.value = "0";
+    this.#slider.max = String(steps.length);
+    this.#slider.value = "0";
     byId("try-it-played").hidden = false;
     this.#show();
   }
 
   /** Play on; from the beginning if it is at its end. */
   play() {
-    if (Number(this.#place.value) >= this.#steps.length) this.#place.value = "0";
-    const ticks = Math.ceil(LONGEST_PLAY / MILLISECONDS);
+    if (Number(this.#slider.value) >= this.#steps.length) this.#slider.value = "0";
+    const ticks = Math.ceil(LONGEST_PLAY_MS / TICK_MS);
     const stride = Math.ceil(this.#steps.length / ticks);
     this.#timer = window.setInterval(() => {
-      this.#place.value = String(Number(this.#place.value) + stride);
+      this.#slider.value = String(Number(this.#slider.value) + stride);
       this.#show();
-      if (Number(this.#place.value) >= this.#steps.length) this.pause();
-    }, MILLISECONDS);
+      if (Number(this.#slider.value) >= this.#steps.length) this.pause();
+    }, TICK_MS);
     this.#button.textContent = "Pause";
   }
 
@@ -73,7 +73,7 @@ export class Player {
   }
 
   #show() {
-    const count = Number(this.#place.value);
+    const count = Number(this.#slider.value);
     const come = this.#steps.slice(0, count);
     const events = come.flatMap((step) => step.events);
     const last = come.at(-1);

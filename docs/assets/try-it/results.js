@@ -1,6 +1,6 @@
 /** What a program gets: content, reasoning and calls. */
 
-import { element, grouped, Pages } from "./dom.js";
+import { element, grouped, Parts } from "./dom.js";
 
 /**
  * @typedef {object} Call
@@ -24,7 +24,7 @@ const MOST_CHARACTERS = 50_000;
 export function showText(place, text) {
   place.classList.toggle("try-it-none", text === null);
   const parts = grouped(Array.from(text ?? "None"), MOST_CHARACTERS);
-  new Pages(
+  new Parts(
     place,
     parts.map((part) => () => [document.createTextNode(part.join(""))]),
   );
@@ -37,8 +37,8 @@ export function showText(place, text) {
  * @param {Call[]} calls
  */
 export function showCalls(list, calls) {
-  const pages = grouped(calls, MOST_CALLS).map((group) => () => group.map(shownCall));
-  new Pages(list, pages.length > 0 ? pages : [() => [element("li", { className: "try-it-none" }, "None")]]);
+  const parts = grouped(calls, MOST_CALLS).map((group) => () => group.map(shownCall));
+  new Parts(list, parts.length > 0 ? parts : [() => [element("li", { className: "try-it-none" }, "None")]]);
 }
 
 /** @param {Call} call */

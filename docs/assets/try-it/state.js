@@ -14,7 +14,7 @@ const DEFAULTS = { text: "", tools: "", options: {}, complete: true, chunk: 4 };
 const FLAGS = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", "progress"];
 const LIMITS = ["max_depth", "max_call_length", "max_calls", "max_rejections"];
 const PREFIX = "#try=";
-const LONGEST_LINK = 30_000;
+const MOST_PACKED_BYTES = 30_000; // of a link, before they are written in base 64
 
 /**
  * Return the fields of a form by their names; of several of one name, all of them.
@@ -86,7 +86,7 @@ export async function toFragment(state) {
   );
   const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(changed)));
   const packed = await through(new CompressionStream("deflate-raw"), json);
-  if (packed.length > LONGEST_LINK) return null;
+  if (packed.length > MOST_PACKED_BYTES) return null;
   const bytes = Array.from(packed, (byte) => String.fromCharCode(byte)).join("");
   return PREFIX + btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
