@@ -32,6 +32,7 @@ MANIFEST = SITE / "assets" / "try-it" / "runtime" / "manifest.json"
 EXAMPLES = json.loads((ROOT / "docs/assets/try-it/examples.json").read_text("utf-8"))
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+OTHER_OPTIONS = {"coerce_arguments": True, "lenient": True, "repair": True, "split_reasoning": True}
 PATIENCE = 120
 """Seconds after which a page that does not say what is expected has failed, on a busy machine too."""
 
@@ -198,10 +199,18 @@ def test_python_is_loaded_when_it_is_asked_for_and_from_this_site_alone(page: Ch
 
 def test_each_fixture_is_read_as_extract_reads_it(loaded: Chrome) -> None:
     written = json.dumps(DECLARED)
-    asked: list[tuple[str, list[Any] | None, bool]] = [
-        (text, tools, True) for texts_ in CASES.values() for text in texts_ for tools in (None, DECLARED)
+    asked: list[tuple[str, list[Any] | None, dict[str, Any], bool]] = [
+        (text, tools, options, True)
+        for texts_ in CASES.values()
+        for text in texts_
+        for tools, options in ((None, {}), (DECLARED, {}), (DECLARED, OTHER_OPTIONS))
     ]
-    asked += [(one["raw_output"], one["tools"], "truncated" not in one["tags"]) for one in FIXTURES]
+    asked += [(one["raw_output"], one["tools"], {}, "truncated" not in one["tags"]) for one in FIXTURES]
+    asked += [
+        (one["raw_output"], one["tools"], OTHER_OPTIONS, "truncated" not in one["tags"])
+        for one in FIXTURES[::5]
+        if one["tools"]
+    ]
     found = answers(
         loaded,
         [
@@ -209,19 +218,19 @@ def test_each_fixture_is_read_as_extract_reads_it(loaded: Chrome) -> None:
                 "kind": "read",
                 "text": text,
                 "tools": "" if tools is None else written if tools is DECLARED else json.dumps(tools),
-                "options": {},
+                "options": options,
                 "complete": complete,
                 "chunk": 4,
             }
-            for text, tools, complete in asked
+            for text, tools, options, complete in asked
         ],
     )
-    assert len(found) == len(asked) > 2900
-    extractors = {False: Extractor(), True: Extractor(DECLARED)}
-    for (text, tools, complete), answer in zip(asked, found, strict=True):
-        extractor = extractors[tools is DECLARED] if tools in (None, DECLARED) else Extractor(tools)
-        extraction = extractor.extract(text, complete=complete)
+    assert len(found) == len(asked) > 4400
+    for (text, tools, options, complete), answer in zip(asked, found, strict=True):
+        extraction = Extractor(tools, **options).extract(text, complete=complete)
         assert answer["content"] == (None if extraction.content is None else escape_invisible(extraction.content)), text
+        thoughts = None if extraction.reasoning is None else escape_invisible(extraction.reasoning)
+        assert answer["reasoning"] == thoughts, text
         assert [(call["name"], call["arguments"], call["format"], tuple(call["span"])) for call in answer["calls"]] == [
             (
                 escape_invisible(call.name, exact=True),
@@ -232,9 +241,9 @@ def test_each_fixture_is_read_as_extract_reads_it(loaded: Chrome) -> None:
             for call in extraction.tool_calls
         ], text
         told = [(one["subject"], one["detail"]) for one in answer["explanations"] if one["kind"] == "rejected"]
-        assert set(told) <= {
+        assert told == [
             (one.reason.value, escape_invisible(one.detail, exact=True)) for one in extraction.rejections
-        }, text
+        ], text
 
 
 @pytest.mark.parametrize("example", range(len(EXAMPLES)), ids=[one["title"] for one in EXAMPLES])
