@@ -68,7 +68,7 @@ def pyodide() -> Path:
     if not package.exists():
         npm = shutil.which("npm")
         if npm is None:
-            raise UnavailableError("there was no npm. Install it (it comes with Node.js), and run make docs again.")
+            raise UnavailableError("there was no npm. To build it whole, install npm (with Node.js) and run make docs.")
         KEPT.mkdir(parents=True, exist_ok=True)
         where = ["--pack-destination", str(KEPT)]
         fetch = [npm, "pack", f"pyodide@{VERSION}", *where, "--fetch-retries=1", "--fetch-timeout=60000", "--silent"]
@@ -76,11 +76,14 @@ def pyodide() -> Path:
             subprocess.run(fetch, check=True, capture_output=True, timeout=_SECONDS)  # noqa: S603 - npm as it is installed
         except (subprocess.SubprocessError, OSError):
             raise UnavailableError(
-                f"npm could not fetch pyodide {VERSION}. Run make docs again where npm reaches its registry."
+                f"npm could not fetch pyodide {VERSION}. "
+                "To build it whole, run make docs where npm reaches its registry."
             ) from None
     with package.open("rb") as file:
         if digest(file) != SHA512:
-            raise UnavailableError(f"{package.name} is not the package that was tested. Delete {package}.")
+            raise UnavailableError(
+                f"{package.name} is not the package that was tested. To build it whole, delete {package}."
+            )
     return package
 
 

@@ -210,7 +210,9 @@ class TestRuntime:
 
     def test_without_npm_the_site_says_so(self, built: Any, monkeypatch: pytest.MonkeyPatch):  # noqa: ANN401
         monkeypatch.setattr(shutil, "which", lambda _: None)
-        assert built()["missing"].startswith("This site was built without Python: there was no npm. Install it")
+        assert built()["missing"].startswith(
+            "This site was built without Python: there was no npm. To build it whole, "
+        )
 
     def test_an_npm_that_reaches_no_registry_does_not_stop_the_build(
         self,

@@ -463,7 +463,7 @@ def test_an_error_is_told_in_words_with_its_place(loaded: Chrome, field: str, va
     ("answer", "words"),
     [
         (b'{"missing": "This site was built without Python: there was no npm."}', "there was no npm"),
-        (b"", "run make docs"),
+        (b"", "Please report it. If the site is your own build, run make docs again."),
     ],
 )
 def test_a_site_without_python_says_what_is_missing(

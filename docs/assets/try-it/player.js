@@ -13,6 +13,8 @@ const TICK_MS = 80; // from one step that is shown to the next
 const LONGEST_PLAY_MS = 20_000; // more steps are shown several at once
 const TAIL = 4_000; // characters
 
+const REPORT = "Please report it with this page's link, as an issue of the kind “An output was read wrongly”.";
+
 export class Player {
   /** @type {Step[]} */
   #steps = [];
@@ -96,7 +98,7 @@ export class Player {
   #progress(count) {
     const chunks = this.#steps.length - 1; // the last step is the end
     if (count < this.#steps.length) return `${count} of ${chunks} chunks`;
-    const same = this.#isSame ? "the same as at once" : "NOT the same as at once: please report this link";
+    const same = this.#isSame ? "the same as at once" : `NOT the same as at once. ${REPORT}`;
     return `all ${chunks} chunks and the end: ${same}`;
   }
 }

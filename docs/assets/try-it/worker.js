@@ -4,10 +4,11 @@
  * It posts `{status}` while it starts, then for each question `{answer}` or, if there can be none, `{failure}`.
  */
 
+const CURE = "Please report it. If the site is your own build, run make docs again.";
 const RUNTIME = new URL("runtime/", import.meta.url);
 
 const started = start();
-started.catch(() => {}); // said to each question
+started.catch(() => {}); // each question reports it
 
 self.onmessage = async ({ data: question }) => {
   try {
@@ -47,6 +48,6 @@ async function start() {
  */
 async function fetched(url) {
   const response = await fetch(url, { cache: "no-cache" });
-  if (!response.ok) throw new Error(`This site lacks ${url.pathname}, HTTP ${response.status}: run make docs`);
+  if (!response.ok) throw new Error(`This site lacks ${url.pathname}, HTTP ${response.status}. ${CURE}`);
   return response;
 }
