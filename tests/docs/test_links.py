@@ -14,7 +14,7 @@ def test_links_to_files_that_are_not_there_are_found(tmp_path: Path) -> None:
     )
     (tmp_path / "a b.png").write_text("", "utf-8")
     (tmp_path / "index.html").write_text(
-        '<a href="#top">1</a> <a href="https://example.org/">2</a> <a href="docs/try-it.html">3</a> <a href="sub">4</a>',
+        '<a href="#top">1</a> <a href="https://example.org/">2</a> <a href="docs/try-it.html">3</a> <a href="sub"></a>',
         "utf-8",
     )
     assert list(dead_links(tmp_path)) == ["index.html: docs/try-it.html", "sub/page.html: gone.html"]
