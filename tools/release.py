@@ -1,6 +1,7 @@
 """What a release needs to know of this tree, and what still keeps it from being one.
 
     python tools/release.py version         # the version, from the one place where it stands
+    python tools/release.py prerelease      # whether it comes before a release, as 0.2.0rc1 does: true or false
     python tools/release.py folders         # where this version's documentation is published: 0.1.0 latest
     python tools/release.py notes           # the changelog's section on it
     python tools/release.py check           # what keeps this tree from being released
@@ -23,14 +24,14 @@ OWNER = "OWNER_TO_SET"
 """Stands for the account that will hold the repository. GitHub allows no `_` in an account's name."""
 
 UNRELEASED = "There is no release on a package index yet"
-"""Begins the sentence, in README.md and docs/index.md, that goes with the first release."""
+"""Begins the sentence, in README.md and pages of the documentation, that goes with the first release."""
 
 MARK = "*After the first release:*"
 """Begins what is right after the first release only."""
 
-# These name all of that, to speak of it.
+# Files that may mention the markers.
 _THIS = ("CONTRIBUTING.md", "tools/release.py", "tests/packaging/test_release.py")
-_HEADING = re.compile(r"^## (?P<version>\S+) \u2013 (?P<date>.+)$", re.MULTILINE)
+_HEADING = re.compile(r"^## (?P<version>\S+) [\u2013-] (?P<date>.+)$", re.MULTILINE)
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 _FROM_A_CLONE = re.compile(r"(?<=pip install )(?P<quote>'?)\.(?P<extras>\[[a-z,-]+\])?(?P=quote)(?![\w/])")
 
@@ -49,14 +50,24 @@ def folders(version: str) -> list[str]:
         >>> folders("0.2.0"), folders("0.3.0rc1")
         (['0.2.0', 'latest'], ['0.3.0rc1'])
     """
-    return [version, "latest"] if re.fullmatch(r"\d+(?:\.\d+)*", version) else [version]
+    return [version] if is_prerelease(version) else [version, "latest"]
+
+
+def is_prerelease(version: str) -> bool:
+    """Return whether a version comes before a release, as a candidate does.
+
+    Examples:
+        >>> is_prerelease("0.2.0"), is_prerelease("0.3.0rc1")
+        (False, True)
+    """
+    return re.fullmatch(r"\d+(?:\.\d+)*", version) is None
 
 
 def notes(root: Path) -> str:
     """Return the changelog's section on the version, without its heading.
 
     Raises:
-        ValueError: the newest section is on another version.
+        ValueError: there is no section, or the newest one is on another version.
     """
     _, title, section = _newest_section(root)
     if title != version(root):
@@ -66,12 +77,16 @@ def notes(root: Path) -> str:
 
 def problems(root: Path, tag: str | None = None) -> Iterator[str]:
     """Yield what keeps the tree from being released, in sentences that say what to do."""
-    date, title, _ = _newest_section(root)
     here = version(root)
-    if title != here:
-        yield f"CHANGELOG.md begins with {title}, and this is {here}: add its section"
-    elif not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-        yield f"CHANGELOG.md says that {here} is {date}: write its date, as in 2030-12-31"
+    try:
+        date, title, _ = _newest_section(root)
+    except ValueError as error:
+        yield str(error)
+    else:
+        if title != here:
+            yield f"CHANGELOG.md begins with {title}, and this is {here}: add its section"
+        elif not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+            yield f"CHANGELOG.md says that {here} is {date}: write its date, as in 2030-12-31"
     if tag is not None and tag != f"v{here}":
         yield f"the tag {tag} is not v{here}: tag v{here}, or change shared/llama3_tools/_version.py"
     texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in _texts(root)}
@@ -110,14 +125,20 @@ def released(page: str) -> str:
     page = re.sub(rf"{UNRELEASED}:[^.]*\.[ ]?", "", page)
     page = re.sub(rf"{re.escape(MARK)}\s", "", page)
     page = _FROM_A_CLONE.sub(r"\g<quote>llama3-tools\g<extras>\g<quote>", page)
-    page = re.sub(r"# from a clone[;,] ", "# ", page)
+    page = re.sub(r"# from a clone[;,:] ", "# ", page)
     return re.sub(r"[ ]*(?:# from a clone)?$", "", page, flags=re.MULTILINE)
 
 
 def _newest_section(root: Path) -> tuple[str, str, str]:
-    """Return the date of the changelog's newest section, its version, and its text."""
+    """Return the date of the changelog's newest section, its version, and its text.
+
+    Raises:
+        ValueError: there is no section.
+    """
     text = (root / "CHANGELOG.md").read_text("utf-8")
     found = list(_HEADING.finditer(text))
+    if not found:
+        raise ValueError(f"CHANGELOG.md has no section: begin one with `## {version(root)} \u2013 2030-12-31`, dated")
     end = found[1].start() if len(found) > 1 else len(text)
     return found[0]["date"], found[0]["version"], text[found[0].end() : end].strip() + "\n"
 
@@ -148,7 +169,7 @@ def main(arguments: list[str]) -> str | None:
     """Do what the arguments say. Return what is wrong."""
     parser = argparse.ArgumentParser(description="What a release needs to know of this tree.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("version", "folders", "notes"):
+    for name in ("version", "prerelease", "folders", "notes"):
         commands.add_parser(name)
     commands.add_parser("check").add_argument("--tag")
     commands.add_parser("first").add_argument("account")
@@ -164,6 +185,8 @@ def main(arguments: list[str]) -> str | None:
             print("\n".join(["Before a release:", *found] if found else ["Nothing is in the way of a release."]))
         elif asked.command == "notes":
             print(notes(root), end="")
+        elif asked.command == "prerelease":
+            print(str(is_prerelease(version(root))).lower())
         else:
             print(*([version(root)] if asked.command == "version" else folders(version(root))))
     except ValueError as error:

@@ -123,16 +123,42 @@ def test_a_section_of_another_version_is_no_notes(copy: Path) -> None:
     assert release.notes(copy) == "- New.\n"
 
 
+def test_a_hyphen_is_as_good_as_a_dash_in_a_heading(copy: Path) -> None:
+    here = release.version(copy)
+    (copy / "CHANGELOG.md").write_text(f"# Changelog\n\n## {here} - 2030-12-31\n\n- New.\n", "utf-8")
+    assert release.notes(copy) == "- New.\n"
+    assert not any("CHANGELOG.md begins" in said or "has no section" in said for said in release.problems(copy))
+
+
+def test_a_changelog_without_a_section_is_said(copy: Path) -> None:
+    (copy / "CHANGELOG.md").write_text("# Changelog\n\n## New things\n", "utf-8")
+    said = f"CHANGELOG.md has no section: begin one with `## {release.version(copy)} \u2013 2030-12-31`, dated"
+    assert said in list(release.problems(copy))
+    with pytest.raises(ValueError, match=r"CHANGELOG\.md has no section"):
+        release.notes(copy)
+
+
+@pytest.mark.parametrize(("version", "said"), [("0.2.0", "false"), ("0.2.0rc1", "true"), ("0.2.0.dev1", "true")])
+def test_what_comes_before_a_release_is_said_for_the_workflow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], version: str, said: str
+) -> None:
+    monkeypatch.setattr(release, "version", lambda _: version)
+    assert release.main(["prerelease"]) is None
+    assert capsys.readouterr().out == f"{said}\n"
+    assert ("latest" in release.folders(version)) == (said == "false")
+
+
 def test_after_the_first_step_and_the_date_nothing_is_in_the_way(copy: Path) -> None:
     release.make_first(copy, "Some-One")
     dated(copy)
     assert list(release.problems(copy, f"v{release.version(copy)}")) == []
     assert "https://github.com/Some-One/llama3-tools" in (copy / "pyproject.toml").read_text("utf-8")
     assert "https://some-one.github.io/llama3-tools/" in (copy / "zensical.toml").read_text("utf-8")
-    pages = {path.name: path.read_text("utf-8") for path in [copy / "README.md", *(copy / "docs").rglob("*.md")]}
+    pages = {path.relative_to(copy).as_posix(): path.read_text("utf-8") for path in copy.rglob("*.md")}
+    del pages["CONTRIBUTING.md"]  # it speaks of all that
     still = re.compile(r"# from a clone|from this clone|'\.\[|pip install \.(?:$|[ `])", re.MULTILINE)
     assert {name for name, text in pages.items() if still.search(text)} == set()
-    assert "pip install 'llama3-tools[langchain]' langchain-openai\n" in pages["chain.md"]
+    assert "pip install 'llama3-tools[langchain]' langchain-openai\n" in pages["docs/start/chain.md"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +178,7 @@ def test_an_account_that_cannot_be_is_refused(copy: Path, account: str) -> None:
         ("pip install '.[langchain]' langchain-openai", "pip install 'llama3-tools[langchain]' langchain-openai"),
         ("pip install '.[cli]'    # from a clone", "pip install 'llama3-tools[cli]'"),
         ("pip install '.[cli]' # from a clone; extract", "pip install 'llama3-tools[cli]' # extract"),
+        ("pip install '.[cli]' # from a clone: extract", "pip install 'llama3-tools[cli]' # extract"),
         ("pip install '.[vllm]'  # from a clone, into it", "pip install 'llama3-tools[vllm]'  # into it"),
         (
             "`pip install '.[a]'`, `pip install '.[b]'`",
