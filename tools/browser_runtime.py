@@ -1,7 +1,7 @@
 """Puts what the page *Try it* runs into the built site: Pyodide, from its npm package, and a wheel of this library.
 
 `python tools/browser_runtime.py site`, as `make docs` runs it. Without npm, the site is built all the same, and the
-page says what is missing.
+page says what is missing. `publish_pages.py` refuses such a site.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[1]
+MANIFEST = Path("assets", "try-it", "runtime", "manifest.json")
+"""Where a built site says which wheel and which Pyodide it has, or why it has none, under `missing`."""
 KEPT = ROOT / "build" / "pyodide"
 """Where the package is kept, so that it is fetched once."""
 VERSION = "314.0.7"
@@ -37,7 +39,7 @@ def main(site: Path) -> None:
     Args:
         site: the folder of the site.
     """
-    runtime = site / "assets" / "try-it" / "runtime"
+    runtime = (site / MANIFEST).parent
     shutil.rmtree(runtime, ignore_errors=True)
     runtime.mkdir(parents=True)
     try:
@@ -47,7 +49,7 @@ def main(site: Path) -> None:
     except UnavailableError as error:
         manifest = {"missing": f"This site was built without Python: {error}"}
         print(f"Try it: {manifest['missing']}", file=sys.stderr)
-    runtime.joinpath("manifest.json").write_text(json.dumps(manifest), "utf-8")
+    (site / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 
 def build_wheel(folder: Path) -> str:

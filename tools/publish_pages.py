@@ -4,7 +4,7 @@
 
 `PAGES` is what a web server serves. Its `versions.json` is what the site's own switch of versions reads, and its
 `index.html` leads to `latest`, or to the newest folder there is. A site that assistants or search engines could not
-read is refused.
+read is refused, and one whose page *Try it* has no Python.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import re
 import shutil
 import sys
 from pathlib import Path
+
+from browser_runtime import MANIFEST
+from release import is_prerelease
 
 LATEST = "latest"
 
@@ -50,11 +53,16 @@ def missing(site: Path) -> list[str]:
     """Return what a site lacks for people, assistants and search engines, in sentences."""
     if not (site / "index.html").exists():
         return [f"{site} has no index.html: build it first, by `make docs`"]
+    manifest = site / MANIFEST
+    runtime = (
+        json.loads(manifest.read_text("utf-8")) if manifest.exists() else {"missing": "`make docs` puts it there."}
+    )
     texts = {name: (site / name).read_text("utf-8") for name in ("llms.txt", "sitemap.xml")}
     pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
     pages = [path for path in pages if path.name != "404.html" and path.parts[0] != "assets"]
     plain = [path.with_suffix(".md") for path in pages]
     return [
+        *([f"The page Try it has no Python. {runtime['missing']}"] if "missing" in runtime else []),
         *(f"{path} has no Markdown beside it" for path in pages if not (site / path).with_suffix(".md").exists()),
         *(
             f"llms.txt does not name {path}: zensical.toml lists it"
@@ -69,7 +77,7 @@ def listed(pages: Path) -> list[dict[str, object]]:
     """Return the versions that are there, newest first, as the site's switch takes them."""
     names = sorted((path.parent.name for path in pages.glob("*/index.html")), key=_order, reverse=True)
     versions = [name for name in names if name != LATEST]
-    final = next((name for name in versions if re.fullmatch(r"[\d.]+", name)), None)
+    final = next((name for name in versions if not is_prerelease(name)), None)
     return [
         {"version": name, "title": name, "aliases": [LATEST] if name == final and LATEST in names else []}
         for name in versions or names

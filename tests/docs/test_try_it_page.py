@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+import browser_runtime
 from browsers import chromium, requested
 from llama3_tools import Extractor
 from llama3_tools.text.escaping import escape_invisible
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.site]
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"
-MANIFEST = SITE / "assets" / "try-it" / "runtime" / "manifest.json"
+MANIFEST = SITE / browser_runtime.MANIFEST
 EXAMPLES = json.loads((ROOT / "docs/assets/try-it/examples.json").read_text("utf-8"))
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"

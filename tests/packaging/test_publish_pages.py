@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import publish_pages
+from browser_runtime import MANIFEST
 
 
 @pytest.fixture
@@ -19,6 +20,8 @@ def site(tmp_path: Path) -> Path:
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(name, "utf-8")
         page.with_suffix(".md").write_text(name, "utf-8")
+    (built / MANIFEST).parent.mkdir(parents=True)
+    (built / MANIFEST).write_text('{"wheel": "llama3_tools-0.1.0-py3-none-any.whl", "pyodide": "1"}', "utf-8")
     (built / "404.html").touch()
     (built / "llms-full.txt").touch()
     (built / "llms.txt").write_text("- [A](<https://host/index.md>)\n- [B](<https://host/api/core.md>)\n", "utf-8")
@@ -95,12 +98,18 @@ def test_a_page_that_is_gone_is_gone(site: Path, tmp_path: Path) -> None:
         ("api/core.md", None, ["api/core.html has no Markdown beside it"]),
         ("llms.txt", "- [A](<https://host/index.md>)", ["llms.txt does not name api/core.md: zensical.toml lists it"]),
         ("sitemap.xml", "<loc>https://host/index.html</loc>", ["sitemap.xml does not name api/core.html"]),
+        (
+            MANIFEST,
+            '{"missing": "There was no npm."}',
+            ["The page Try it has no Python. There was no npm."],
+        ),
+        (MANIFEST, None, ["The page Try it has no Python. `make docs` puts it there."]),
         ("index.html", None, ["site has no index.html: build it first, by `make docs`"]),
     ],
-    ids=["Markdown", "llms.txt", "sitemap", "nothing built"],
+    ids=["Markdown", "llms.txt", "sitemap", "no Python", "no manifest", "nothing built"],
 )
 def test_a_site_that_lacks_something_is_refused(
-    site: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str | None, said: list[str]
+    site: Path, monkeypatch: pytest.MonkeyPatch, file: str | Path, text: str | None, said: list[str]
 ) -> None:
     if text is None:
         (site / file).unlink()
