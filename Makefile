@@ -135,6 +135,7 @@ dist: $(VENV)/.dev ## Build the distributions into dist/, the wheel from the sou
 
 release-check: lint dist pages ## Try all that a release does, and publish nothing (ARGS="--python 3.12": with that one alone)
 	$(TESTS) -q tests/packaging tests/docs
+	$(PY) -m pytest -q -rs -n 0 -m site tests/docs
 	$(VENV)/bin/nox --session citation wheel installers typed $(ARGS)
 	@$(PY) tools/release.py check
 

@@ -78,7 +78,7 @@ def test_a_release_is_built_checked_attested_and_published_in_this_order() -> No
         "build": [],
         "attest": "build",
         "publish": ["build", "attest"],
-        "announce": "publish",
+        "announce": ["build", "publish"],
         "docs": "publish",
     }
     assert "secrets." not in WORKFLOWS["release.yml"], "trusted publishing needs no password"
@@ -91,10 +91,23 @@ def test_the_matrix_of_the_workflow_is_that_of_nox() -> None:
     sessions = {(session["name"], session["python"]) for session in json.loads(listed)}
     matrix = PARSED["ci.yml"]["jobs"]["matrix"]["strategy"]["matrix"]
     of_pythons = {(session, python) for session in matrix["session"] for python in matrix["python"]}
-    alone = {job for job in PARSED["ci.yml"]["jobs"] if job not in {"check", "matrix"}}
+    alone = {job for job in PARSED["ci.yml"]["jobs"] if job not in {"check", "matrix", "try-it"}}
     assert sessions == of_pythons | {(session, None) for session in alone}
     for job in alone:
         assert PARSED["ci.yml"]["jobs"][job]["steps"][-1]["run"] == f"nox --session {job}"
+
+
+def test_the_page_try_it_is_used_in_a_browser_for_each_change_and_each_release() -> None:
+    browser = "which npm chromium chromedriver"
+    on_a_change, on_a_release = (
+        [step["run"].partition(" #")[0] for step in PARSED[name]["jobs"][job]["steps"] if "run" in step]
+        for name, job in (("ci.yml", "try-it"), ("release.yml", "build"))
+    )
+    assert on_a_change == [browser, "make test-browser"]
+    assert on_a_release.index(browser) < on_a_release.index("make release-check")
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipe = makefile.partition("\nrelease-check:")[2].partition("\n\n")[0]
+    assert "-m site tests/docs" in recipe
 
 
 FORMS = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml")}
