@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "where-things-live.md").read_text("utf-8")
-SECTION = PAGE.partition("## Where each rule lives\n")[2].partition("\n## ")[0]
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "where-things-live.md").read_text("utf-8")
+
+
+def section(heading: str) -> str:
+    return PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+SECTION = section("Where each rule lives")
 ROWS = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if re.match(r"\| \d", line)]
 NAMED = sorted(
     {
@@ -32,3 +39,14 @@ def test_what_a_row_names_is_there(path: str, name: str):
     where = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     module = importlib.import_module(f"llama3_tools.{where}")
     assert reduce(getattr, name.split("."), module) if name else module
+
+
+def test_each_benchmark_has_its_place():
+    named = re.findall(r"`(\w+\.py)`", section("What measures and judges"))
+    assert sorted(named) == sorted(path.name for path in (ROOT / "benchmarks").glob("*.py"))
+
+
+def test_what_a_release_needs_is_there():
+    named = re.findall(r"`([\w.]+/[\w./-]+|[\w.]+\.(?:py|md))`", section("What happens to a release"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
