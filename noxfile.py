@@ -18,7 +18,7 @@ nox.options.default_venv_backend = "uv"
 nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
 os.environ["UV_PYTHON_DOWNLOADS"] = "never"
-# Those of pyenv, also where its `python3.10` stands for another one than was chosen.
+# pyenv's own `python3.10` runs the version that the user chose. In these folders stands the one that the name says.
 os.environ["PATH"] = os.pathsep.join([*map(str, Path.home().glob(".pyenv/versions/*/bin")), os.environ["PATH"]])
 
 PROJECT = nox.project.load_toml("pyproject.toml")
@@ -94,7 +94,8 @@ def newest(session: nox.Session) -> None:
 def lowest(session: nox.Session, part: str) -> None:
     """Test a part alone, with the oldest packages that `pyproject.toml` admits, whatever these warn of."""
     extras, others, places = PARTS[part]
-    oldest = Path(session.bin).parent / "oldest.txt"  # nox's folder would be that of the tests' files, too, in here
+    # Not in session.create_tmp(): that sets TMPDIR, and the tests' temporary files would stand in this tree.
+    oldest = Path(session.bin).parent / "oldest.txt"
     oldest.unlink(missing_ok=True)  # else uv prefers what it names
     asked = [f"--extra={extra}" for extra in extras]
     python = f"--python={Path(session.bin, 'python')}"
