@@ -20,9 +20,9 @@ from bfcl_files import read_results
 from bfcl_judging import COERCED, DECODER, Judged, judge, prove
 from bfcl_losses import READ, loss_of
 from bfcl_package import MISSING, Leaderboard, leaderboard
-from bfcl_tables import below, tables
+from bfcl_tables import TABLES, below, tables
 from measuring import machine
-from pages import filled, table
+from pages import check_pages, filled, table
 
 __all__ = ["SHARE", "main"]
 
@@ -64,6 +64,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
     except ImportError as error:
         parser.error(f"{MISSING}\n({error})")
     try:
+        check_pages(options.page, {"proof", "below", *TABLES})
         questions, left_out = read_results(options.results, board)
     except (OSError, ValueError) as error:
         parser.error(str(error))

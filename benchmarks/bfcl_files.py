@@ -18,15 +18,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bfcl_package import Leaderboard, category_and_number
+from bfcl_package import CATEGORIES, Leaderboard, category_and_number
 from evidence import Sample, read_lines, sample_of, tool_of
+from llama3_tools import Extractor
 
 __all__ = ["ROW", "Question", "Results", "read_results"]
 
-ROW = '"raw" or "raw_output" beside "category", "functions" and "answer"'
+ROW = '"raw" or "raw_output" beside "category", "functions" and "answer", which `irrelevance` alone goes without'
 _RESULT = '"id" and "result"'
 _SCORE = '"id" or a "prompt" with an "id", after a line of totals'
 _SUFFIX = "_result.json"
@@ -82,18 +84,39 @@ def read_results(paths: Sequence[Path], board: Leaderboard) -> Results:
         ValueError: a line of a file is none of its kind, or a folder has no result file.
     """
     results = Results([], Counter())
-    for path in paths:
-        if path.is_dir():
-            files = sorted(path.rglob(f"*{_SUFFIX}"))
-            if not files:
-                raise ValueError(f"{path}: expected files result/MODEL/…{_SUFFIX} in it, as the leaderboard has them")
-            for file in files:
-                _read_result_file(file, board, results)
+    read = set()
+    for path in (file for one in paths for file in _files(one)):
+        if path.resolve() in read:
+            results.left_out["files that are named twice"] += 1
         elif path.name.endswith(_SUFFIX):
             _read_result_file(path, board, results)
         else:
-            results.questions.extend(read_lines(path, _question_of_row, ROW))
+            _read_rows(path, results)
+        read.add(path.resolve())
     return results
+
+
+def _files(path: Path) -> Sequence[Path]:
+    if not path.exists():
+        raise FileNotFoundError(f"No such file or folder: {path}")
+    if not path.is_dir():
+        return [path]
+    files = sorted(path.rglob(f"*{_SUFFIX}"))
+    if not files:
+        raise ValueError(f"{path}: expected files result/MODEL/…{_SUFFIX} in it, as the leaderboard has them")
+    return files
+
+
+def _read_rows(path: Path, results: Results) -> None:
+    for category, question in read_lines(path, _question_of_row, ROW):
+        if question is None:
+            results.left_out[_not_judged(category)] += 1
+        else:
+            results.questions.append(question)
+
+
+def _not_judged(category: str) -> str:
+    return f"outputs of the category {category}, which is not judged here"
 
 
 def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
@@ -109,7 +132,9 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
         category, number = category_and_number(id_)
         asked = board.questions(category).get(number)
         if asked is None:
-            results.left_out[f"outputs of the category {category}, which is not judged here"] += 1
+            results.left_out[_not_judged(category)] += 1
+        elif not asked.answer and _has_an_answer(category):
+            results.left_out["outputs to questions without an answer"] += 1
         elif not isinstance(text, str):
             results.left_out["outputs that are no text, but calls that a server read"] += 1
         else:
@@ -135,11 +160,30 @@ def _failed_row(row: Mapping[str, Any]) -> tuple[str, str] | None:
     return category_and_number(prompt["id"] if isinstance(prompt, dict) else row["id"])
 
 
-def _question_of_row(row: Mapping[str, Any]) -> Question:
+def _has_an_answer(category: str) -> bool:
+    """Return whether questions of a category have one: where no call is due, or any is right, they have none."""
+    return not category.endswith("relevance")
+
+
+def _question_of_row(row: Mapping[str, Any]) -> tuple[str, Question | None]:
+    """Return the category, and the question; `None`: it is of a category that is not judged."""
+    if not isinstance(row["category"], str):
+        raise TypeError("a category is a string")
+    category, _ = category_and_number(f"{row['category']}_")
+    if category not in CATEGORIES:
+        return category, None
+    if not row["answer"] and _has_an_answer(category):
+        raise ValueError("nothing says what is right")
     family = row.get("family", "plain")
     published = None if family == _FAMILY_OF_ANOTHER_JUDGE or "official" not in row else bool(row["official"])
-    category, _ = category_and_number(f"{row['category']}_")
-    return _question(row, category, _FAMILIES[family], published=published, dots_as_underscores=family == "hermes")
+    question = _question(row, category, _FAMILIES[family], published=published, dots_as_underscores=family == "hermes")
+    _check_tools(question.sample.tools)
+    return category, question
+
+
+@lru_cache(maxsize=32)
+def _check_tools(tools: str) -> None:
+    Extractor(tools=json.loads(tools))
 
 
 def _question(

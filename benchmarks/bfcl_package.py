@@ -23,6 +23,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
+    "CATEGORIES",
     "MISSING",
     "OLDER",
     "Asked",
@@ -45,7 +46,7 @@ Call: TypeAlias = tuple[str, Mapping[str, Any]]
 Decoder: TypeAlias = Callable[[str], Sequence[Call] | None]
 """Reads calls out of an output; `None`: it cannot read it."""
 
-_CATEGORIES = {
+CATEGORIES = {
     f"{live}{kind}"
     for live in ("", "live_")
     for kind in ("simple", "simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance", "relevance")
@@ -121,7 +122,7 @@ class Leaderboard:
 
     def questions(self, category: str) -> Mapping[str, Asked]:
         """Return the questions of a category by their numbers; none if it is not of one turn, or not of Python."""
-        return _questions(self.data, category) if category in _CATEGORIES else {}
+        return _questions(self.data, category) if category in CATEGORIES else {}
 
 
 @cache

@@ -12,8 +12,10 @@ from bfcl_losses import is_read_alike, loss_of
 from bfcl_package import Leaderboard
 from figures import Row
 
-__all__ = ["UNREADABLE", "below", "tables"]
+__all__ = ["TABLES", "UNREADABLE", "below", "tables"]
 
+TABLES = ("all", "models", "options", "losses", "categories")
+"""What the tables are called in pages."""
 UNREADABLE = "Hermes-2-Theta-Llama-3-70B"
 """The model whose format the leaderboard's decoder cannot read."""
 _NONE_DUE = "none due"
@@ -99,14 +101,9 @@ class Loss(Row):
 
 
 def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[Row]]:
-    """Return the tables by their names."""
-    return {
-        "all": _all(judged),
-        "models": _models(judged),
-        "options": _options(judged),
-        "losses": _losses(judged, board),
-        "categories": _categories(judged),
-    }
+    """Return the tables by their names, which are `TABLES`."""
+    rows = (_all(judged), _models(judged), _options(judged), _losses(judged, board), _categories(judged))
+    return dict(zip(TABLES, rows, strict=True))
 
 
 def below(judged: Sequence[Judged]) -> str:

@@ -16,6 +16,7 @@ import json
 import re
 import sys
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from figures import Row, time_shown
-from llama3_tools import Extraction, Extractor, Rejection, RejectionReason
+from llama3_tools import Extraction, Extractor, Rejection, RejectionReason, ToolDefinitionError
 from llama3_tools.formats import switched_off
 from measuring import machine
 from outputs import INJECTIONS, OUTPUTS, TOOLS
@@ -188,15 +189,26 @@ def read_lines(path: Path, read: Callable[[Mapping[str, Any]], _T], expected: st
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a line cannot be read.
+        ValueError: a line cannot be read, or the file is no text in UTF-8, or cut off.
     """
+    for number, line in enumerate(_lines(path), 1):
+        if line.strip():
+            try:
+                yield read(json.loads(line))
+            except ToolDefinitionError as error:
+                raise ValueError(f"{path}, line {number}: {error}") from error
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                raise ValueError(f"{path}, line {number}: expected {expected}") from error
+
+
+def _lines(path: Path) -> Iterator[str]:
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    yield read(json.loads(line))
-                except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-                    raise ValueError(f"{path}, line {number}: expected {expected}") from error
+        try:
+            yield from lines
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: expected text in UTF-8: {error}") from error
+        except (EOFError, zlib.error) as error:
+            raise ValueError(f"{path}: cut off or damaged: {error}. Get it again") from error
 
 
 def written_samples() -> list[Sample]:

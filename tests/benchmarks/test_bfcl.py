@@ -13,8 +13,11 @@ import pytest
 
 import bfcl_package
 from bfcl import main
-from bfcl_files import read_results
+from bfcl_files import Question, read_results
+from bfcl_judging import DECODER, PLAIN, Judged, Reading
+from bfcl_losses import is_read_alike
 from bfcl_package import evaluated, leaderboard
+from evidence import Sample
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "bfcl_results" / "2026-01-01"
@@ -269,6 +272,111 @@ def test_broken_lines_are_named(
 def test_rows_without_a_question_are_named(row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = write(tmp_path / "rows.jsonl", ROW | {"raw": "x"}, row)
     assert f"{path}, line 2: expected " in refused([path], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize("row", [{"answer": None}, {"answer": []}, {"category": 5}, {"category": None}])
+def test_rows_that_cannot_be_judged_are_named(row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = write(tmp_path / "rows.jsonl", ROW | {"raw": "[clock(zone='CET')]"} | row)
+    assert f"{path}, line 1: expected " in refused([path], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize("category", ["java", "multi_turn_base", "simpel"])
+def test_rows_of_a_category_that_is_not_judged_are_left_out(
+    category: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    row = ROW | {"raw": "[clock(zone='CET')]"}
+    main([write(tmp_path / "rows.jsonl", row, row | {"category": category})])
+    out = capsys.readouterr().out
+    assert f"Left out, outputs of the category {category}, which is not judged here: 1\n" in out
+    assert rows_of(out)["answers of calls due"] == [["all models", "1", *["1 (100.0%)"] * 4]]
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_questions_whose_answer_the_package_lacks_are_left_out(bfcl_eval: Path, capsys: pytest.CaptureFixture[str]):
+    answers = bfcl_eval.parent / "packages" / "bfcl_eval" / "data" / "possible_answer"
+    (answers / "BFCL_v4_simple_python.json").unlink()
+    main([str(RESULTS)])
+    assert "Left out, outputs to questions without an answer: " in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_a_file_that_is_named_twice_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    rows = write(tmp_path / "rows.jsonl", ROW | {"raw": "[clock(zone='CET')]"})
+    main([rows, str(tmp_path / "." / "rows.jsonl")])
+    out = capsys.readouterr().out
+    assert "Left out, files that are named twice: 1\n" in out
+    assert rows_of(out)["answers of calls due"][0][1] == "1"
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_files_that_are_damaged_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    rows = Path(write(tmp_path / "rows.jsonl.gz", *[ROW | {"raw": "x"}] * 9))
+    rows.write_bytes(rows.read_bytes()[:-9])
+    assert f"{rows}: cut off or damaged: " in refused([str(rows)], capsys)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps(ROW | {"raw": "x"}), encoding="utf-16")
+    assert f"{rows}: expected text in UTF-8: " in refused([str(rows)], capsys)
+    gone = tmp_path / "gone_result.json"
+    assert f"No such file or folder: {gone}" in refused([str(gone)], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_a_bad_declaration_is_named_before_anything_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    bad = {"name": "clock", "parameters": {"type": "dict", "properties": 5}}
+    path = write(tmp_path / "rows.jsonl", ROW | {"raw": "x"}, ROW | {"raw": "x", "functions": [bad]})
+    with pytest.raises(SystemExit):
+        main([path])
+    told = capsys.readouterr()
+    assert f"{path}, line 2: " in told.err
+    assert "properties" in told.err
+    assert told.out == ""
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize("name", ["all", "proof"])
+def test_pages_without_a_place_are_named_before_anything_is_judged(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    page = tmp_path / "page.md"
+    assert f"No such file or directory: '{page}'" in refused([str(RESULTS), "--page", str(page)], capsys)
+    for text in ("# Figures\n", f"<!-- {name} -->\nnever ends\n", "<!-- other -->\n<!-- end -->\n"):
+        page.write_text(text, encoding="utf-8")
+        told = refused([str(RESULTS), "--page", str(page)], capsys)
+        assert f"{page} has no place for a table: write the lines " in told
+        assert f"<!-- {name} -->" in told
+    page.write_text(f"<!-- {name} -->\n", encoding="utf-16")
+    assert f"{page}: expected text in UTF-8: " in refused([str(RESULTS), "--page", str(page)], capsys)
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.parametrize(
+    "value", ["{1: 3, 'a': 2}", "{(1, 2): 3}", "1000000**64*" * 13 + "1", "{" + "1000000**64*" * 13 + "1: 2}"]
+)
+def test_values_that_json_has_not_do_not_end_the_run(value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    main([write(tmp_path / "rows.jsonl", ROW | {"raw": f"[clock(zone={value})]"})])
+    assert rows_of(capsys.readouterr().out)["answers of calls due"][0][2:] == ["0 (0.0%)"] * 4
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "alike"),
+    [
+        ({"a": (1, [2.5])}, {"a": [1, [2.5]]}, True),
+        ({2: None, True: "x"}, {"2": None, "true": "x"}, True),
+        ({"a": float("nan")}, {"a": float("nan")}, True),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        ({"1": 1, 1: 1}, {"1": 1}, False),
+        ({"a": [1]}, {"a": [1, 2]}, False),
+        ({"a": 10**5000}, {"a": 1}, False),
+    ],
+)
+def test_calls_are_alike_if_json_has_them_so(theirs: dict[Any, Any], ours: dict[str, Any], *, alike: bool):
+    question = Question("", Sample("", ""), "", "", (), (), "", None)
+    readings = {DECODER: Reading([("f", theirs)], ""), PLAIN: Reading([("f", ours)], "")}
+    assert is_read_alike(Judged(question, readings)) is alike
 
 
 @pytest.mark.usefixtures("bfcl_eval")
