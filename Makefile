@@ -124,7 +124,7 @@ docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or refe
 	@$(PY) tools/browser_runtime.py site
 
 pages: $(VENV)/.docs ## Build the documentation of this version for a web server, into PAGES, beside other versions
-	for folder in $$($(PY) tools/release.py folders); do \
+	folders=$$($(PY) tools/release.py folders $(PAGES)) || exit 1; for folder in $$folders; do \
 	  MIKE_DOCS_VERSION=$$folder $(MAKE) docs && $(PY) tools/publish_pages.py site $(PAGES) $$folder || exit 1; \
 	done
 

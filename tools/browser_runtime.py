@@ -6,6 +6,7 @@ page says what is missing. `publish_pages.py` refuses such a site.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
 import json
@@ -38,7 +39,12 @@ def main(site: Path) -> None:
 
     Args:
         site: the folder of the site.
+
+    Raises:
+        FileNotFoundError: there is no site in it.
     """
+    if not (site / "index.html").is_file():
+        raise FileNotFoundError(f"{site} has no index.html: build it first, by `make docs`")
     runtime = (site / MANIFEST).parent
     shutil.rmtree(runtime, ignore_errors=True)
     runtime.mkdir(parents=True)
@@ -105,4 +111,9 @@ def unpack(package: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Put what the page Try it runs into the built site.")
+    parser.add_argument("site", type=Path, help="the built site")
+    try:
+        main(parser.parse_args().site)
+    except FileNotFoundError as error:
+        sys.exit(str(error))

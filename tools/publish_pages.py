@@ -9,16 +9,18 @@ read is refused, and one whose page *Try it* has no Python.
 
 from __future__ import annotations
 
+import argparse
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
 
 from browser_runtime import MANIFEST
-from release import is_prerelease
+from release import VERSION, is_prerelease, order
 
 LATEST = "latest"
+_AT_THE_ROOT = ("404.html", "llms.txt", "llms-full.txt", "sitemap.xml")
+"""What is looked for at the root, too; the links in it are absolute."""
 
 _ROOT = """<!doctype html>
 <meta charset="utf-8">
@@ -30,7 +32,14 @@ _ROOT = """<!doctype html>
 
 
 def publish(site: Path, pages: Path, folder: str) -> None:
-    """Put a site into a folder of the pages, in place of what is there, and write down which versions there are."""
+    """Put a site into a folder of the pages, in place of what is there, and write down which versions there are.
+
+    Raises:
+        FileNotFoundError: the site lacks something.
+        ValueError: the folder is named neither as a version nor `latest`. Nothing is changed.
+    """
+    if folder != LATEST and not VERSION.fullmatch(folder):
+        raise ValueError(f"{folder!r} is no folder of a version: name it as in 0.1.0, or {LATEST}")
     if wrong := missing(site):
         raise FileNotFoundError("\n".join(wrong))
     shutil.rmtree(pages / folder, ignore_errors=True)
@@ -39,20 +48,16 @@ def publish(site: Path, pages: Path, folder: str) -> None:
     (pages / "versions.json").write_text(json.dumps(versions, indent=1) + "\n", "utf-8")
     first = LATEST if (pages / LATEST).exists() else str(versions[0]["version"])
     (pages / "index.html").write_text(_ROOT.format(folder=first), "utf-8")
-    for name in (
-        "404.html",
-        "llms.txt",
-        "llms-full.txt",
-        "sitemap.xml",
-    ):  # looked for at the root; their links are absolute
+    for name in _AT_THE_ROOT:
         shutil.copy(pages / first / name, pages / name)
     (pages / ".nojekyll").touch()  # GitHub would leave out files that begin with `_`
 
 
 def missing(site: Path) -> list[str]:
     """Return what a site lacks for people, assistants and search engines, in sentences."""
-    if not (site / "index.html").exists():
-        return [f"{site} has no index.html: build it first, by `make docs`"]
+    unbuilt = [name for name in ("index.html", *_AT_THE_ROOT) if not (site / name).is_file()]
+    if unbuilt:
+        return [f"{site} has no {name}: build it first, by `make docs`" for name in unbuilt]
     manifest = site / MANIFEST
     runtime = (
         json.loads(manifest.read_text("utf-8")) if manifest.exists() else {"missing": "`make docs` puts it there."}
@@ -75,23 +80,28 @@ def missing(site: Path) -> list[str]:
 
 def listed(pages: Path) -> list[dict[str, object]]:
     """Return the versions that are there, newest first, as the site's switch takes them."""
-    names = sorted((path.parent.name for path in pages.glob("*/index.html")), key=_order, reverse=True)
-    versions = [name for name in names if name != LATEST]
+    names = [path.parent.name for path in pages.glob("*/index.html")]
+    versions = sorted(filter(VERSION.fullmatch, names), key=order, reverse=True)
     final = next((name for name in versions if not is_prerelease(name)), None)
     return [
         {"version": name, "title": name, "aliases": [LATEST] if name == final and LATEST in names else []}
-        for name in versions or names
+        for name in versions or [LATEST]
     ]
 
 
-def _order(version: str) -> list[tuple[int, str]]:
-    """Return what sorts 0.10.0 after 0.9.0, and 0.10.0rc1 before 0.10.0."""
-    parts = re.findall(r"\d+|[a-z]+", version)
-    return [*((int(part), "") if part.isdigit() else (-1, part) for part in parts), (0, "")]
+def main(arguments: list[str]) -> str | None:
+    """Do what the arguments say. Return what is wrong."""
+    parser = argparse.ArgumentParser(description="Put a built site beside those of other versions.")
+    parser.add_argument("site", type=Path, help="the built site")
+    parser.add_argument("pages", type=Path, metavar="PAGES", help="the folder that a web server serves")
+    parser.add_argument("folder", help=f"the folder in it: a version, or {LATEST}")
+    asked = parser.parse_args(arguments)
+    try:
+        publish(asked.site, asked.pages, asked.folder)
+    except (FileNotFoundError, ValueError) as error:
+        return str(error)
+    return None
 
 
 if __name__ == "__main__":
-    try:
-        publish(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
-    except FileNotFoundError as error:
-        sys.exit(str(error))
+    sys.exit(main(sys.argv[1:]))

@@ -2,7 +2,7 @@
 
     python tools/release.py version         # the version, from the one place where it stands
     python tools/release.py prerelease      # whether it comes before a release, as 0.2.0rc1 does: true or false
-    python tools/release.py folders         # where this version's documentation is published: 0.1.0 latest
+    python tools/release.py folders PAGES   # where this version's documentation is published in PAGES: 0.1.0 latest
     python tools/release.py notes           # the changelog's section on it
     python tools/release.py check           # what keeps this tree from being released
     python tools/release.py check --tag v0.1.0   # the same, and it fails
@@ -17,7 +17,8 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import date
 from pathlib import Path
 
 OWNER = "OWNER_TO_SET"
@@ -29,6 +30,13 @@ UNRELEASED = "There is no release on a package index yet"
 MARK = "*After the first release:*"
 """Begins what is right after the first release only."""
 
+VERSION = re.compile(
+    r"(?P<numbers>\d+(?:\.\d+)*)(?:(?P<before>a|b|rc)(?P<candidate>\d+))?"
+    r"(?:\.post(?P<post>\d+))?(?:\.dev(?P<dev>\d+))?",
+    re.ASCII,
+)
+"""What a version is, as Python's packages write it: `0.1.0`, `0.2.0rc1`, `0.2.0.post1`."""
+
 # Files that may mention the markers.
 _THIS = ("CONTRIBUTING.md", "tools/release.py", "tests/packaging/test_release.py")
 _HEADING = re.compile(r"^## (?P<version>\S+) [\u2013-] (?P<date>.+)$", re.MULTILINE)
@@ -37,30 +45,72 @@ _FROM_A_CLONE = re.compile(r"(?<=pip install )(?P<quote>'?)\.(?P<extras>\[[a-z,-
 
 
 def version(root: Path) -> str:
-    """Return the version."""
-    text = (root / "shared" / "llama3_tools" / "_version.py").read_text("utf-8")
-    (found,) = re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    return str(found)
+    """Return the version.
+
+    Raises:
+        OSError: the file in which it stands cannot be read.
+        ValueError: there is none in it, or what is there is no version.
+    """
+    path = root / "shared" / "llama3_tools" / "_version.py"
+    found = re.findall(r'^__version__ = "(.+)"$', path.read_text("utf-8"), re.MULTILINE)
+    if len(found) != 1 or not VERSION.fullmatch(found[0]):
+        raise ValueError(f'{path} has no version: write one line such as __version__ = "0.1.0"')
+    return str(found[0])
 
 
-def folders(version: str) -> list[str]:
+def folders(version: str, published: Iterable[str] = ()) -> list[str]:
     """Return where a version's documentation is published. What comes before a release is not the latest.
 
+    Args:
+        version: the version.
+        published: the folders that are there: a fix for an older version is not the latest, either.
+
     Examples:
-        >>> folders("0.2.0"), folders("0.3.0rc1")
-        (['0.2.0', 'latest'], ['0.3.0rc1'])
+        >>> folders("0.2.0"), folders("0.3.0rc1"), folders("0.1.1", ["0.2.0", "latest"])
+        (['0.2.0', 'latest'], ['0.3.0rc1'], ['0.1.1'])
     """
-    return [version] if is_prerelease(version) else [version, "latest"]
+    others = [one for one in published if VERSION.fullmatch(one) and not is_prerelease(one)]
+    is_newest = all(order(one) <= order(version) for one in others)
+    return [version, "latest"] if is_newest and not is_prerelease(version) else [version]
 
 
 def is_prerelease(version: str) -> bool:
     """Return whether a version comes before a release, as a candidate does.
 
+    Raises:
+        ValueError: it is no version.
+
     Examples:
-        >>> is_prerelease("0.2.0"), is_prerelease("0.3.0rc1")
-        (False, True)
+        >>> is_prerelease("0.2.0"), is_prerelease("0.3.0rc1"), is_prerelease("0.2.0.post1")
+        (False, True, False)
     """
-    return re.fullmatch(r"\d+(?:\.\d+)*", version) is None
+    parts = _parts(version)
+    return bool(parts["before"] or parts["dev"])
+
+
+def order(version: str) -> tuple[list[int], str, int, int, bool, int]:
+    """Return what sorts versions as Python's packages are sorted.
+
+    Raises:
+        ValueError: it is no version.
+
+    Examples:
+        >>> sorted(["0.10.0", "0.9.0.post1", "0.9.0", "0.9.0rc2", "0.9.0.dev1", "0.9.0rc2.dev1"], key=order)
+        ['0.9.0.dev1', '0.9.0rc2.dev1', '0.9.0rc2', '0.9.0', '0.9.0.post1', '0.10.0']
+    """
+    found = _parts(version)
+    is_first = found["dev"] and not found["post"]  # before all candidates
+    before = found["before"] or ("" if is_first else "release")
+    numbers = [int(number) for number in found["numbers"].split(".")]
+    candidate, post, dev = (int(found[part] or 0) for part in ("candidate", "post", "dev"))
+    return numbers, before, candidate, post + bool(found["post"]), not found["dev"], dev
+
+
+def _parts(version: str) -> re.Match[str]:
+    found = VERSION.fullmatch(version)
+    if not found:
+        raise ValueError(f"{version!r} is no version: write it as in 0.1.0, 0.2.0rc1 or 0.2.0.post1")
+    return found
 
 
 def notes(root: Path) -> str:
@@ -79,14 +129,14 @@ def problems(root: Path, tag: str | None = None) -> Iterator[str]:
     """Yield what keeps the tree from being released, in sentences that say what to do."""
     here = version(root)
     try:
-        date, title, _ = _newest_section(root)
+        dated, title, _ = _newest_section(root)
     except ValueError as error:
         yield str(error)
     else:
         if title != here:
             yield f"CHANGELOG.md begins with {title}, and this is {here}: add its section"
-        elif not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-            yield f"CHANGELOG.md says that {here} is {date}: write its date, as in 2030-12-31"
+        elif not _is_a_date(dated):
+            yield f"CHANGELOG.md says that {here} is {dated}: write its date, as in 2030-12-31"
     if tag is not None and tag != f"v{here}":
         yield f"the tag {tag} is not v{here}: tag v{here}, or change shared/llama3_tools/_version.py"
     texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in _texts(root)}
@@ -129,6 +179,13 @@ def released(page: str) -> str:
     return re.sub(r"[ ]*(?:# from a clone)?$", "", page, flags=re.MULTILINE)
 
 
+def _is_a_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 def _newest_section(root: Path) -> tuple[str, str, str]:
     """Return the date of the changelog's newest section, its version, and its text.
 
@@ -169,8 +226,9 @@ def main(arguments: list[str]) -> str | None:
     """Do what the arguments say. Return what is wrong."""
     parser = argparse.ArgumentParser(description="What a release needs to know of this tree.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("version", "prerelease", "folders", "notes"):
+    for name in ("version", "prerelease", "notes"):
         commands.add_parser(name)
+    commands.add_parser("folders").add_argument("pages", type=Path)
     commands.add_parser("check").add_argument("--tag")
     commands.add_parser("first").add_argument("account")
     asked = parser.parse_args(arguments)
@@ -187,9 +245,11 @@ def main(arguments: list[str]) -> str | None:
             print(notes(root), end="")
         elif asked.command == "prerelease":
             print(str(is_prerelease(version(root))).lower())
+        elif asked.command == "folders":
+            print(*folders(version(root), (path.name for path in asked.pages.glob("*"))))
         else:
-            print(*([version(root)] if asked.command == "version" else folders(version(root))))
-    except ValueError as error:
+            print(version(root))
+    except (OSError, ValueError) as error:
         return str(error)
     return None
 

@@ -197,6 +197,8 @@ class TestRuntime:
     @pytest.fixture(autouse=True)
     def _apart(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Keep no package here, and build no wheel."""
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "index.html").touch()
         monkeypatch.setattr(RUNTIME, "KEPT", tmp_path / "kept")
         monkeypatch.setattr(RUNTIME, "build_wheel", lambda _: "our.whl")
 
@@ -225,6 +227,11 @@ class TestRuntime:
         monkeypatch.setattr(shutil, "which", lambda _: sys.executable)
         monkeypatch.setattr(subprocess, "run", run)
         assert "npm could not fetch pyodide" in built()["missing"]
+
+    def test_a_folder_without_a_site_is_refused(self, tmp_path: Path):
+        with pytest.raises(FileNotFoundError, match=r"nosuchsite has no index\.html: build it first"):
+            RUNTIME.main(tmp_path / "nosuchsite")
+        assert not (tmp_path / "nosuchsite").exists()
 
     def test_another_package_is_not_taken(self, built: Any, tmp_path: Path):  # noqa: ANN401
         (tmp_path / "kept").mkdir()

@@ -10,6 +10,8 @@ import pytest
 import publish_pages
 from browser_runtime import MANIFEST
 
+UNBUILT = ("index.html", "404.html", "llms.txt", "llms-full.txt", "sitemap.xml")
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
@@ -46,6 +48,9 @@ def versions(served: Path) -> list[tuple[str, list[str]]]:
         (["0.1.0", "latest", "0.2.0rc1"], [("0.2.0rc1", []), ("0.1.0", ["latest"])]),
         (["0.2.0rc1", "0.2.0", "latest"], [("0.2.0", ["latest"]), ("0.2.0rc1", [])]),
         (["0.1.0rc1"], [("0.1.0rc1", [])]),
+        (["latest"], [("latest", [])]),
+        (["1.0.0.post1", "1.0.0", "latest"], [("1.0.0.post1", ["latest"]), ("1.0.0", [])]),
+        (["0.2.0", "latest", "0.1.1"], [("0.2.0", ["latest"]), ("0.1.1", [])]),
     ],
     ids=[
         "first",
@@ -54,6 +59,9 @@ def versions(served: Path) -> list[tuple[str, list[str]]]:
         "a candidate is not the latest",
         "a release follows its candidate",
         "no release",
+        "the latest alone",
+        "a release is followed by what is posted after it",
+        "a fix for an older version",
     ],
 )
 def test_versions_are_listed_newest_first(
@@ -104,9 +112,9 @@ def test_a_page_that_is_gone_is_gone(site: Path, tmp_path: Path) -> None:
             ["The page Try it has no Python. There was no npm."],
         ),
         (MANIFEST, None, ["The page Try it has no Python. `make docs` puts it there."]),
-        ("index.html", None, ["site has no index.html: build it first, by `make docs`"]),
+        *((name, None, [f"site has no {name}: build it first, by `make docs`"]) for name in UNBUILT),
     ],
-    ids=["Markdown", "llms.txt", "sitemap", "no Python", "no manifest", "nothing built"],
+    ids=["Markdown", "in llms.txt", "in sitemap.xml", "no Python", "no manifest", *UNBUILT],
 )
 def test_a_site_that_lacks_something_is_refused(
     site: Path, monkeypatch: pytest.MonkeyPatch, file: str | Path, text: str | None, said: list[str]
@@ -119,3 +127,39 @@ def test_a_site_that_lacks_something_is_refused(
     with pytest.raises(FileNotFoundError) as raised:
         publish_pages.publish(Path("site"), Path("served"), "latest")
     assert str(raised.value).splitlines() == said
+
+
+@pytest.mark.parametrize("folder", ["../keep", "", ".", "..", "0.1.0/..", "/", "v0.1.0", "<b>", "latest ", "0.1.0\n"])
+def test_a_folder_that_is_no_version_is_refused_and_nothing_is_deleted(site: Path, tmp_path: Path, folder: str) -> None:
+    served, keep = tmp_path / "served", tmp_path / "keep" / "index.html"
+    keep.parent.mkdir()
+    keep.touch()
+    publish_pages.publish(site, served, "0.1.0")
+    before = sorted(served.rglob("*"))
+    said = publish_pages.main([str(site), str(served), folder])
+    assert said == f"{folder!r} is no folder of a version: name it as in 0.1.0, or latest"
+    assert keep.exists()
+    assert sorted(served.rglob("*")) == before
+
+
+def test_a_folder_of_something_else_is_no_version(site: Path, tmp_path: Path) -> None:
+    other = tmp_path / "served" / "<i>other" / "index.html"
+    other.parent.mkdir(parents=True)
+    other.touch()
+    publish_pages.publish(site, tmp_path / "served", "0.1.0rc1")
+    assert versions(tmp_path / "served") == [("0.1.0rc1", [])]
+    assert "url=0.1.0rc1/index.html" in (tmp_path / "served" / "index.html").read_text("utf-8")
+
+
+def test_a_site_that_is_refused_replaces_nothing(site: Path, tmp_path: Path) -> None:
+    publish_pages.publish(site, tmp_path / "served", "0.1.0")
+    (site / "404.html").unlink()
+    said = publish_pages.main([str(site), str(tmp_path / "served"), "0.1.0"])
+    assert said == f"{site} has no 404.html: build it first, by `make docs`"
+    assert (tmp_path / "served" / "0.1.0" / "404.html").exists()
+
+
+def test_without_words_it_says_how_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        publish_pages.main([])
+    assert "site PAGES folder" in capsys.readouterr().err

@@ -130,8 +130,9 @@ def test_a_hyphen_is_as_good_as_a_dash_in_a_heading(copy: Path) -> None:
     assert not any("CHANGELOG.md begins" in said or "has no section" in said for said in release.problems(copy))
 
 
-def test_a_changelog_without_a_section_is_said(copy: Path) -> None:
-    (copy / "CHANGELOG.md").write_text("# Changelog\n\n## New things\n", "utf-8")
+@pytest.mark.parametrize("text", ["", "# Changelog\n\n## New things\n"], ids=["empty", "no version"])
+def test_a_changelog_without_a_section_is_said(copy: Path, text: str) -> None:
+    (copy / "CHANGELOG.md").write_text(text, "utf-8")
     said = f"CHANGELOG.md has no section: begin one with `## {release.version(copy)} \u2013 2030-12-31`, dated"
     assert said in list(release.problems(copy))
     with pytest.raises(ValueError, match=r"CHANGELOG\.md has no section"):
@@ -206,3 +207,51 @@ def test_the_command_fails_for_a_tag_that_is_not_to_be_released() -> None:
 def test_the_command_only_says_so_without_a_tag(capsys: pytest.CaptureFixture[str]) -> None:
     assert release.main(["check"]) is None
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("version", "published", "folders"),
+    [
+        ("0.2.0", [], ["0.2.0", "latest"]),
+        ("0.2.0", ["0.2.0", "latest"], ["0.2.0", "latest"]),
+        ("0.2.0", ["0.3.0rc1", "0.3.0.dev1", "assets"], ["0.2.0", "latest"]),
+        ("0.1.1", ["0.1.0", "0.2.0", "latest"], ["0.1.1"]),
+        ("0.10.0", ["0.9.0", "latest"], ["0.10.0", "latest"]),
+        ("0.2.0.post1", ["0.2.0", "latest"], ["0.2.0.post1", "latest"]),
+        ("0.2.0", ["0.2.0.post1", "latest"], ["0.2.0"]),
+        ("0.3.0rc1", [], ["0.3.0rc1"]),
+        ("0.3.0.dev1", [], ["0.3.0.dev1"]),
+    ],
+)
+def test_only_the_newest_release_is_the_latest(version: str, published: list[str], folders: list[str]) -> None:
+    assert release.folders(version, published) == folders
+
+
+def test_the_command_looks_at_what_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = release.version(ROOT)
+    for published, folders in (([], [here, "latest"]), (["999.0"], [here])):
+        for name in published:
+            (tmp_path / name).mkdir()
+        assert release.main(["folders", str(tmp_path)]) is None
+        assert capsys.readouterr().out.split() == folders
+
+
+@pytest.mark.parametrize("text", ["", '__version__ = "../keep"\n', '__version__ = "v1"\n', '__version__ = "1"\n' * 2])
+def test_a_version_that_is_none_is_refused(copy: Path, text: str) -> None:
+    path = copy / "shared" / "llama3_tools" / "_version.py"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match="has no version: write one line such as"):
+        release.version(copy)
+
+
+def test_a_file_that_is_missing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copy / "shared" / "llama3_tools" / "_version.py").unlink()
+    monkeypatch.setattr(release, "__file__", str(copy / "tools" / "release.py"))
+    assert "_version.py" in str(release.main(["version"]))
+
+
+@pytest.mark.parametrize("day", ["9999-99-99", "2030-02-30", "20301231", "2030-W01-1", "soon"])
+def test_a_day_that_is_none_is_no_date(copy: Path, day: str) -> None:
+    here = release.version(copy)
+    (copy / "CHANGELOG.md").write_text(f"## {here} \u2013 {day}\n\n- New.\n", "utf-8")
+    assert f"CHANGELOG.md says that {here} is {day}: write its date, as in 2030-12-31" in release.problems(copy)
