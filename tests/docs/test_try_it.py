@@ -176,6 +176,9 @@ def test_the_page_has_every_option():
     assert {one.name for one in fields(ReadOptions)} - {"id_factory", "limits"} <= names
     assert set(Limits._fields) <= names
     assert {"all", "none", *re.findall(r'name="format" value="(\w+)"', PAGE)} == set(get_args(FormatName))
+    state = (ASSETS / "state.js").read_text("utf-8")
+    (known,) = re.findall(r"FORMATS = (\[.*\]);", state)
+    assert json.loads(known) == re.findall(r'name="format" value="(\w+)"', PAGE)
     bounds = {name: int(value) for name, value in re.findall(r'name="(max_\w+)"[^>]* placeholder="(\d+)"', PAGE)}
     assert bounds == Limits()._asdict()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -365,6 +367,55 @@ def test_an_output_that_is_too_long_for_a_link_is_told(loaded: Chrome) -> None:
 @pytest.mark.parametrize("broken", ["#try=%%%", "#try=AAAA", "#try=q1YqSa0oUbJSqkoty0lV0lHKTSxKTM5OLQIA"])
 def test_a_broken_link_is_told(browser: Chrome, address: str, broken: str) -> None:
     says(opened(browser, address + broken), "This link is broken")
+
+
+def link_of(state: object, *, text: str = "") -> str:
+    """Return the part of a link that holds a state, as one would write it by hand."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress((text or json.dumps(state)).encode()) + packer.flush()
+    return "#try=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        5,
+        [],
+        {"odd": 1},
+        {"options": []},
+        {"options": {"odd": True}},
+        {"options": {"lenient": 1}},
+        {"options": {"formats": "zzz"}},
+        {"options": {"formats": 5}},
+        {"options": {"formats": ["zzz"]}},
+        {"options": {"on_unknown_tool": "zzz"}},
+        {"options": {"limits": 5}},
+        {"options": {"limits": {"odd": 1}}},
+        {"text": CALL, "options": {"limits": {"max_depth": {"toString": 1}}}},
+    ],
+    ids=json.dumps,
+)
+def test_a_link_that_holds_what_the_form_does_not_is_told(browser: Chrome, address: str, state: object) -> None:
+    says(opened(browser, address + link_of(state)), "This link is broken")
+    assert find(browser, "#try-it-text").get_attribute("value") == ""
+
+
+def test_a_link_that_is_too_large_is_not_opened(browser: Chrome, address: str) -> None:
+    unpacks_to_much = link_of(None, text=f'{{"text": "{"a" * 20_000_000}"}}')
+    assert len(unpacks_to_much) < 40_000
+    seeded = random.Random(0)  # noqa: S311 - no two pieces alike, so that it stays long
+    long = link_of({"text": " ".join(str(seeded.random()) for _ in range(10_000))})
+    for link in (unpacks_to_much, long):
+        says(opened(browser, address + link), "This link is larger than any that this page writes")
+        assert find(browser, "#try-it-text").get_attribute("value") == ""
+
+
+def test_a_link_keeps_that_no_form_of_calls_is_chosen(loaded: Chrome, address: str) -> None:
+    loaded.execute_script("window.isLoaded = false")
+    opened(loaded, address + link_of({"text": CALL, "options": {"formats": []}}))
+    says(loaded, "This link holds an output.")
+    find(loaded, "button[type=submit]").click()
+    says(loaded, "Options: formats")
 
 
 def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
