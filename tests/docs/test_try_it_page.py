@@ -418,6 +418,40 @@ def test_a_link_keeps_that_no_form_of_calls_is_chosen(loaded: Chrome, address: s
     says(loaded, "Options: formats")
 
 
+def test_another_link_hides_what_was_read_before(loaded: Chrome) -> None:
+    choose(loaded, 0)
+    find(loaded, "#try-it-play").click()
+    until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
+    loaded.execute_script("location.hash = arguments[0]", link_of({"text": f"Other: {CALL}"}))
+    says(loaded, "This link holds an output.")
+    assert not find(loaded, "#try-it-results").is_displayed()
+    find(loaded, "button[type=submit]").click()
+    says(loaded, "1 call")
+    find(loaded, "#try-it-play").click()
+    until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
+    assert find(loaded, "#try-it-streamed").text == "Other:"
+
+
+@pytest.mark.parametrize("wait", [0, 250], ids=["before it is read", "while it is read"])
+def test_clear_ends_what_runs_and_what_waits(loaded: Chrome, wait: int) -> None:
+    choose(loaded, 0)
+    script = """
+        const [text, wait, done] = arguments;
+        const field = document.getElementById("try-it-text");
+        field.value = text;
+        field.dispatchEvent(new Event("input", {bubbles: true}));
+        setTimeout(() => {
+          document.getElementById("try-it-clear").click();
+          setTimeout(done, 4_000);
+        }, wait);
+    """
+    loaded.execute_async_script(script, f"{CALL} x " * 900, wait)
+    assert find(loaded, "#try-it-status").text == ""
+    assert not find(loaded, "#try-it-results").is_displayed()
+    assert "#try=" not in loaded.current_url
+    choose(loaded, 1)
+
+
 def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     fill(
         page,

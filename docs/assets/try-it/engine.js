@@ -23,6 +23,11 @@ export class Engine {
     this.#onStatus = onStatus;
   }
 
+  /** Whether a question runs or waits. */
+  get isBusy() {
+    return this.#running !== null;
+  }
+
   /** Start loading, if that has not begun. */
   start() {
     this.#worker ??= this.#newWorker();

@@ -21,6 +21,7 @@ const engine = new Engine(showStatus);
 let timer = 0; // of a reading that is to come; 0: none is
 let stopTimer = 0;
 let summary = "";
+let links = 0; // how often a link was written or opened: the newest counts
 
 /**
  * Say something in the line of the page that is read aloud.
@@ -74,11 +75,27 @@ function refuse({ field, message }) {
   if (around) around.open = true;
 }
 
+/** Mark no field as refused. */
+function unmark() {
+  for (const field of Object.keys(FIELDS)) byId(`try-it-${field}`).removeAttribute("aria-invalid");
+}
+
+/** Give up all that was asked, and show none of it: the form is to hold something else. */
+function forget() {
+  window.clearTimeout(timer);
+  timer = 0;
+  if (engine.isBusy) engine.stop();
+  player.unload();
+  unmark();
+  byId("try-it-example").value = "";
+  results.hidden = true;
+}
+
 /** Read what stands in the form, and show what became of it. */
 async function read() {
   window.clearTimeout(timer);
   timer = 0;
-  for (const field of Object.keys(FIELDS)) byId(`try-it-${field}`).removeAttribute("aria-invalid");
+  unmark();
   player.unload();
   void keepInLink();
   const answer = await ask("read");
@@ -103,6 +120,7 @@ async function playOrPause() {
     return;
   }
   if (timer) await read();
+  if (results.hidden) return; // it was refused, or is forgotten
   if (!player.isLoaded) {
     const asked = JSON.stringify(readForm(form));
     const answer = await ask("play");
@@ -116,8 +134,10 @@ async function playOrPause() {
 
 /** Keep what stands in the form in the address of the page. */
 async function keepInLink() {
+  const link = ++links;
   const state = readForm(form);
   const fragment = await toFragment(state);
+  if (link !== links) return fragment;
   const holdsSomething = fragment && (state.text || state.tools);
   history.replaceState(null, "", holdsSomething ? fragment : location.pathname + location.search);
   return fragment;
@@ -138,9 +158,11 @@ async function copyLink() {
 
 /** Fill the form with what the link holds. Nothing is loaded or read until someone asks for it. */
 async function openLink() {
+  const link = ++links;
   try {
     const state = await fromFragment(location.hash);
-    if (!state) return;
+    if (!state || link !== links) return;
+    forget();
     fillForm(form, state);
     showChoices();
     say("This link holds an output. Press “Read it” to see what becomes of it.");
@@ -191,10 +213,8 @@ form.addEventListener("input", (event) => {
 byId("try-it-play").addEventListener("click", playOrPause);
 byId("try-it-link").addEventListener("click", copyLink);
 byId("try-it-clear").addEventListener("click", () => {
+  forget();
   fillForm(form, {});
-  byId("try-it-example").value = "";
-  results.hidden = true;
-  player.unload();
   void keepInLink();
   say("");
   fieldsOf(form).text.focus();
