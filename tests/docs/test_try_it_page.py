@@ -452,6 +452,15 @@ def test_clear_ends_what_runs_and_what_waits(loaded: Chrome, wait: int) -> None:
     choose(loaded, 1)
 
 
+def test_tools_that_are_nested_too_deep_leave_python_as_it_is(loaded: Chrome) -> None:
+    nested = '{"properties": {"a":' * 3_000 + "{}" + "}}" * 3_000
+    for tools in ("[" * 100_000, f'[{{"name": "f", "parameters": {nested}}}]', "[" * 500 + "]" * 500):
+        asked = {"kind": "read", "text": CALL, "tools": tools, "options": {}, "complete": True, "chunk": 4}
+        refused, read = answers(loaded, [asked, {**asked, "tools": ""}])
+        assert refused["error"]["field"] == "tools"
+        assert read["summary"] == "1 call"
+
+
 def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     fill(
         page,

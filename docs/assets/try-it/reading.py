@@ -7,6 +7,7 @@ words. In what it returns to be shown, invisible characters are escaped.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -41,6 +42,9 @@ _SPELLED = {
 _READ_AGAIN = 200_000
 """Up to how many characters an output is read again with other options: in a browser that takes its time."""
 _MAX_CHUNKS = 20_000
+_MAX_DEPTH = 500
+"""How deep tools may be nested: the stack of a browser ends before Python's own bound, and Python with it."""
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _LONGEST_LITERAL = 20_000
 _WIDTH = 100
 _ESCAPE_LENGTHS = {"x": len(r"\x1b"), "u": len(r"\u202e"), "U": len(r"\U000e0001")}
@@ -136,6 +140,8 @@ def _tools(asked: Mapping[str, Any]) -> list[Any] | None:
     written = asked.get("tools", "")
     if not written.strip():
         return None
+    if _depth(written) > _MAX_DEPTH:
+        raise _RefusedError("tools", "nested too deep to be read")
     try:
         tools = read_tool_list(written)
         if tools is not None:
@@ -143,6 +149,19 @@ def _tools(asked: Mapping[str, Any]) -> list[Any] | None:
     except (TypeError, ValueError) as error:
         raise _RefusedError("tools", error) from None
     return tools
+
+
+def _depth(written: str) -> int:
+    """Return how deep JSON is nested.
+
+    >>> _depth('[{"a": "[[["}, []]')
+    2
+    """
+    depth = deepest = 0
+    for found in _STRING_OR_BRACKET.finditer(written):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _extractor(tools: list[Any] | None, asked: Mapping[str, Any]) -> Extractor:
