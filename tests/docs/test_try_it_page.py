@@ -461,6 +461,20 @@ def test_tools_that_are_nested_too_deep_leave_python_as_it_is(loaded: Chrome) ->
         assert read["summary"] == "1 call"
 
 
+def test_a_page_that_is_offline_says_so(browser: Chrome, address: str) -> None:
+    page = opened(browser, address)
+    conditions = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    page.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+    try:
+        fill(page, "#try-it-text", CALL)
+        says(page, "could not be loaded. Are you offline?")
+    finally:
+        rates = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        page.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, **rates})
+    fill(page, "#try-it-text", f"{CALL} again")
+    says(page, "1 call")
+
+
 def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     fill(
         page,

@@ -9,6 +9,9 @@
 /** The status while a question is answered. */
 export const READING = "Reading …";
 
+const NOT_LOADED =
+  "Its script worker.js could not be loaded. Are you offline? If not, this server does not send it as JavaScript.";
+
 export class Engine {
   /** @type {Worker | null} */
   #worker = null;
@@ -75,7 +78,7 @@ export class Engine {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      this.#finish({ failure: event.message || "The worker did not start: this server sends it as no JavaScript" });
+      this.#finish({ failure: event.message || NOT_LOADED });
     };
     return worker;
   }

@@ -47,7 +47,9 @@ async function start() {
  * @returns {Promise<Response>}
  */
 async function fetched(url) {
-  const response = await fetch(url, { cache: "no-cache" });
+  const response = await fetch(url, { cache: "no-cache" }).catch(() => {
+    throw new Error(`${url.pathname} could not be loaded. Are you offline?`);
+  });
   if (!response.ok) throw new Error(`This site lacks ${url.pathname}, HTTP ${response.status}. ${CURE}`);
   return response;
 }
