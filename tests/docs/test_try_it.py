@@ -191,6 +191,10 @@ def test_what_a_model_wrote_never_becomes_markup():
     assert re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts) == []
 
 
+def test_the_page_says_what_becomes_of_the_ends_of_lines():
+    assert r"each end of a line as `\n`" in PAGE
+
+
 def test_nothing_is_loaded_from_another_site():
     files = [PAGE, *(file.read_text("utf-8") for file in ASSETS.iterdir() if file.suffix in {".js", ".css"})]
     loaded = r"""(?:src=|<link[^>]*href=|from |import\(|fetch\(|url\()["']?https?:"""

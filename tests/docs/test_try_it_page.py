@@ -461,6 +461,11 @@ def test_tools_that_are_nested_too_deep_leave_python_as_it_is(loaded: Chrome) ->
         assert read["summary"] == "1 call"
 
 
+def test_a_field_holds_each_end_of_a_line_as_the_page_says(page: Chrome) -> None:
+    fill(page, "#try-it-text", "a\r\nb\rc\n")
+    assert page.execute_script("return document.getElementById('try-it-text').value") == "a\nb\nc\n"
+
+
 def test_a_page_that_is_offline_says_so(browser: Chrome, address: str) -> None:
     page = opened(browser, address)
     conditions = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
