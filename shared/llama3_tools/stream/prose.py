@@ -177,6 +177,8 @@ def begin_call(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     name, start = found[1], found.start()
     if open_line_wrapper(turn, start):
         return True
+    if turn.brackets is not None:
+        put_up_to(turn, start)  # or each name in broken brackets would count all brackets before it again
     may_stand = start >= window.pos and may_stand_at(turn, start)
     if start < window.pos or not (may_stand or text[start - 1] == "`"):
         reject_quoted_name(turn, at)
