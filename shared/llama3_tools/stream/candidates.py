@@ -41,7 +41,6 @@ from llama3_tools.stream.wrappers import (
     LIST,
     NAMED,
     Held,
-    Part,
     Wrapper,
     first_name,
     written_in,
@@ -191,7 +190,7 @@ def read_repair(turn: Turn) -> Step:
         wrapper = turn.wrappers[-1] if turn.wrappers else None
         if wrapper is not None and wrapper.deviation is not None and isinstance(mended.found, WrittenCall):
             mended = mended._replace(found=mended.found._replace(deviations=(wrapper.deviation,)))
-        add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text), mended.text)
+        add_call(turn, Held(mended.found, candidate.start, end, format_, mended.text, mended.text))
         return GO_ON
     turn.unrepairable_to = mending.reached
     window.pos += candidate.kept.length
@@ -205,7 +204,7 @@ def read_repair(turn: Turn) -> Step:
 def is_made(turn: Turn, found: Found) -> bool:
     """Return whether the same call stands well-formed before: then it is repeated, not meant once more (rule 6)."""
     made = [(call.name, call.arguments_json) for call in turn.content.tool_calls if call.repaired_from is None]
-    held = [part.what for part in turn.queue if isinstance(part.what, Held) and part.what.repaired_from is None]
+    held = [part for part in turn.queue if isinstance(part, Held) and part.repaired_from is None]
     made += [(one.name, one.arguments_json) for other in held for one in written_in(other.found)]
     return any(
         one.name == name and same_json(one.arguments, json.loads(arguments))
@@ -291,7 +290,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
             else part._replace(start=part.start - parsed.start, end=part.end - parsed.start)
             for part in found
         ]
-    add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_), parsed.json)  # type: ignore[arg-type]
+    add_call(turn, Held(found, start, start + parsed.end - parsed.start, format_, parsed.json))  # type: ignore[arg-type]
 
 
 def read_arguments(turn: Turn, parsed: JsonObject, wrapper: Wrapper) -> WrittenCall | Refusal:
@@ -351,13 +350,13 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
     if isinstance(found, Refusal):
         refuse(turn, found, candidate.start, whole, candidate)
     else:
-        add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic"), whole)
+        add_call(turn, Held(found, candidate.start, candidate.start + len(whole), "pythonic", whole))
 
 
-def add_call(turn: Turn, held: Held, text: str) -> None:
+def add_call(turn: Turn, held: Held) -> None:
     """Take a call: it waits if wrappers are open; else it is made."""
     if turn.wrappers:
-        turn.queue.append(Part(held.start, text, held))
+        turn.queue.append(held)
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
         wrapper.has_call = True
@@ -366,7 +365,7 @@ def add_call(turn: Turn, held: Held, text: str) -> None:
             close(turn)
         return
     turn.state = IN_PROSE
-    make_bare(turn, held, text)
+    make_bare(turn, held)
 
 
 def refuse(  # noqa: PLR0913 (what is known of it)

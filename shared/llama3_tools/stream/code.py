@@ -64,4 +64,4 @@ def end_code(turn: Turn, start: int, text: str, *, is_closed: bool) -> None:
         reject(turn, *span, checked, is_meant=True)
         put_text(turn, start, text)
         return
-    make(turn, Held(written, *span, "code"), "code", text)
+    make(turn, Held(written, *span, "code", text))

@@ -15,7 +15,7 @@ from llama3_tools.stream.reasoning import Reasoning
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
-__all__ = ["Content"]
+__all__ = ["Content", "Token"]
 
 _MOST_DELIMITERS = 64
 _MANY = 256
@@ -33,7 +33,7 @@ class _Place(Enum):
 _START, _PROSE, _CALL = _Place
 
 
-class _Token(str):
+class Token(str):
     """A protocol token: prose inside prose, gone at the edges and next to a call (rule 10)."""
 
     __slots__ = ()
@@ -109,7 +109,7 @@ class Content:
             self._held = []
             return
         self._is_stripped = False
-        self._hold(_Token(token))
+        self._hold(Token(token))
 
     def calls(self, calls: Iterable[ToolCall | str]) -> None:
         """Take calls, and messages of envelopes, each a segment of its own (rule 12).
@@ -236,6 +236,6 @@ class Content:
 def _stripped(held: list[str]) -> list[str]:
     """Return what is held back without the white space and the protocol tokens at its end."""
     kept = list(held)
-    while kept and (isinstance(kept[-1], _Token) or not kept[-1].rstrip()):
+    while kept and (isinstance(kept[-1], Token) or not kept[-1].rstrip()):
         kept.pop()
     return [*kept[:-1], kept[-1].rstrip()] if kept else []

@@ -13,6 +13,7 @@ from llama3_tools.formats.function_tag import FORMAT, MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_candidate, begin_json, begin_pythonic
+from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.states import GO_ON, NEED_MORE, Step
 from llama3_tools.stream.turn import Turn, is_too_long, reject, tool_named
@@ -28,10 +29,7 @@ from llama3_tools.stream.wrappers import (
     PART_OF_CODE,
     SPAN,
     TAG,
-    TEXT,
     Held,
-    Part,
-    Piece,
     Wrapper,
 )
 from llama3_tools.stream.wrapping import (
@@ -100,7 +98,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         if match.lastgroup == "more":
             return NEED_MORE
     if at > pos:
-        turn.queue.append(Part(window.base + pos, text[pos:at], TEXT))
+        turn.queue.append(text[pos:at])
         window.pos = at
     if match is None:
         if not window.ended:
@@ -241,7 +239,7 @@ def read_other_closing(turn: Turn, wrapper: Wrapper, written: str, at: int) -> S
     """Read what does not close the wrapper as it should: one closing too many in it, or a misspelled one."""
     window, fresh = turn.window, turn.fresh
     if written == fresh.surplus and window.base + at == fresh.offset:
-        turn.queue.append(Part(fresh.offset, written, TEXT))
+        turn.queue.append(written)
         window.pos = at + len(written)
     elif is_misspelled_closing(turn, wrapper, written):
         close_at(turn, at, written)
@@ -271,8 +269,8 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
         return
     refusal = refuse_empty(name, turn.reader.tools)
     if refusal is None:
-        held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT)
-        turn.queue.append(Part(window.base + at, "", held))
+        held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT, "")
+        turn.queue.append(held)
         wrapper.has_call = True
         close_at(turn, at, wrapper.closing)
     elif name in turn.reader.declared:
@@ -295,7 +293,7 @@ def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Matc
     elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
         break_wrappers(turn)
     else:
-        turn.queue.append(Part(window.base + at, token, Piece.TOKEN))
+        turn.queue.append(Token(token))
         window.pos = at + len(token)
 
 
@@ -321,7 +319,7 @@ def close_line(turn: Turn) -> bool | None:
     """
     window = turn.window
     match = _LINE_END(window.text, window.pos)
-    if match is None or not turn.queue or not isinstance(turn.queue[-1].what, Held):
+    if match is None or not turn.queue or not isinstance(turn.queue[-1], Held):
         return False  # after a delimiter, another call has to follow
     if match["more"] is not None and not window.ended:
         return None
@@ -342,7 +340,7 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
     """
     window = turn.window
     text = window.text
-    is_after_call = bool(turn.queue) and isinstance(turn.queue[-1].what, Held)
+    is_after_call = bool(turn.queue) and isinstance(turn.queue[-1], Held)
     if not is_after_call or wrapper.kind in _WITHOUT_SURPLUS or text[pos : pos + 1] not in ("}", "]", ">"):
         return False
     rest = text[pos + 1 : pos + _FAR].lstrip()
@@ -350,7 +348,7 @@ def skip_surplus_inside(turn: Turn, wrapper: Wrapper, pos: int) -> bool | None:
     if not rest.startswith(closings) and (rest or not window.ended):
         is_open = not window.ended and any(closing.startswith(rest) for closing in closings)
         return None if is_open else False
-    turn.queue.append(Part(window.base + pos, text[pos], TEXT))
+    turn.queue.append(text[pos])
     window.pos = pos + 1
     return True
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from llama3_tools.calls.attempts import LONGEST_LOOK, name_so_far
 from llama3_tools.stream.candidate import Candidate, Code
 from llama3_tools.stream.turn import Turn, tool_named
-from llama3_tools.stream.wrappers import Held, Part
+from llama3_tools.stream.wrappers import Held, Queue
 from llama3_tools.values import CallProgress, Event, ToolCall
 
 __all__ = ["Progress"]
@@ -38,7 +38,7 @@ class Progress:
     def __init__(self) -> None:
         self._writing: _Begun | None = None
         self._waiting: list[_Begun] = []
-        self._queue: list[Part] | None = None
+        self._queue: Queue | None = None
         """The queue in which they wait: the turn begins another one when it deals this one out."""
         self._made = 0
         """How many calls there were after the last chunk."""
@@ -100,7 +100,7 @@ def _written_now(turn: Turn) -> Candidate | Code | None:
 
 def _is_held(turn: Turn, start: int) -> bool:
     """Return whether the call that was begun at an offset waits: one that has just ended is among the last."""
-    held = (part.what for part in reversed(turn.queue) if isinstance(part.what, Held))
+    held = (part for part in reversed(turn.queue) if isinstance(part, Held))
     return any(one.start <= start < one.end for one in held)
 
 

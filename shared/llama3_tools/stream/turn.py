@@ -24,7 +24,7 @@ from llama3_tools.stream.place import ORDINARY, FreshPlace, Place
 from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
-from llama3_tools.stream.wrappers import Held, Part, Wrapper, first_name, names_of
+from llama3_tools.stream.wrappers import Held, Queue, Wrapper, first_name, names_of
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, ToolCall
@@ -104,7 +104,7 @@ class Turn:
     line: Line
     rejections: Rejections
     wrappers: list[Wrapper] = field(default_factory=list)
-    queue: list[Part] = field(default_factory=list)
+    queue: Queue = field(default_factory=list)
     state: State = IN_PROSE
     candidate: Candidate | None = None
     code: Code | None = None
@@ -210,19 +210,19 @@ def tool_named(turn: Turn, name: str) -> str | None:
     return None
 
 
-def make(turn: Turn, held: Held, format_: str, text: str) -> None:
+def make(turn: Turn, held: Held) -> None:
     """Make the calls of what was found, unless they are too many or the stream broke off."""
     found = held.found
     is_too_many = len(turn.content.tool_calls) + len(names_of(found)) > turn.limits.max_calls
     if is_too_many or turn.is_broken_off:
         refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
         reject(turn, held.start, held.end, Refusal(*refusal, first_name(found)), is_meant=True)
-        put_text(turn, held.start, text)
+        put_text(turn, held.start, held.text)
         return
     try:
-        made = made_of(turn, held, format_)
+        made = made_of(turn, held, held.format)
     except BaseException:  # of id_factory
-        put_text(turn, held.start, text)
+        put_text(turn, held.start, held.text)
         raise
     take_made(turn, held.end, made)
 
@@ -249,24 +249,24 @@ def take_made(turn: Turn, end: int, made: Made) -> None:
     turn.place = ORDINARY
 
 
-def make_bare(turn: Turn, held: Held, text: str) -> None:
+def make_bare(turn: Turn, held: Held) -> None:
     """Make the calls of an object that stands bare, unless it is quoted or a part of broken JSON."""
     why = turn.line.quotation(turn.reader.declared)
     if why is not None:
         names = names_of(held.found)
         if names:
             turn.rejections.add_quoted(held.start, held.end, why, names[0])
-        put_text(turn, held.start, text)
+        put_text(turn, held.start, held.text)
     elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, first_name(held.found))
         reject(turn, held.start, held.end, refusal)
-        put_text(turn, held.start, text)
+        put_text(turn, held.start, held.text)
         if turn.place.is_data:
             turn.data_end = held.end
     elif not turn.grammar.json and held.format != "pythonic":
-        put_text(turn, held.start, text)
+        put_text(turn, held.start, held.text)
     else:
-        make(turn, held, held.format, text)
+        make(turn, held)
         turn.fresh.after_bare_call()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 from llama3_tools.calls.reader import Found, Placed
 from llama3_tools.calls.shapes import WrittenCall
@@ -26,16 +27,15 @@ __all__ = [
     "PART_OF_CODE",
     "SPAN",
     "TAG",
-    "TEXT",
     "Failure",
     "Held",
-    "Part",
-    "Piece",
+    "Queue",
     "Wrapper",
     "WrapperKind",
     "first_name",
     "format_in",
     "names_of",
+    "text_of",
     "written_in",
 ]
 
@@ -102,6 +102,8 @@ class Held:
     start: int
     end: int
     format: str
+    text: str
+    """As the model wrote them, with the tag around them once that is closed and names the tool."""
     repaired_from: str | None = None
     is_closed: bool = False
     """Whether a wrapper around it has closed: it is a call, whatever becomes of those further out."""
@@ -109,23 +111,13 @@ class Held:
     """Whether a delimiter follows, or another element, if the wrapper fails."""
 
 
-class Piece(Enum):
-    """What a part of the queue is, if it is no call."""
-
-    TEXT = "text of a wrapper, or what stands between calls"
-    TOKEN = "a protocol token"  # noqa: S105 (the model's)
+Queue: TypeAlias = "list[str | Held]"
+"""What the wrappers hold back, in order and without gaps: their own text, what stands between calls, and calls."""
 
 
-@dataclass(slots=True)
-class Part:
-    """A part of the queue: what the model wrote, and what it is."""
-
-    start: int
-    text: str
-    what: Held | Piece
-
-
-TEXT = Piece.TEXT
+def text_of(queue: Queue) -> str:
+    """Return a queue as the model wrote it."""
+    return "".join(part if isinstance(part, str) else part.text for part in queue)
 
 
 def written_in(found: Found) -> list[WrittenCall]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
@@ -15,6 +14,7 @@ from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.broken import BrokenBrackets, OpenTag
 from llama3_tools.stream.candidate import Code
+from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_SPAN
@@ -44,16 +44,15 @@ from llama3_tools.stream.wrappers import (
     PART_OF_CODE,
     SPAN,
     TAG,
-    TEXT,
     Failure,
     Held,
-    Part,
-    Piece,
+    Queue,
     Wrapper,
     WrapperKind,
     first_name,
     format_in,
     names_of,
+    text_of,
 )
 from llama3_tools.values import RejectionReason
 
@@ -104,7 +103,7 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
         Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls, tag)
     )
     if opening:
-        queue.append(Part(offset, opening, TEXT))
+        queue.append(opening)
     window.pos = end
     turn.state = IN_WRAPPER
 
@@ -128,7 +127,7 @@ def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> None:
 def close_at(turn: Turn, at: int, closing: str) -> None:
     """Close the innermost wrapper with what stands at an index."""
     window = turn.window
-    turn.queue.append(Part(window.base + at, closing, TEXT))
+    turn.queue.append(closing)
     window.pos = at + len(closing)
     close(turn)
 
@@ -143,21 +142,20 @@ def close(turn: Turn) -> None:
     if wrapper.kind is NAMED:
         close_named(turn, wrapper)
     if turn.wrappers:
-        for part in queue[wrapper.first :]:
-            held = part.what
+        for held in queue[wrapper.first :]:
             if type(held) is Held and not held.is_closed:
                 held.is_closed, held.format = True, format_in(held, wrapper)
         turn.wrappers[-1].has_call = True
     else:
         turn.queue, turn.state = [], IN_PROSE
-        waiting = [part.what for part in queue if type(part.what) is Held]
+        waiting = [part for part in queue if type(part) is Held]
         if reject_excess(turn, waiting):
-            put_queue(turn, queue)
+            put_queue(turn, queue, wrapper.start)
             return
         try:
             made = [call for held in waiting for call in made_of(turn, held, format_in(held, wrapper))]
         except BaseException:  # of id_factory
-            put_queue(turn, queue)
+            put_queue(turn, queue, wrapper.start)
             raise
         take_made(turn, waiting[-1].end, made)
     closing = wrapper.closing if wrapper.tag is None else wrapper.tag.surplus.get(wrapper.closing, wrapper.closing)
@@ -174,25 +172,24 @@ def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
     return True
 
 
-def put_queue(turn: Turn, queue: list[Part]) -> None:
-    """Let all that the wrappers hold be text."""
-    for part in queue:
-        put_text(turn, part.start, part.text)
+def put_queue(turn: Turn, queue: Queue, start: int) -> None:
+    """Let all that the wrappers hold be text, which begins at an offset."""
+    put_text(turn, start, text_of(queue))
 
 
 def close_named(turn: Turn, wrapper: Wrapper) -> None:
     """Extend the span of the call to the whole tag."""
     queue = turn.queue
-    index = next(i for i in range(wrapper.first, len(queue)) if isinstance(queue[i].what, Held))
-    held = queue[index].what
+    index = next(i for i in range(wrapper.first, len(queue)) if isinstance(queue[i], Held))
+    held = queue[index]
     assert isinstance(held, Held)  # noqa: S101  # as it was looked for
-    text = "".join(part.text for part in queue[wrapper.first :])
-    closing = queue[-1].text if wrapper.closing and len(queue) > index + 1 else ""
+    held.text = text_of(queue[wrapper.first :])
+    closing = queue[-1] if wrapper.closing and len(queue) > index + 1 else ""
     if closing in MISSPELLED_CLOSINGS and isinstance(held.found, WrittenCall):
         deviation = f"the tag is closed by {closing}"
         held.found = held.found._replace(deviations=(*held.found.deviations, deviation))
     held.start, held.end = wrapper.start, turn.window.offset if wrapper.closing else held.end
-    queue[wrapper.first :] = [Part(wrapper.start, text, held)]
+    queue[wrapper.first :] = [held]
 
 
 def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = False) -> None:
@@ -227,27 +224,35 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = Fals
         turn.brackets = BrokenBrackets(is_list=True)
 
 
-def has_ended_line(queue: list[Part]) -> bool:
+def has_ended_line(queue: Queue) -> bool:
     """Return whether a line break stands after the last call that waits."""
-    after = takewhile(lambda part: not isinstance(part.what, Held), reversed(queue))
-    return any("\n" in part.text for part in after)
+    for part in reversed(queue):
+        if isinstance(part, Held):
+            break
+        if "\n" in part:
+            return True
+    return False
 
 
-def deal_out(turn: Turn, wrappers: list[Wrapper], queue: list[Part], why: Failure, *, is_listing: bool) -> None:
+def deal_out(turn: Turn, wrappers: list[Wrapper], queue: Queue, why: Failure, *, is_listing: bool) -> None:
     """Take what wrappers held that are text as if it stood bare."""
     is_span = any(one.kind is SPAN for one in wrappers)
+    start = wrappers[0].start
     for place, part in enumerate(queue):
-        if isinstance(part.what, Held):
+        if isinstance(part, Held):
             wrapper = next((one for one in reversed(wrappers) if one.first <= place), wrappers[0])
             try:
-                unwrap(turn, part.what, part, wrapper, why, is_quoted=is_span, is_listing=is_listing)
+                unwrap(turn, part, wrapper, why, is_quoted=is_span, is_listing=is_listing)
             except BaseException:  # of id_factory
-                put_queue(turn, queue[place + 1 :])
+                put_queue(turn, queue[place + 1 :], part.start + len(part.text))
                 raise
-        elif part.what is Piece.TOKEN or part.text.startswith("<|"):
-            turn.content.token(part.text)
+            start = part.start + len(part.text)
+            continue
+        if type(part) is Token or part.startswith("<|"):
+            turn.content.token(part)
         else:
-            put_wrapper(turn, part)
+            put_wrapper(turn, start, part)
+        start += len(part)
 
 
 def open_fence(turn: Turn, fence: Wrapper, *, is_listing: bool) -> None:
@@ -265,25 +270,26 @@ def may_be_listing(turn: Turn, fence: Wrapper | None) -> bool:
     return is_open and "listing" not in turn.grammar.off
 
 
-def mark_delimited(turn: Turn, queue: list[Part], *, began: bool) -> None:
+def mark_delimited(turn: Turn, queue: Queue, *, began: bool) -> None:
     """Say of each call that waits whether a delimiter or a line break follows it, or what begins another candidate."""
     gap = DELIMITERS.match(turn.window.text, turn.window.pos)
     is_delimited = began or (gap is not None and not _DELIMITING.isdisjoint(gap[0]))
     for part in reversed(queue):
-        if isinstance(part.what, Held):
-            part.what.is_delimited = is_delimited or part.what.is_closed
-            is_delimited = False
-        is_delimited = is_delimited or not _DELIMITING.isdisjoint(part.text)
+        if isinstance(part, Held):
+            part.is_delimited = is_delimited or part.is_closed
+            is_delimited = not _DELIMITING.isdisjoint(part.text)
+        else:
+            is_delimited = is_delimited or not _DELIMITING.isdisjoint(part)
 
 
-def put_wrapper(turn: Turn, part: Part) -> None:
-    """Put the text of a wrapper that failed."""
-    if turn.quotation is not None and part.start >= turn.quotation.start:
-        turn.quotation.pieces.add(part.text)
-    put_text(turn, part.start, part.text)
+def put_wrapper(turn: Turn, start: int, text: str) -> None:
+    """Put the text of a wrapper that failed, which begins at an offset."""
+    if turn.quotation is not None and start >= turn.quotation.start:
+        turn.quotation.pieces.add(text)
+    put_text(turn, start, text)
 
 
-def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], list[Part]]:
+def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], Queue]:
     """Leave all wrappers, and return them with what they hold."""
     left = turn.wrappers, turn.queue
     turn.wrappers, turn.queue, turn.state = [], [], IN_PROSE
@@ -291,25 +297,22 @@ def leave_wrappers(turn: Turn) -> tuple[list[Wrapper], list[Part]]:
     return left
 
 
-def holds_call(queue: list[Part]) -> bool:
+def holds_call(queue: Queue) -> bool:
     """Return whether a call waits."""
-    return any(isinstance(part.what, Held) for part in queue)
+    return any(isinstance(part, Held) for part in queue)
 
 
-def holds_pythonic(queue: list[Part]) -> bool:
+def holds_pythonic(queue: Queue) -> bool:
     """Return whether a pythonic call waits."""
-    return any(isinstance(part.what, Held) and part.what.format == "pythonic" for part in queue)
+    return any(isinstance(part, Held) and part.format == "pythonic" for part in queue)
 
 
-def unwrap(  # noqa: PLR0913 (what is known of it)
-    turn: Turn, held: Held, part: Part, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool
-) -> None:
+def unwrap(turn: Turn, held: Held, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool) -> None:
     """Take a call out of wrappers that are text.
 
     Args:
         turn: the turn.
         held: the call.
-        part: its part of the queue.
         wrapper: the wrapper directly around it.
         why: why they are text.
         is_quoted: whether one of them is a code span.
@@ -319,48 +322,48 @@ def unwrap(  # noqa: PLR0913 (what is known of it)
     is_pythonic, is_cut_off = held.format == "pythonic", why is CUT_OFF
     is_in_line = wrapper.kind is LINE
     if turn.quotation is not None:
-        put_wrapper(turn, part)
+        put_wrapper(turn, held.start, held.text)
     elif turn.is_broken_off:
-        make(turn, held, held.format, part.text)  # which reports it
+        make(turn, held)  # which reports it
     elif is_quoted:
         turn.rejections.add_quoted(held.start, held.end, IN_SPAN, name)
-        put_text(turn, part.start, part.text)
+        put_text(turn, held.start, held.text)
     elif is_cut_off and (is_listing or (is_pythonic and not is_in_line)):  # what follows might have made it code
         refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside the wrapper around it", name)
         reject(turn, held.start, held.end, refusal, is_meant=True)
-        put_text(turn, part.start, part.text)
+        put_text(turn, held.start, held.text)
     elif why is PART_OF_CODE:
-        reject_as_code(turn, held, part, "a list that is a part of code")
+        reject_as_code(turn, held, "a list that is a part of code")
     elif is_pythonic and (not held.is_delimited or (is_in_line and not held.is_closed)):
-        reject_as_code(turn, held, part, "the line goes on after it, as prose or as code")
+        reject_as_code(turn, held, "the line goes on after it, as prose or as code")
     elif wrapper.kind is NAMED and not held.is_closed:
-        unwrap_named(turn, held, part, wrapper, is_cut_off=is_cut_off)
+        unwrap_named(turn, held, wrapper, is_cut_off=is_cut_off)
     elif held.format == "json" and not held.is_closed:
-        make_bare(turn, held, part.text)
+        make_bare(turn, held)
         turn.fresh.surplus = None
     else:
-        make(turn, held, held.format, part.text)
+        make(turn, held)
 
 
-def reject_as_code(turn: Turn, held: Held, part: Part, detail: str) -> None:
+def reject_as_code(turn: Turn, held: Held, detail: str) -> None:
     """Report what is written as a call, but is none."""
     refusal = Refusal(RejectionReason.NOT_A_CALL, detail, first_name(held.found))
     reject(turn, held.start, held.end, refusal)
-    put_text(turn, part.start, part.text)
+    put_text(turn, held.start, held.text)
 
 
-def unwrap_named(turn: Turn, held: Held, part: Part, wrapper: Wrapper, *, is_cut_off: bool) -> None:
+def unwrap_named(turn: Turn, held: Held, wrapper: Wrapper, *, is_cut_off: bool) -> None:
     """Take what stands in a tag that does not close: a call in it counts, arguments do not."""
-    parsed = parse_whole(part.text)
+    parsed = parse_whole(held.text)
     found = turn.reader.read(parsed) if parsed and not is_cut_off else None
     if found is not None and not isinstance(found, Refusal):
         held.found = found
-        make_bare(turn, held, part.text)
+        make_bare(turn, held)
         return
     reason = RejectionReason.TRUNCATED if is_cut_off else RejectionReason.MALFORMED
     refusal = Refusal(reason, f"expected {wrapper.closing or 'the end of the line'} at offset {held.end}", wrapper.name)
     reject(turn, wrapper.start, held.end, refusal, is_meant=True)
-    put_text(turn, part.start, part.text)
+    put_text(turn, held.start, held.text)
 
 
 def begin_code(turn: Turn, read: str = "") -> None:
@@ -374,7 +377,7 @@ def begin_code(turn: Turn, read: str = "") -> None:
     tag = wrappers[0]
     turn.content.token(tag.opening)
     turn.code = Code(tag.start + len(tag.opening))
-    turn.code.kept.add("".join(part.text for part in queue[1:]) + read)
+    turn.code.kept.add(text_of(queue[1:]) + read)
     turn.state = IN_CODE
 
 
