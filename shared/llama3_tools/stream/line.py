@@ -58,6 +58,9 @@ class Line:
 
     def add(self, piece: str) -> None:
         """Take text that follows."""
+        if piece[-1:] == "\n":  # another line begins, whatever stood on this one
+            self._pieces, self._text, self._opened, self._ticks = [], "", "", 0
+            return
         pieces = self._pieces
         pieces.append(piece)
         if len(pieces) > _MANY:
