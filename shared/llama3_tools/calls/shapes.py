@@ -79,7 +79,7 @@ class WrittenCall(NamedTuple):
     """How it differs from the documented forms, a sentence each."""
 
 
-def read_call(  # noqa: C901 (one shape after another)
+def read_call(  # noqa: C901, PLR0911 (one shape after another)
     parsed: JsonObject, tools: Mapping[str, Tool] | None, *, lenient: bool = False, tool_name: bool = False
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
@@ -117,6 +117,8 @@ def read_call(  # noqa: C901 (one shape after another)
         keys = shortened(", ".join(list(members)[:8])) or "none"
         return Refusal(RejectionReason.NOT_A_CALL, f"an object with the keys {keys}, but no name")
     found = _named_call(parsed, members, name, tools, lenient=lenient)
+    if not lenient:
+        return found
     if deviations and isinstance(found, WrittenCall):
         found = found._replace(deviations=deviations + found.deviations)
     if isinstance(found, WrittenCall) and found.deviations and _has_result(members):
