@@ -51,6 +51,8 @@ _MOST_WRAPPERS = 16
 
 _LINE_END = re.compile(r"[^\S\r\n]*;?[^\S\r\n]*(?:(?=[\r\n]|<[|/]|```)|(?P<more>(?:<|`{1,2})?\Z))").match
 _AFTER_LINE = re.compile(r"[^\S\r\n]*(?:(?=[\r\n])|(?P<more>\Z))").match
+_CLOSED_BY_TEXT = (TAG, FENCE, NAMED)
+"""The wrappers that what closes them closes after a call, whatever follows it."""
 _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
@@ -66,7 +68,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         if is_closed:
             return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
-    if is_too_long(turn, at):
+    if window.base + at > turn.latest_end:
         break_wrappers(turn, began=True)
         return GO_ON
     if at > pos and not wrapper.has_call and not text[pos:at].isspace():
@@ -74,8 +76,10 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         return GO_ON
     if at == len(text):
         patterns = match = None
-    elif wrapper.kind is FENCE and wrapper.has_call and text.startswith(wrapper.closing, at):
-        close_at(turn, pos, text[pos : at + len(wrapper.closing)])
+    elif wrapper.has_call and wrapper.kind in _CLOSED_BY_TEXT and text.startswith(wrapper.closing, at):
+        if at > pos:
+            turn.queue.append(text[pos:at])
+        close_at(turn, at, wrapper.closing)
         return GO_ON
     elif wrapper.kind is FENCE and is_cut_off(turn, wrapper, at):
         if not window.ended:

@@ -24,7 +24,7 @@ from llama3_tools.stream.place import ORDINARY, FreshPlace, Place
 from llama3_tools.stream.rejections import Rejections
 from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
-from llama3_tools.stream.wrappers import Held, Queue, Wrapper, first_name, names_of
+from llama3_tools.stream.wrappers import Held, Queue, Wrapper, count_of, first_name, names_of
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, ToolCall
@@ -104,6 +104,8 @@ class Turn:
     line: Line
     rejections: Rejections
     wrappers: list[Wrapper] = field(default_factory=list)
+    latest_end: int = 0
+    """The offset up to which the wrappers that are open may reach: more is longer than a call (rule 14)."""
     queue: Queue = field(default_factory=list)
     state: State = IN_PROSE
     candidate: Candidate | None = None
@@ -197,7 +199,7 @@ def line_before(turn: Turn, at: int) -> str:
 
 def is_too_long(turn: Turn, at: int) -> bool:
     """Return whether the wrappers that are open would be longer than a call if they reached to an index (rule 14)."""
-    return turn.window.base + at - turn.wrappers[0].start > turn.limits.max_call_length
+    return turn.window.base + at > turn.latest_end
 
 
 def tool_named(turn: Turn, name: str) -> str | None:
@@ -213,7 +215,7 @@ def tool_named(turn: Turn, name: str) -> str | None:
 def make(turn: Turn, held: Held) -> None:
     """Make the calls of what was found, unless they are too many or the stream broke off."""
     found = held.found
-    is_too_many = len(turn.content.tool_calls) + len(names_of(found)) > turn.limits.max_calls
+    is_too_many = len(turn.content.tool_calls) + count_of(found) > turn.limits.max_calls
     if is_too_many or turn.is_broken_off:
         refusal = too_many(turn.limits) if is_too_many else _BROKEN_OFF
         reject(turn, held.start, held.end, Refusal(*refusal, first_name(found)), is_meant=True)

@@ -32,6 +32,7 @@ __all__ = [
     "Queue",
     "Wrapper",
     "WrapperKind",
+    "count_of",
     "first_name",
     "format_in",
     "names_of",
@@ -128,6 +129,11 @@ def written_in(found: Found) -> list[WrittenCall]:
 def names_of(found: Found) -> list[str]:
     """Return the names of the tools that are called."""
     return [written.name for written in written_in(found)]
+
+
+def count_of(found: Found) -> int:
+    """Return how many calls it is."""
+    return 1 if type(found) is WrittenCall else len(names_of(found))
 
 
 def first_name(found: Found) -> str | None:

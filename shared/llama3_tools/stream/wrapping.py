@@ -23,7 +23,6 @@ from llama3_tools.stream.turn import (
     Quotation,
     Turn,
     is_data_at,
-    is_too_long,
     made_of,
     make,
     make_bare,
@@ -49,12 +48,12 @@ from llama3_tools.stream.wrappers import (
     Queue,
     Wrapper,
     WrapperKind,
+    count_of,
     first_name,
     format_in,
-    names_of,
     text_of,
 )
-from llama3_tools.values import RejectionReason
+from llama3_tools.values import RejectionReason, ToolCall
 
 __all__ = [
     "begin_code",
@@ -99,6 +98,8 @@ def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
             put_up_to(turn, end)
             return
     offset, opening = window.base + start, window.text[start:end]
+    if not turn.wrappers:
+        turn.latest_end = offset + turn.limits.max_call_length
     turn.wrappers.append(
         Wrapper(kind, offset, opening, closing, format_, len(queue), name, deviation, is_for_calls, tag)
     )
@@ -135,7 +136,8 @@ def close_at(turn: Turn, at: int, closing: str) -> None:
 def close(turn: Turn) -> None:
     """Close the innermost wrapper: it vanishes. The calls are made once none is open."""
     window, queue = turn.window, turn.queue
-    if is_too_long(turn, window.pos) or turn.is_broken_off:
+    end = window.base + window.pos
+    if end > turn.latest_end or turn.is_broken_off:
         break_wrappers(turn, began=True)
         return
     wrapper = turn.wrappers.pop()
@@ -153,18 +155,20 @@ def close(turn: Turn) -> None:
             put_queue(turn, queue, wrapper.start)
             return
         try:
-            made = [call for held in waiting for call in made_of(turn, held, format_in(held, wrapper))]
+            made: list[ToolCall | str] = []
+            for held in waiting:
+                made += made_of(turn, held, format_in(held, wrapper))
         except BaseException:  # of id_factory
             put_queue(turn, queue, wrapper.start)
             raise
         take_made(turn, waiting[-1].end, made)
     closing = wrapper.closing if wrapper.tag is None else wrapper.tag.surplus.get(wrapper.closing, wrapper.closing)
-    turn.fresh.after_wrapper(window.base + window.pos, closing)
+    turn.fresh.after_wrapper(end, closing)
 
 
 def reject_excess(turn: Turn, waiting: list[Held]) -> bool:
     """Report the calls of a wrapper, if the turn may not have so many more (rule 14); return whether it may not."""
-    count = sum(len(names_of(held.found)) for held in waiting)
+    count = sum([count_of(held.found) for held in waiting])
     if len(turn.content.tool_calls) + count <= turn.limits.max_calls:
         return False
     for held in waiting:
@@ -307,7 +311,9 @@ def holds_pythonic(queue: Queue) -> bool:
     return any(isinstance(part, Held) and part.format == "pythonic" for part in queue)
 
 
-def unwrap(turn: Turn, held: Held, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool) -> None:
+def unwrap(  # noqa: PLR0913 (what is known of it)
+    turn: Turn, held: Held, wrapper: Wrapper, why: Failure, *, is_quoted: bool, is_listing: bool
+) -> None:
     """Take a call out of wrappers that are text.
 
     Args:
