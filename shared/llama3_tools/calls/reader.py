@@ -59,6 +59,7 @@ class CallReader:
         "_depth",
         "_id_factory",
         "_lets_unknown_through",
+        "_name_beginnings",
         "_sorted_names",
         "declared",
         "lenient",
@@ -90,6 +91,7 @@ class CallReader:
         self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
         self._depth = depth
         self._sorted_names = sorted({*BUILT_IN, *(tools or ())})
+        self._name_beginnings = {name[:length] for name in self._sorted_names for length in (1, 2)}
 
     def read(self, parsed: JsonObject, *, tool_name: bool = False) -> Found | Refusal:
         """Read an object: a call, or an envelope with calls.
@@ -114,6 +116,17 @@ class CallReader:
         if not depth_is_within(json, 0, len(json), self._depth):
             return Refusal(*too_deep(self._depth), name)
         return written
+
+    def ends_in_other_word(self, text: str) -> bool:
+        """Return whether text ends in a word of letters, after a space, that begins no declared name: most prose does.
+
+        >>> reader = CallReader({"get_weather": Tool("get_weather")})
+        >>> reader.ends_in_other_word("I look "), reader.ends_in_other_word("I ge"), reader.ends_in_other_word("get_")
+        (True, False, False)
+        """
+        text = text.rstrip(" ")
+        word = text[text.rfind(" ") + 1 :]
+        return word.isalpha() and word[:2] not in self._name_beginnings
 
     def may_begin_name(self, text: str) -> bool:
         """Return whether text is the beginning of a declared name, or of one with `.call` after it.

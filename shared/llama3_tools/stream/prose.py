@@ -103,7 +103,7 @@ def held_tail(turn: Turn, text: str) -> int:
             header = declared_header(turn, text, end)
             if header is not None:
                 return max(header.start(), pos)
-        found = name_before(text, end)
+        found = None if turn.reader.ends_in_other_word(text) else name_before(text, end)
         if found is not None and turn.reader.may_begin_name(found[1]):
             start = found.start()
             marked = mark_start(text, start)
