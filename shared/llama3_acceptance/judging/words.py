@@ -12,6 +12,7 @@ from typing import NamedTuple
 from llama3_acceptance.judging.json_in_text import Piece, json_pieces
 from llama3_tools.calls.attempts import has_call_keys
 from llama3_tools.calls.shapes import OTHER_NAMES
+from llama3_tools.formats.quotations import RESPONSE, RESPONSE_END
 from llama3_tools.formats.tags import TAGS
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
@@ -34,10 +35,12 @@ _TOOL_LINE = r"^[^\w\n]*(?:Tool|Function)(?:[ ](?:name|call))?[^\w\n]*:[ \t*_`]*
 _TOOL_TAG = r"<(?:{names})(?=[\s/>])[^<>\n]{{0,200}}>|<invoke[ ]name=[^>\n]*>?"
 _FENCE_MARK = re.compile(r"`{3,}\w*")
 _WORD = re.compile(r"\w")
+_MADE_UP_RESULT = re.compile(rf"{RESPONSE.opening}.*?(?:{RESPONSE_END}|\Z)", re.DOTALL)
 _LOOK = 300
 """How far around a tag or an object a word is looked for, in characters, so that the work is linear in the text."""
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
 """An answer to a person, as words are."""
+_CLOSINGS = {"(": ")", "[": "]", "{": "}"}
 _NO_ACTION = frozenset({"none", "null", "n/a"})
 _STANDS_FOR_NOTHING = frozenset({"null", "None", "undefined"})
 _NAME_KEYS = ("name", *OTHER_NAMES)
@@ -93,7 +96,8 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
 
 
 def _has_words(text: str) -> bool:
-    """Return whether anything is left beside JSON, tags and what stands for nothing."""
+    """Return whether anything is left beside JSON, tags, a tool's result that the model made up, and `null`."""
+    text = _MADE_UP_RESULT.sub(" ", text)
     if text.strip() in _STANDS_FOR_NOTHING:
         return False
     between, at = list[str](), 0
@@ -107,7 +111,7 @@ def _has_words(text: str) -> bool:
 
 def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
     pieces = list(json_pieces(text))
-    if text.strip(" \t\n`*.:") in tools:
+    if re.fullmatch(rf"\W*(?:{_any_of(tools)})[^\w(\[{{]*", text):
         yield NoWords(f"the name of a tool: {text.strip()}")
     yield from _named_objects(text, pieces, tools)
     yield from _named_values(text, pieces, tools)
@@ -129,7 +133,7 @@ def _quoted_calls(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
 
 
 def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
-    """Find `calculate {…}`, and `calculate(…)` that has its line to itself."""
+    """Find `calculate` before an object, and before any brackets if these have their line to themselves."""
     names = _any_of(tools)
     starts = {piece.start: piece for piece in pieces}
     for match in re.finditer(rf"(?<![\w.])(?:{names})[*_`:= \t]*\n?[ \t]*(?=\{{)", text):
@@ -137,8 +141,9 @@ def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]
         if piece is not None:
             shown = shortened(text[match.start() : piece.end])
             yield NoWords(f"the name of a tool, and arguments: {shown}", piece.is_cut_off)
-    for match in re.finditer(rf"^[^\w\n]*(?:[\w \t]{{1,24}}:[ \t]*)?(?:{names})[ \t]?\(([^\n]*)", text, re.MULTILINE):
-        _, closing, after = match[1].rpartition(")")
+    line = rf"^[^\w\n]*(?:[\w \t]{{1,24}}:[ \t]*)?(?:{names})[ \t]?([(\[{{])([^\n]*)"
+    for match in re.finditer(line, text, re.MULTILINE):
+        _, closing, after = match[2].rpartition(_CLOSINGS[match[1]])
         if not _WORD.search(after if closing else ""):
             is_cut_off = not closing and match.end() == len(text.rstrip())
             yield NoWords(f"the name of a tool, and arguments: {shortened(match[0].strip())}", is_cut_off)
