@@ -20,6 +20,8 @@ from llama3_tools.values import shortened
 __all__ = ["print_comparison", "print_failure", "print_results"]
 
 _SHOWN_FAILURES = 20
+_GAP, _NARROW_GAP = 3, 2
+"""Between two columns, with the one that the box adds."""
 _FOLDED = 2
 """From how many rows without a fault on these are one."""
 
@@ -42,13 +44,14 @@ def print_results(
     )
     failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
-    tables = [_table("passed, by tool", scores.by_tool, scores.overall)]
-    tables += [_table("passed, by tag", scores.by_tag)] if scores.by_tag else []
-    tables += [_table("by reason", scores.by_reason)]
-    tables += [_table("allowances, of those that passed", scores.let_through)] if scores.let_through else []
-    for table in tables:
+    tables: list[tuple[str, Iterable[Row], Row | None]] = [("passed, by tool", scores.by_tool, scores.overall)]
+    tables += [("passed, by tag", scores.by_tag, None)] if scores.by_tag else []
+    tables += [("by reason", scores.by_reason, None)]
+    tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
+    for title, rows, total in tables:
+        table = _table(title, rows, total)
         screen.print()
-        screen.print(table)
+        screen.print(table if _fits(screen, table) else _table(title, rows, total, is_narrow=True))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
         screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
@@ -56,42 +59,52 @@ def print_results(
         screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
 
 
-def _table(title: str, rows: Iterable[Row], total: Row | None = None) -> Table:
+def _fits(screen: Console, table: Table) -> bool:
+    """Return whether a table has room on a screen without a break in a word of its first column."""
+    names, *scores = [[screen.measure(cell) for cell in (column.header, *column.cells)] for column in table.columns]
+    widths = [max(cell.minimum for cell in names), *(max(cell.maximum for cell in column) for column in scores)]
+    return sum(widths) + _GAP * len(scores) <= screen.width
+
+
+def _table(title: str, rows: Iterable[Row], total: Row | None, *, is_narrow: bool = False) -> Table:
+    """Return the scores as a table; in a narrow one, the intervals stand on lines of their own."""
     rows = list(rows)
     has_clean = any(row.parsed.clean is not None for row in rows)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    gap = _NARROW_GAP if is_narrow else _GAP
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     table.add_column(title, overflow="fold")
     for name in ("parsed", "after coercion"):
         table.add_column("n", justify="right", no_wrap=True)
-        table.add_column(name, no_wrap=True)
+        table.add_column(name.replace(" ", "\n") if is_narrow else name, no_wrap=True)
         if has_clean:
             table.add_column("clean", justify="right", no_wrap=True)
     perfect = [row for row in rows if row.is_perfect]
     folded = perfect if len(perfect) >= _FOLDED else []
     for row in rows:
         if row not in folded:
-            table.add_row(*_cells(row))
+            table.add_row(*_cells(row, is_narrow=is_narrow))
     if folded:
         names = ", ".join(escape_invisible(row.name) for row in folded)
-        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded)))
+        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded), is_narrow=is_narrow))
     if total is not None:
         table.add_section()
-        table.add_row(*_cells(total), style="bold")
+        table.add_row(*_cells(total, is_narrow=is_narrow), style="bold")
     return table
 
 
-def _cells(row: Row) -> list[Text]:
+def _cells(row: Row, *, is_narrow: bool) -> list[Text]:
     style = "green" if row.name == Verdict.PASSED.value else ""
-    return [Text(escape_invisible(row.name), style), *_scores(row)]
+    return [Text(escape_invisible(row.name), style), *_scores(row, is_narrow=is_narrow)]
 
 
-def _scores(row: Row) -> list[Text]:
-    return [cell for one in (row.parsed, row.coerced) for cell in _score(one)]
+def _scores(row: Row, *, is_narrow: bool) -> list[Text]:
+    return [cell for one in (row.parsed, row.coerced) for cell in _score(one, is_narrow=is_narrow)]
 
 
-def _score(score: Score) -> list[Text]:
+def _score(score: Score, *, is_narrow: bool) -> list[Text]:
+    shown = str(score).replace(" (", "\n(" if is_narrow else " (")
     clean = [] if score.clean is None else [Text(str(score.clean))]
-    return [Text(f"{score.count}/{score.total}"), Text(str(score)), *clean]
+    return [Text(f"{score.count}/{score.total}"), Text(shown), *clean]
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
