@@ -20,8 +20,8 @@ from llama3_tools.values import shortened
 __all__ = ["print_comparison", "print_failure", "print_results"]
 
 _SHOWN_FAILURES = 20
-_GAP, _NARROW_GAP = 3, 2
-"""Between two columns, with the one that the box adds."""
+_GAP = 2
+"""Between two columns: one of the padding, and one of the box."""
 _FOLDED = 2
 """From how many rows without a fault on these are one."""
 
@@ -70,8 +70,7 @@ def _table(title: str, rows: Iterable[Row], total: Row | None, *, is_narrow: boo
     """Return the scores as a table; in a narrow one, the intervals stand on lines of their own."""
     rows = list(rows)
     has_clean = any(row.parsed.clean is not None for row in rows)
-    gap = _NARROW_GAP if is_narrow else _GAP
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
     table.add_column(title, overflow="fold")
     for name in ("parsed", "after coercion"):
         table.add_column("n", justify="right", no_wrap=True)

@@ -31,28 +31,28 @@ dim[1]      [red]direct_answer_not_allowed  [/]answered in words, expected set_l
             [red]                           [/]xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             [red]                           [/]x
 
-[bold]passed, by tool  [/] [bold]  n  [/] [bold]parsed             [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion     [/] [bold]clean[/]
-───────────────────────────────────────────────────────────────────────────────────
-set_light         1/4   25 % (5 to 70)          1   2/4   50 % (15 to 85)         1
-tell_joke         0/1   0 % (0 to 79)           0   0/1   0 % (0 to 79)           0
-(no call)         1/1   100 % (21 to 100)       1   1/1   100 % (21 to 100)       1
-
-[bold]all              [/] [bold]2/6  [/] [bold]33 % (10 to 70)    [/] [bold]    2  [/] [bold]3/6  [/] [bold]50 % (19 to 81)    [/] [bold]    2[/]
-
-[bold]passed, by tag  [/] [bold]  n  [/] [bold]parsed         [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion  [/] [bold]clean[/]
-───────────────────────────────────────────────────────────────────────────
-numbers          0/2   0 % (0 to 66)       0   1/2   50 % (9 to 91)       0
-
-[bold]by reason                  [/] [bold]  n  [/] [bold]parsed           [/] [bold]  n  [/] [bold]after coercion [/]
-─────────────────────────────────────────────────────────────────────────
-[green]passed                   [/]   2/6   33 % (10 to 70)   3/6   50 % (19 to 81)
-unknown_tool                1/6   17 % (3 to 56)    1/6   17 % (3 to 56)
-direct_answer_not_allowed   2/6   33 % (10 to 70)   2/6   33 % (10 to 70)
-wrong_type                  1/6   17 % (3 to 56)    0/6   0 % (0 to 39)
-
-[bold]allowances, of those that passed  [/] [bold]  n  [/] [bold]parsed         [/] [bold]  n  [/] [bold]after coercion[/]
+[bold]passed, by tool [/] [bold]  n [/] [bold]parsed            [/] [bold]clean [/] [bold]  n [/] [bold]after coercion    [/] [bold]clean[/]
 ─────────────────────────────────────────────────────────────────────────────
-coerced                            0/2   0 % (0 to 66)   1/3   33 % (6 to 79)
+set_light        1/4  25 % (5 to 70)         1  2/4  50 % (15 to 85)        1
+tell_joke        0/1  0 % (0 to 79)          0  0/1  0 % (0 to 79)          0
+(no call)        1/1  100 % (21 to 100)      1  1/1  100 % (21 to 100)      1
+
+[bold]all             [/] [bold]2/6 [/] [bold]33 % (10 to 70)   [/] [bold]    2 [/] [bold]3/6 [/] [bold]50 % (19 to 81)   [/] [bold]    2[/]
+
+[bold]passed, by tag [/] [bold]  n [/] [bold]parsed        [/] [bold]clean [/] [bold]  n [/] [bold]after coercion [/] [bold]clean[/]
+─────────────────────────────────────────────────────────────────────
+numbers         0/2  0 % (0 to 66)      0  1/2  50 % (9 to 91)      0
+
+[bold]by reason                 [/] [bold]  n [/] [bold]parsed          [/] [bold]  n [/] [bold]after coercion [/]
+─────────────────────────────────────────────────────────────────────
+[green]passed                   [/]  2/6  33 % (10 to 70)  3/6  50 % (19 to 81)
+unknown_tool               1/6  17 % (3 to 56)   1/6  17 % (3 to 56)
+direct_answer_not_allowed  2/6  33 % (10 to 70)  2/6  33 % (10 to 70)
+wrong_type                 1/6  17 % (3 to 56)   0/6  0 % (0 to 39)
+
+[bold]allowances, of those that passed [/] [bold]  n [/] [bold]parsed        [/] [bold]  n [/] [bold]after coercion[/]
+─────────────────────────────────────────────────────────────────────────
+coerced                           0/2  0 % (0 to 66)  1/3  33 % (6 to 79)
 
 [dim]share of the responses, and its 95 % interval (Wilson)[/]
 
@@ -66,16 +66,16 @@ coerced                            0/2   0 % (0 to 66)   1/3   33 % (6 to 79)
 SHORT_RUN = """\
 [bold]Home[/]  llama3.1
 
-[bold]passed, by tool       [/] [bold]  n  [/] [bold]parsed             [/] [bold]clean  [/] [bold]  n  [/] [bold]after coercion     [/] [bold]clean[/]
+[bold]passed, by tool            [/] [bold]  n [/] [bold]parsed            [/] [bold]clean [/] [bold]  n [/] [bold]after coercion    [/] [bold]clean[/]
 ────────────────────────────────────────────────────────────────────────────────────────
-[green]all of set_light,   [/]   3/3   100 % (44 to 100)       3   3/3   100 % (44 to 100)       3
-[green]tell_joke, (no call)[/]
+[green]all of set_light,         [/]  3/3  100 % (44 to 100)      3  3/3  100 % (44 to 100)      3
+[green]tell_joke, (no call)      [/]
 
-[bold]all                   [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]    3  [/] [bold]3/3  [/] [bold]100 % (44 to 100)  [/] [bold]    3[/]
+[bold]all                        [/] [bold]3/3 [/] [bold]100 % (44 to 100) [/] [bold]    3 [/] [bold]3/3 [/] [bold]100 % (44 to 100) [/] [bold]    3[/]
 
-[bold]by reason  [/] [bold]  n  [/] [bold]parsed             [/] [bold]  n  [/] [bold]after coercion   [/]
-─────────────────────────────────────────────────────────────
-[green]passed   [/]   3/3   100 % (44 to 100)   3/3   100 % (44 to 100)
+[bold]by reason [/] [bold]  n [/] [bold]parsed            [/] [bold]  n [/] [bold]after coercion   [/]
+─────────────────────────────────────────────────────────
+[green]passed   [/]  3/3  100 % (44 to 100)  3/3  100 % (44 to 100)
 
 [dim]share of the responses, and its 95 % interval (Wilson)[/]
 
@@ -164,7 +164,7 @@ tell_joke        0/1  0 %            0  0/1  0 %             0
 
 def test_on_a_narrow_screen_a_name_stays_whole_and_an_interval_has_its_own_line() -> None:
     outputs = {"kitchen": [KITCHEN, "No"], "dim": [DIM, "x"], "joke": [JOKE]}
-    shown = on_screen(lambda screen: print_results(screen, judged(outputs, repeats=2), coerced=False), 66)
+    shown = on_screen(lambda screen: print_results(screen, judged(outputs, repeats=2), coerced=False), 62)
     assert NARROW in shown
 
 
