@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llama3_acceptance.doctor.examination import Examination
-from llama3_acceptance.doctor.findings import Finding, calls_in_the_prompt, calls_natively
+from llama3_acceptance.doctor.findings import Finding
 
 __all__ = ["Advice", "advise"]
 
@@ -57,7 +57,7 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     key = "…" if examination.has_key else "none"
     where = f'base_url={_quoted(examination.base_url)}, api_key="{key}", model={_quoted(examination.model)}'
     lines: tuple[str, ...]
-    if calls_natively(examination) and not codes - _HARMLESS:
+    if examination.calls_natively and not codes - _HARMLESS:
         lines = ("from langchain_openai import ChatOpenAI", f"llm = ChatOpenAI({where}).bind_tools(tools)")
         return Advice("You can use the server's own tool calls.", lines)
     lines = (
@@ -66,7 +66,7 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
         f"llm = Llama3ToolModel(ChatOpenAI({where})).bind_tools(tools)",
     )
     command = f"llama3-tools serve --upstream {examination.base_url}"
-    if calls_in_the_prompt(examination):
+    if examination.calls_in_the_prompt:
         sentence = "This works: the tools in the prompt, and the calls read from the text."
     elif not examination["in the prompt"].is_answered:
         sentence = (

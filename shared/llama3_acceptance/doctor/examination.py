@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 from llama3_acceptance.doctor.questions import (
     MAX_TOKENS,
+    NATIVE,
     QUESTIONS,
     TEXT_AND_CALL,
     THINKING_TOKENS,
@@ -72,6 +73,26 @@ class Examination:
         """The questions for whose answers there was no time, or which were not asked for lack of it."""
         late = (name for name, answer in self.exchanges.items() if answer.is_timeout)
         return (*late, *self.not_asked)
+
+    @property
+    def calls_natively(self) -> bool:
+        """Whether the server sends calls as `tool_calls`."""
+        return any(self[name].calls for name in NATIVE)
+
+    @property
+    def calls_in_text(self) -> bool:
+        """Whether the text of an answer to a request with tools has a call."""
+        return any(self.read(name).tools_called for name in NATIVE)
+
+    @property
+    def calls_in_the_prompt(self) -> bool:
+        """Whether the model calls in its text if the tools stand in the prompt."""
+        return self.read("in the prompt").tools_called
+
+    def failed(self, name: str) -> bool:
+        """Return whether a question failed, rather than that there was no time for it, or the server was busy."""
+        answer = self[name]
+        return name in self.exchanges and not (answer.is_answered or answer.is_timeout or answer.is_busy)
 
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""

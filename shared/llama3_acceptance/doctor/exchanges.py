@@ -83,6 +83,16 @@ class Exchange:
         """Whether there is a completion."""
         return self.status == HTTPStatus.OK and self.is_completion
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether the server has too much to do, or is loading its model."""
+        return self.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+
+    @property
+    def shown_status(self) -> str:
+        """The status, as a sentence has it."""
+        return f"HTTP {self.status}" if self.status else "no answer"
+
 
 def bare_url(url: str) -> str:
     """Return an address without the name, the password, the query and the fragment that may be secrets.

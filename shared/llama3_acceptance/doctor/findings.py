@@ -16,6 +16,7 @@ from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.questions import (
     LONG_WORDS,
     MAX_TOKENS,
+    NATIVE,
     SHORT_TOKENS,
     TEXT_AND_CALL,
     TEXT_TOKENS,
@@ -28,15 +29,13 @@ from llama3_tools.arguments import coerce_arguments
 from llama3_tools.errors import did_you_mean
 from llama3_tools.values import shortened
 
-__all__ = ["Finding", "FindingCode", "calls_in_the_prompt", "calls_natively", "find_faults"]
+__all__ = ["Finding", "FindingCode", "find_faults"]
 
-_NATIVE = ("one", "two", "two streamed", "arguments")
 _LEAST_FOR_TOOLS = 60
 """Two tools as JSON take more tokens than that, in any tokenizer."""
 _LEAST_FOR_CALL = 8
 """A call takes more tokens than that."""
 _CITIES = 2
-_BUSY = {HTTPStatus.TOO_MANY_REQUESTS: "busy", HTTPStatus.SERVICE_UNAVAILABLE: "loading its model, or busy"}
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
 _CALLED = ("tool_calls", "function_call")
@@ -132,16 +131,6 @@ def find_faults(examination: Examination) -> tuple[Finding, ...]:
     return tuple(finding for check in _CHECKS for finding in check(examination))
 
 
-def calls_natively(examination: Examination) -> bool:
-    """Return whether the server sends calls as `tool_calls`."""
-    return any(examination[name].calls for name in _NATIVE)
-
-
-def calls_in_the_prompt(examination: Examination) -> bool:
-    """Return whether the model calls in its text if the tools stand in the prompt."""
-    return examination.read("in the prompt").tools_called
-
-
 def _unreachable(of: Examination) -> Iterator[Finding]:
     listed = of["models"]
     if not listed.status:
@@ -166,10 +155,11 @@ def _refused_key(of: Examination) -> Iterator[Finding]:
 
 def _busy_server(of: Examination) -> Iterator[Finding]:
     for answer in of.exchanges.values():
-        if _is_busy(answer):
+        if answer.is_busy:
+            does = "busy" if answer.status == HTTPStatus.TOO_MANY_REQUESTS else "loading its model, or busy"
             yield Finding(
                 "server_busy",
-                f"the server is {_BUSY[HTTPStatus(answer.status)]} (HTTP {answer.status}): {answer.error}",
+                f"the server is {does} (HTTP {answer.status}): {answer.error}",
                 "wait a moment, then run the doctor again",
             )
             return
@@ -201,7 +191,7 @@ def _no_openai_server(of: Examination) -> Iterator[Finding]:
     plain = of["plain"]
     if plain.is_answered or not plain.status:
         return
-    if _is_busy(plain):
+    if plain.is_busy:
         yield from _busy_server(of)
         return
     if of.is_elsewhere:
@@ -248,10 +238,10 @@ def _empty_answers(of: Examination) -> Iterator[Finding]:
 
 def _refused_tools(of: Examination) -> Iterator[Finding]:
     one = of["one"]
-    if _failed(of, "one"):
+    if of.failed("one"):
         yield Finding(
             "tools_refused",
-            f"the server refuses tools ({_status(one)}): {one.error}",
+            f"the server refuses tools ({one.shown_status}): {one.error}",
             f"leave `tools` out of the request, and {_WRAP}. llama.cpp takes tools with --jinja, vLLM with "
             "--enable-auto-tool-choice --tool-call-parser llama3_json",
         )
@@ -259,26 +249,26 @@ def _refused_tools(of: Examination) -> Iterator[Finding]:
 
 def _failed_tools(of: Examination) -> Iterator[Finding]:
     for name in ("two", "arguments"):
-        if _failed(of, name):
+        if of.failed(name):
             yield Finding(
                 "tools_failed",
-                f"the server accepts tools, but fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
+                f"the server accepts tools, but fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 _WRAP,
             )
 
 
 def _failed_prompts(of: Examination) -> Iterator[Finding]:
     for name in ("in the prompt", "long"):
-        if _failed(of, name) and not (name == "long" and _CONTEXT.search(of[name].error)):
+        if of.failed(name) and not (name == "long" and _CONTEXT.search(of[name].error)):
             yield Finding(
                 "prompt_failed",
-                f"the server fails on {_ABOUT[name]} ({_status(of[name])}): {of[name].error}",
+                f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 "look into the server's log: there may be too little memory, or the request may be too long",
             )
 
 
 def _malformed_calls(of: Examination) -> Iterator[Finding]:
-    for name in _NATIVE:
+    for name in NATIVE:
         read = of.read(name)
         if of[name].calls or read.tools_called or not read.attempts:
             continue
@@ -298,7 +288,7 @@ def _dropped_calls(of: Examination) -> Iterator[Finding]:
         answer = of[name]
         if not answer.is_answered or answer.calls or of.is_still_thinking(name) or of.read(name).rejections:
             continue
-        is_announced = answer.finish_reason in _CALLED and not _has_text_call(of, name)
+        is_announced = answer.finish_reason in _CALLED and not of.read(name).tools_called
         is_empty = not (answer.content.strip() or answer.reasoning)
         if is_announced:
             why = f"the finish_reason is {answer.finish_reason!r}, but there is no call"
@@ -317,19 +307,14 @@ def _dropped_calls(of: Examination) -> Iterator[Finding]:
 
 def _ignored_tools(of: Examination) -> Iterator[Finding]:
     one, plain = of["one"], of["plain"]
-    if (
-        not one.is_answered
-        or of.is_still_thinking("one")
-        or calls_natively(of)
-        or any(_has_text_call(of, name) for name in _NATIVE)
-    ):
+    if not one.is_answered or of.is_still_thinking("one") or of.calls_natively or of.calls_in_text:
         return
     means_to_call = any(True for check in (_malformed_calls, _dropped_calls) for _ in check(of))
     if one.prompt_tokens and plain.prompt_tokens:
         are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
         why = f"the prompt has {one.prompt_tokens} tokens with two tools, and {plain.prompt_tokens} without"
     else:
-        are_lost = calls_in_the_prompt(of) and not means_to_call
+        are_lost = of.calls_in_the_prompt and not means_to_call
         why = "the model calls only if the tools are in the prompt"
     if are_lost:
         yield Finding(
@@ -340,7 +325,7 @@ def _ignored_tools(of: Examination) -> Iterator[Finding]:
         return
     if means_to_call:
         return
-    how = "calls them only if they are in the prompt" if calls_in_the_prompt(of) else "calls none"
+    how = "calls them only if they are in the prompt" if of.calls_in_the_prompt else "calls none"
     limit = f" (a limit of {of.max_tokens} tokens ended it)" if one.finish_reason == "length" else ""
     yield Finding(
         "no_calls",
@@ -364,11 +349,11 @@ def _long_thoughts(of: Examination) -> Iterator[Finding]:
 
 
 def _calls_as_text(of: Examination) -> Iterator[Finding]:
-    forms = [call.format for name in _NATIVE if not of[name].calls for call in of.read(name).tool_calls]
+    forms = [call.format for name in NATIVE if not of[name].calls for call in of.read(name).tool_calls]
     if not forms:
         return
     form = _FORMS.get(forms[0], forms[0])
-    also = "some of the calls come" if calls_natively(of) else "calls come"
+    also = "some of the calls come" if of.calls_natively else "calls come"
     yield Finding(
         "calls_as_text",
         f"{also} as text ({form}), and `tool_calls` is empty: an agent takes the text for its answer and stops",
@@ -407,8 +392,8 @@ def _lost_calls(of: Examination) -> Iterator[Finding]:
 
 def _different_streams(of: Examination) -> Iterator[Finding]:
     streamed = of["two streamed"]
-    if _failed(of, "two streamed"):
-        status = f"{_status(streamed)}: " if streamed.status != HTTPStatus.OK else ""
+    if of.failed("two streamed"):
+        status = f"{streamed.shown_status}: " if streamed.status != HTTPStatus.OK else ""
         yield Finding(
             "stream_broken",
             f"a stream with tools fails: {status}{streamed.error}",
@@ -430,17 +415,17 @@ def _different_streams(of: Examination) -> Iterator[Finding]:
 def _ignored_choices(of: Examination) -> Iterator[Finding]:
     for name, choice in (("no call", "none"), ("a call", "required")):
         answer = of[name]
-        if _failed(of, name):
+        if of.failed(name):
             yield Finding(
                 "tool_choice_refused",
-                f'tool_choice "{choice}" fails ({_status(answer)}): {answer.error}',
+                f'tool_choice "{choice}" fails ({answer.shown_status}): {answer.error}',
                 "leave tool_choice out, or put llama3-tools in between: it puts the choice into the prompt",
             )
             return
         if not answer.is_answered or of.is_still_thinking(name):
             continue
         calls = bool(answer.calls) or of.read(name).tools_called
-        is_able = calls_natively(of) or any(_has_text_call(of, one) for one in _NATIVE)
+        is_able = of.calls_natively or of.calls_in_text
         if calls == (choice == "none") and is_able:
             does = "calls a tool all the same" if calls else "calls no tool"
             yield Finding(
@@ -463,7 +448,7 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
             "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
             "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
         )
-    elif _failed(of, "long") and _CONTEXT.search(long.error):
+    elif of.failed("long") and _CONTEXT.search(long.error):
         yield Finding(
             "context_limit",
             f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}",
@@ -481,26 +466,27 @@ def _cut_prompts(of: Examination) -> Iterator[Finding]:
 
 def _refused_results(of: Examination) -> Iterator[Finding]:
     result = of["result"]
-    if not _failed(of, "result"):
+    if not of.failed("result"):
         return
     if of[WITH_EMPTY_CONTENT].is_answered:
         yield Finding(
             "null_content_refused",
             "an assistant's message with calls and `content: null`, as OpenAI's clients send it, fails "
-            f"({_status(result)}): {shortened(result.error, 120)}",
+            f"({result.shown_status}): {shortened(result.error, 120)}",
             'send content: "" beside calls; llama3-tools sends calls and results as text',
         )
     else:
         yield Finding(
             "tool_role_refused",
-            f"the server refuses tool results in the role `tool` ({_status(result)}): {shortened(result.error, 120)}",
+            "the server refuses tool results in the role `tool` "
+            f"({result.shown_status}): {shortened(result.error, 120)}",
             "send results in the role `user`, as llama3-tools does by default (tool_role)",
         )
 
 
 def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
-    sent = [(call.name, call.arguments) for name in _NATIVE for call in of[name].calls]
-    read = [(call.name, call.arguments) for name in (*_NATIVE, "in the prompt") for call in of.read(name).tool_calls]
+    sent = [(call.name, call.arguments) for name in NATIVE for call in of[name].calls]
+    read = [(call.name, call.arguments) for name in (*NATIVE, "in the prompt") for call in of.read(name).tool_calls]
     for name, given in (*sent, *read):
         if given is None or name not in TOOLS:
             continue
@@ -522,7 +508,7 @@ def _mistyped_arguments(of: Examination) -> Iterator[Finding]:
 
 
 def _unreadable_arguments(of: Examination) -> Iterator[Finding]:
-    for name in _NATIVE:
+    for name in NATIVE:
         for call in of[name].calls:
             if call.is_decoded:
                 what = "as an object, where OpenAI's clients expect text with JSON"
@@ -535,7 +521,7 @@ def _unreadable_arguments(of: Examination) -> Iterator[Finding]:
 
 
 def _unknown_tools(of: Examination) -> Iterator[Finding]:
-    names = {call.name for name in _NATIVE for call in of[name].calls if call.name not in TOOLS}
+    names = {call.name for name in NATIVE for call in of[name].calls if call.name not in TOOLS}
     if names:
         yield Finding(
             "unknown_tool",
@@ -545,7 +531,7 @@ def _unknown_tools(of: Examination) -> Iterator[Finding]:
 
 
 def _missing_ids(of: Examination) -> Iterator[Finding]:
-    for name in _NATIVE:
+    for name in NATIVE:
         ids = [call.id for call in of[name].calls]
         if ids and (None in ids or len(set(ids)) < len(ids)):
             what = "no id" if None in ids else f"the same id: {shortened(str(ids[0]), 40)!r}"
@@ -563,7 +549,7 @@ def _wrong_finish_reasons(of: Examination) -> Iterator[Finding]:
     if plain.is_answered and is_cut and plain.finish_reason != "length":
         yield _finish_reason(plain, "of an answer that max_tokens ended", "length")
         return
-    for name in _NATIVE:
+    for name in NATIVE:
         answer = of[name]
         if answer.calls and answer.is_answered and answer.finish_reason not in ("tool_calls", "length"):
             yield _finish_reason(answer, "of an answer with calls", "tool_calls")
@@ -599,24 +585,6 @@ def _not_asked(of: Examination) -> Iterator[Finding]:
             "allow more with --timeout",
             is_fault=False,
         )
-
-
-def _failed(of: Examination, name: str) -> bool:
-    """Return whether a question failed, rather than that there was no time for it, or the server was busy."""
-    answer = of[name]
-    return name in of.exchanges and not (answer.is_answered or answer.is_timeout or _is_busy(answer))
-
-
-def _is_busy(exchange: Exchange) -> bool:
-    return exchange.status in _BUSY
-
-
-def _status(exchange: Exchange) -> str:
-    return f"HTTP {exchange.status}" if exchange.status else "no answer"
-
-
-def _has_text_call(of: Examination, name: str) -> bool:
-    return of.read(name).tools_called
 
 
 _REFUSALS: tuple[_Check, ...] = (_unreachable, _refused_key, _missing_model, _no_openai_server, _too_slow)

@@ -10,6 +10,7 @@ from llama3_tools.tools import Tool, declare_tools
 __all__ = [
     "LONG_WORDS",
     "MAX_TOKENS",
+    "NATIVE",
     "ONLY_IF_NEEDED",
     "QUESTIONS",
     "SHORT_TOKENS",
@@ -86,6 +87,8 @@ TEXT_AND_CALL = "text and a call"
 """Asked if nothing stands beside calls, to know whether the model writes nothing there or the server drops it."""
 ONLY_IF_NEEDED = frozenset({WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL})
 """The questions that are asked after certain answers only."""
+NATIVE = ("one", "two", "two streamed", "arguments")
+"""The questions with tools that need calls, and leave the choice to the model."""
 
 
 def _user(text: str) -> list[dict[str, Any]]:
