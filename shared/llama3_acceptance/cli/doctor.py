@@ -19,7 +19,7 @@ from llama3_tools.text.escaping import escape_invisible
 
 if TYPE_CHECKING:
     from llama3_acceptance.doctor.advice import Advice
-    from llama3_acceptance.doctor.findings import Finding
+    from llama3_acceptance.doctor.finding import Finding
 
 __all__ = ["doctor"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llama3_acceptance.doctor.examination import Examination
-from llama3_acceptance.doctor.findings import Finding
+from llama3_acceptance.doctor.finding import Finding
 
 __all__ = ["Advice", "advise"]
 

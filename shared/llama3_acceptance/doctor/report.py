@@ -9,7 +9,7 @@ from typing import Any
 
 from llama3_acceptance.doctor.advice import Advice
 from llama3_acceptance.doctor.examination import Examination
-from llama3_acceptance.doctor.findings import Finding
+from llama3_acceptance.doctor.finding import Finding
 from llama3_tools import __version__
 
 __all__ = ["DOCTOR_VERSION", "doctor_report"]

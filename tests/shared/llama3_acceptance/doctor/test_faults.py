@@ -9,7 +9,7 @@ import pytest
 
 from faulty_servers import FAULTS, faulty
 from llama3_acceptance.doctor import Finding, examine, find_faults
-from llama3_acceptance.doctor.findings import FindingCode
+from llama3_acceptance.doctor.finding import FindingCode
 
 
 def found(name: str) -> tuple[Finding, ...]:

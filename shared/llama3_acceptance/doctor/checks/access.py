@@ -1,0 +1,123 @@
+"""Whether the server can be asked at all: its address, its key, the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from llama3_acceptance.doctor.examination import Examination
+from llama3_acceptance.doctor.finding import Finding
+from llama3_tools.errors import did_you_mean
+
+__all__ = [
+    "busy_server",
+    "missing_model",
+    "no_openai_server",
+    "refused_key",
+    "too_slow",
+    "unreachable",
+]
+
+_NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist|unknown)|no such model", re.IGNORECASE)
+
+
+def unreachable(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if nothing answers at the address."""
+    listed = of["models"]
+    if not listed.status:
+        why = "it does not answer in time" if listed.is_timeout else listed.error
+        yield Finding(
+            "unreachable",
+            f"nothing answers at {of.base_url}: {why}",
+            "start the server, and compare the host and the port with what it prints when it starts",
+        )
+
+
+def refused_key(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if the server wants another key."""
+    for name in ("plain", "models"):
+        if of[name].status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            yield Finding(
+                "key_refused",
+                f"the server refuses the key (HTTP {of[name].status}): {of[name].error}",
+                "pass the server's key with --api-key or OPENAI_API_KEY",
+            )
+            return
+
+
+def busy_server(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if the server refuses a question for now."""
+    for answer in of.exchanges.values():
+        if answer.is_busy:
+            does = "busy" if answer.status == HTTPStatus.TOO_MANY_REQUESTS else "loading its model, or busy"
+            yield Finding(
+                "server_busy",
+                f"the server is {does} (HTTP {answer.status}): {answer.error}",
+                "wait a moment, then run the doctor again",
+            )
+            return
+
+
+def missing_model(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if the server does not have the model."""
+    plain, models = of["plain"], of.models
+    is_told = bool(_NO_SUCH_MODEL.search(plain.error))
+    is_request_refused = plain.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+    is_unknown = is_told if models is None else of.model not in models and (is_told or is_request_refused)
+    if plain.is_answered or not is_unknown:
+        return
+    there = f"; it has {', '.join(models)}{_nearest_model(of.model, models)}" if models else ""
+    yield Finding(
+        "model_missing",
+        f"the server has no model {of.model!r}{f' ({plain.error})' if plain.error else ''}{there}",
+        "pass a name that the server has with --model, or load the model into the server",
+    )
+
+
+def no_openai_server(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a plain question gets no completion, and say why."""
+    plain = of["plain"]
+    if plain.is_answered or not plain.status:
+        return
+    if plain.is_busy:
+        yield from busy_server(of)
+        return
+    if of.is_elsewhere:
+        yield Finding(
+            "not_openai",
+            f"the server's OpenAI-compatible API is not at {of.base_url} (HTTP {plain.status})",
+            f"use --base-url {of.base_url.rstrip('/')}/v1",
+        )
+    elif plain.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.OK):
+        yield Finding(
+            "not_openai",
+            f"what answers at {of.base_url} is not an OpenAI-compatible server (HTTP {plain.status}): {plain.error}",
+            "use the address that ends in /v1: http://localhost:11434/v1 for Ollama, http://localhost:8080/v1 for "
+            "llama.cpp, http://localhost:8000/v1 for vLLM, http://localhost:1234/v1 for LM Studio",
+        )
+    else:
+        yield Finding(
+            "server_error",
+            f"the server answers a plain question with HTTP {plain.status}: {plain.error}",
+            "look into the server's log: the model may not be loaded, or there may be too little memory",
+        )
+
+
+def too_slow(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if the answer to a plain question does not end."""
+    plain = of["plain"]
+    if plain.name in of.exchanges and not plain.status:
+        why = "did not end in time" if plain.is_timeout else f"broke: {plain.error}"
+        yield Finding(
+            "too_slow" if plain.is_timeout else "unreachable",
+            f"a plain question {why}, after {plain.seconds:.0f} s",
+            "allow more with --timeout, or use a smaller model or context",
+        )
+
+
+def _nearest_model(model: str, models: list[str]) -> str:
+    """Return the end of a message: the model of that name under another tag (`llama3.1:8b`), or one like it."""
+    name = model.partition(":")[0].lower()
+    of_name = [one for one in models if name and one.lower().rpartition("/")[2].partition(":")[0] == name]
+    return did_you_mean(model, of_name or models) or (f"; did you mean {of_name[0]!r}?" if of_name else "")

@@ -1,0 +1,135 @@
+"""The form of the answers: streams, ids, arguments, finish reasons, tokens that were left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from llama3_acceptance.doctor.examination import Examination
+from llama3_acceptance.doctor.exchanges import Exchange
+from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
+from llama3_acceptance.doctor.questions import NATIVE, SHORT_TOKENS, TWO_AGAIN
+from llama3_acceptance.doctor.said import stream_difference
+from llama3_tools.values import shortened
+
+__all__ = [
+    "different_streams",
+    "empty_answers",
+    "left_tokens",
+    "missing_ids",
+    "not_asked",
+    "unreadable_arguments",
+    "wrong_finish_reasons",
+]
+
+_TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
+
+
+def empty_answers(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a plain question gets neither text nor thoughts."""
+    plain = of["plain"]
+    if plain.is_answered and not plain.content and not plain.reasoning:
+        yield Finding(
+            "empty_answer",
+            "the answer to a plain question is empty",
+            "check the chat template: the server may not use the model's own",
+        )
+
+
+def different_streams(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a stream breaks, or says something else than the whole answer."""
+    streamed = of["two streamed"]
+    if of.failed("two streamed"):
+        status = f"{streamed.shown_status}: " if streamed.status != HTTPStatus.OK else ""
+        yield Finding(
+            "stream_broken",
+            f"a stream with tools fails: {status}{streamed.error}",
+            f"do not stream requests with tools (stream=False), or {IN_BETWEEN}",
+        )
+        return
+    said, said_streamed = of.said("two"), of.said("two streamed")
+    if said is None or said_streamed is None:
+        return
+    difference = stream_difference(said, said_streamed, of.said(TWO_AGAIN))
+    if difference is not None:
+        yield Finding(
+            "stream_differs",
+            f"the same question gets {difference[0]} as a whole answer, and {difference[1]} as a stream",
+            f"do not stream requests with tools (stream=False), or {IN_BETWEEN}",
+        )
+
+
+def unreadable_arguments(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if arguments are not text that holds a JSON object."""
+    for name in NATIVE:
+        for call in of[name].calls:
+            if call.is_decoded:
+                what = "as an object, where OpenAI's clients expect text with JSON"
+            elif call.arguments is None:
+                what = f"as text that is no JSON object: {shortened(call.text, 80)!r}"
+            else:
+                continue
+            yield Finding("arguments_unreadable", f"the arguments of {call.name} come {what}", IN_BETWEEN)
+            return
+
+
+def missing_ids(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if calls have no ids, or the same."""
+    for name in NATIVE:
+        ids = [call.id for call in of[name].calls]
+        if ids and (None in ids or len(set(ids)) < len(ids)):
+            what = "no id" if None in ids else f"the same id: {shortened(str(ids[0]), 40)!r}"
+            yield Finding(
+                "ids_missing",
+                f"calls have {what}: a client cannot tell which result belongs to which call",
+                "put llama3-tools in between: it gives each call an id of its own",
+            )
+            return
+
+
+def wrong_finish_reasons(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if the finish reason is not that of calls, or of a limit."""
+    plain = of["plain"]
+    is_cut = plain.completion_tokens is not None and plain.completion_tokens >= SHORT_TOKENS
+    if plain.is_answered and is_cut and plain.finish_reason != "length":
+        yield _finish_reason(plain, "of an answer that max_tokens ended", "length")
+        return
+    for name in NATIVE:
+        answer = of[name]
+        if answer.calls and answer.is_answered and answer.finish_reason not in ("tool_calls", "length"):
+            yield _finish_reason(answer, "of an answer with calls", "tool_calls")
+            return
+
+
+def left_tokens(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a token of the model's protocol stands in the text."""
+    for name, answer in of.exchanges.items():
+        token = _TOKEN.search(answer.content)
+        if token and not of.read(name).tools_called:
+            yield Finding(
+                "tokens_left",
+                f"a token of the model's protocol is left in the text: {token[0]}",
+                "check the chat template: the server should stop at the model's own tokens",
+            )
+            return
+
+
+def not_asked(of: Examination) -> Iterator[Finding]:
+    """Yield a note if there was no time for all questions."""
+    if of.unanswered:
+        yield Finding(
+            "not_asked",
+            f"there was no time for: {', '.join(of.unanswered)}",
+            "allow more with --timeout",
+            is_fault=False,
+        )
+
+
+def _finish_reason(answer: Exchange, which: str, expected: str) -> Finding:
+    streamed = " in a stream" if "streamed" in answer.name else ""
+    return Finding(
+        "finish_reason_wrong",
+        f"the finish_reason {which}{streamed} is {answer.finish_reason!r}, but should be {expected!r}",
+        "check for calls instead of finish_reason; llama3-tools corrects it",
+    )
