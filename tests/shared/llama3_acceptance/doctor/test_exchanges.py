@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from endpoints.server import LoopbackServer
+from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_events, answer_json
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 
@@ -94,3 +94,22 @@ def test_what_a_server_says_of_an_error_is_one_line(body: object, told: str) -> 
 
 def test_an_address_is_shown_without_its_secrets() -> None:
     assert bare_url("https://me:secret@host:8/v1/?key=secret#a") == "https://host:8/v1/"
+
+
+def test_a_fault_in_the_request_itself_is_raised_and_no_answer() -> None:
+    connection = Connection("http://127.0.0.1:9/v1", "none", 30)
+    try:
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            connection.ask("one", {"stream": object()})
+    finally:
+        connection.close()
+
+
+def test_a_server_that_stays_silent_has_not_answered_in_time() -> None:
+    with LoopbackServer(lambda _: Answer((b" ",) * 20, pause=0.2)) as server:
+        connection = Connection(server.base_url, "none", 0.5)
+        try:
+            exchange = connection.ask("one", {})
+        finally:
+            connection.close()
+    assert (exchange.is_timeout, exchange.error, exchange.status) == (True, "no answer in time", 0)
