@@ -7,13 +7,14 @@ where that differs, the one after coercion.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands import accept
-from llama3_acceptance import judge, load_suite
+from llama3_acceptance import Suite, judge, load_suite
 
 FOLDER = Path(__file__).parent / "known_verdicts"
 SUITES = ["text", "native", "strict", "strict_several"]
@@ -21,6 +22,11 @@ SUITES = ["text", "native", "strict", "strict_several"]
 
 def answers(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+@cache
+def suite(name: str) -> Suite:
+    return load_suite(FOLDER / f"{name}.yaml")
 
 
 def known(answer: dict[str, Any]) -> tuple[str, str]:
@@ -36,9 +42,8 @@ def known(answer: dict[str, Any]) -> tuple[str, str]:
     ],
 )
 def test_an_answer_gets_the_verdict_that_is_known(name: str, answer: dict[str, Any]) -> None:
-    suite = load_suite(FOLDER / f"{name}.yaml")
-    (case,) = (case for case in suite.cases if case.id == answer["case"])
-    judgements = judge(case, answer.get("response", answer.get("output")), suite)
+    (case,) = (case for case in suite(name).cases if case.id == answer["case"])
+    judgements = judge(case, answer.get("response", answer.get("output")), suite(name))
     detail = judgements.parsed.detail
     assert (judgements.parsed.verdict.value, judgements.coerced.verdict.value) == known(answer), detail
 
