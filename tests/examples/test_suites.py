@@ -60,12 +60,23 @@ def test_the_outputs_get_the_verdicts_that_a_reader_would_give_them(suite: Suite
     assert coerced == {case: verdict for case, verdict in parsed.items() if verdict is not Verdict.WRONG_TYPE}
 
 
+def test_a_small_model_gets_two_of_the_thirty_right(suite: Suite):
+    came = outputs("voice_live_outputs")
+    assert list(came) == [case.id for case in suite.cases]
+    passed = [case.id for case in suite.cases if judge(case, came[case.id], suite).parsed.passed]
+    assert passed == ["dim", "german-joke"]
+
+
 NATIVE = {
     "label": Verdict.WRONG_TYPE,
     "weather": Verdict.CALL_IN_TEXT,
     "tomorrow": Verdict.TRUNCATED,
     "capital": Verdict.TRUNCATED,
     "radio": Verdict.UNKNOWN_TOOL,
+}
+NATIVE_LIVE = {
+    **dict.fromkeys(("timer", "label", "weather", "two-cities", "tomorrow", "list"), Verdict.DIRECT_ANSWER_NOT_ALLOWED),
+    "capital": Verdict.TRUNCATED,
 }
 HELD = {"weather": Verdict.UNEXPECTED_ARGUMENT, "tomorrow": Verdict.MISSING_ARGUMENT, "list": Verdict.WRONG_TOOL}
 FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
@@ -75,6 +86,7 @@ FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
     ("name", "recorded", "prompt_format", "failed"),
     [
         ("native_calls", "native_outputs", "native", NATIVE),
+        ("native_calls", "native_live_outputs", "native", NATIVE_LIVE),
         ("strict_format", "strict_outputs", "strict", HELD),
         ("strict_format", "strict_free_outputs", "strict", FREE),
     ],
