@@ -164,6 +164,11 @@ class CallReader:
             repaired_from,
         )
 
+    def arguments_of(self, written: WrittenCall) -> Mapping[str, Any]:
+        """Return the arguments that a call has once it is made: with coercion, as fits the tool's schema."""
+        coercer = None if self._coercers is None else self._coercer(written.name)
+        return written.arguments if coercer is None else coercer.coerce(written.arguments, depth=self._depth).arguments
+
     def _coercer(self, name: str) -> Coercer | None:
         """Return what makes the arguments of a tool fit, read when the tool is called first."""
         coercers = self._coercers

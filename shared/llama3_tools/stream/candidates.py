@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from llama3_tools.calls.attempts import attempted_name, has_call_keys
 from llama3_tools.calls.reader import Found
 from llama3_tools.calls.repair import Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
-from llama3_tools.reading.json_equality import same_json
 from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
 from llama3_tools.reading.json_tokens import JsonTokens
 from llama3_tools.reading.python_tokens import PythonTokens
@@ -43,9 +40,8 @@ from llama3_tools.stream.wrappers import (
     Held,
     Wrapper,
     first_name,
-    written_in,
 )
-from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, holds_call
+from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, hold, holds_call
 from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
@@ -55,8 +51,6 @@ _FAILURES = 16
 
 _SINGLE_QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 _FAR_AFTER_TOKEN = 64
-_MOST_COMPARED = 256
-"""With how many calls before it a mended one is compared."""
 
 
 def note_place(turn: Turn, at: int) -> None:
@@ -183,7 +177,8 @@ def read_repair(turn: Turn) -> Step:
     if mended is None:
         return NEED_MORE
     turn.mending = None
-    if mended and not is_made(turn, mended.found):
+    is_repeated = mended and turn.repeats and turn.repeats.have(mended.found, turn.content.tool_calls, turn.queue)
+    if mended and not is_repeated:
         window.pos += len(mended.text)
         format_ = "json" if isinstance(mended.found, WrittenCall) else "envelope"
         end = candidate.start + len(mended.text)
@@ -199,18 +194,6 @@ def read_repair(turn: Turn) -> Step:
     else:
         give_up(turn, candidate, refusal)
     return GO_ON
-
-
-def is_made(turn: Turn, found: Found) -> bool:
-    """Return whether the same call stands well-formed before: then it is repeated, not meant once more (rule 6)."""
-    made = [(call.name, call.arguments_json) for call in turn.content.tool_calls if call.repaired_from is None]
-    held = [part for part in turn.queue if isinstance(part, Held) and part.repaired_from is None]
-    made += [(one.name, one.arguments_json) for other in held for one in written_in(other.found)]
-    return any(
-        one.name == name and same_json(one.arguments, json.loads(arguments))
-        for one in written_in(found)
-        for name, arguments in made[-_MOST_COMPARED:]
-    )
 
 
 def let_flow(turn: Turn, candidate: Candidate) -> None:
@@ -356,10 +339,9 @@ def end_pythonic(turn: Turn, candidate: Candidate, tokens: PythonTokens, whole: 
 def add_call(turn: Turn, held: Held) -> None:
     """Take a call: it waits if wrappers are open; else it is made."""
     if turn.wrappers:
-        turn.queue.append(held)
+        hold(turn, held)
         turn.state = IN_WRAPPER
         wrapper = turn.wrappers[-1]
-        wrapper.has_call = True
         is_element = wrapper.kind is LINE and turn.brackets is not None and turn.brackets.is_list
         if is_element or (wrapper.kind is NAMED and not wrapper.closing):
             close(turn)

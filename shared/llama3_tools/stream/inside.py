@@ -37,6 +37,7 @@ from llama3_tools.stream.wrapping import (
     break_wrappers,
     close,
     close_at,
+    hold,
     holds_pythonic,
     open_tag,
     open_wrapper,
@@ -274,8 +275,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
     refusal = refuse_empty(name, turn.reader.tools)
     if refusal is None:
         held = Held(WrittenCall(name, {}, "{}"), wrapper.start, window.base + at, FORMAT, "")
-        turn.queue.append(held)
-        wrapper.has_call = True
+        hold(turn, held)
         close_at(turn, at, wrapper.closing)
     elif name in turn.reader.declared:
         break_wrappers(turn, began=True)

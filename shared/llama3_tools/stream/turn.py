@@ -22,6 +22,7 @@ from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line
 from llama3_tools.stream.place import ORDINARY, FreshPlace, Place
 from llama3_tools.stream.rejections import Rejections
+from llama3_tools.stream.repeats import Repeats
 from llama3_tools.stream.states import IN_PROSE, State
 from llama3_tools.stream.window import LOOK_BEHIND, Window
 from llama3_tools.stream.wrappers import Held, Queue, Wrapper, count_of, first_name, names_of
@@ -125,6 +126,8 @@ class Turn:
     """How often the scanner in C has failed."""
     mending: tuple[Mending, Candidate, Refusal] | None = None
     """What may be mended, and why it was refused."""
+    repeats: Repeats | None = None
+    """The well-formed calls, if malformed ones are mended."""
     unrepairable_to: int = 0
     """The offset up to which a repair was tried in vain: nothing before it is tried again, so the work is linear."""
     has_words: bool = False
@@ -149,6 +152,7 @@ class Turn:
             Content(is_kept=keep_content),
             Line(grammar.off),
             Rejections(options.limits.max_rejections),
+            repeats=Repeats(calls) if calls.repair else None,
         )
 
 

@@ -61,6 +61,7 @@ __all__ = [
     "break_wrappers",
     "close",
     "close_at",
+    "hold",
     "holds_call",
     "holds_pythonic",
     "open_tag",
@@ -113,6 +114,14 @@ def open_tag(turn: Turn, tag: WireFormat, start: int, opening: str) -> None:
     """Open a tag at an index of the window."""
     is_for_calls, end = opening.startswith(tag.for_calls), start + len(opening)
     open_wrapper(turn, TAG, start, end, tag.closings[opening], tag.name, is_for_calls=is_for_calls, tag=tag)
+
+
+def hold(turn: Turn, held: Held) -> None:
+    """Let a call wait for the wrappers around it."""
+    turn.queue.append(held)
+    turn.wrappers[-1].has_call = True
+    if turn.repeats is not None:
+        turn.repeats.hold(held, turn.queue)
 
 
 def pass_quoted(turn: Turn, end: int, closing: str, why: str) -> None:

@@ -16,7 +16,7 @@ write_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
 _SAFE_BITS = 2000  # some 600 digits, which Python writes at once, however low its limit is set
 
 
-def write_json(value: object, *, default: Callable[[Any], object] | None = None) -> str:
+def write_json(value: object, *, default: Callable[[Any], object] | None = None, sort_keys: bool = False) -> str:
     """Write a value as JSON, however long its integers and however full the stack.
 
     >>> write_json({"a": [1, None]})
@@ -27,15 +27,16 @@ def write_json(value: object, *, default: Callable[[Any], object] | None = None)
     Args:
         value: the value; other mappings and sequences than `dict`, `list` and `tuple` are not JSON.
         default: gives what is written instead of a value that is not JSON.
+        sort_keys: whether the members of objects are written in the order of their keys, which are strings.
 
     Raises:
         TypeError: the value is not JSON, or has a key that JSON cannot have.
         ValueError: it holds itself.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, default=default)
+        return json.dumps(value, ensure_ascii=False, default=default, sort_keys=sort_keys)
     except (ValueError, RecursionError):
-        return "".join(_pieces(value, default))
+        return "".join(_pieces(value, default, sort_keys=sort_keys))
 
 
 def shown(value: object) -> str:
@@ -78,7 +79,7 @@ class _Punctuation(str):
     __slots__ = ()
 
 
-def _pieces(whole: object, default: Callable[[Any], object] | None) -> Iterator[str]:
+def _pieces(whole: object, default: Callable[[Any], object] | None, *, sort_keys: bool) -> Iterator[str]:
     """Write without recursion, as Python's limit counts the caller's frames too."""
     to_write, open_ids = [whole], set[int]()
     while to_write:
@@ -95,7 +96,8 @@ def _pieces(whole: object, default: Callable[[Any], object] | None) -> Iterator[
             closing = _Closing("}" if is_dict else "]")
             closing.of = id(value)
             yield "{" if is_dict else "["
-            to_write += [closing, *reversed(list(_members(value)))]
+            members = dict(sorted(value.items())) if sort_keys and isinstance(value, dict) else value
+            to_write += [closing, *reversed(list(_members(members)))]
         elif type(value) is int:
             yield _digits(value)
         else:

@@ -292,6 +292,48 @@ def test_a_repair_runs_no_call_twice(text: str):  # F6
     assert len(extraction.tool_calls) == 1
 
 
+TYPED = [
+    {
+        "name": "f",
+        "parameters": {
+            "properties": {"n": {"type": "integer"}, "ok": {"type": "boolean"}, "tags": {"type": "array"}, "q": {}}
+        },
+    }
+]
+ALIKE = {
+    "a number in a string": ('{"n": "1", "q": 2}', "{'q': 2, 'n': 1}"),
+    "a number, then a string": ('{"n": 1, "q": 2}', "{'q': 2, 'n': '1'}"),
+    "a boolean in a string": ('{"ok": "true"}', "{'ok': True}"),
+    "an array in a string": ('{"tags": "[\\"a\\"]"}', "{'tags': ['a']}"),
+}
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["{good}\n{broken}", "<tool_call>\n{good}\n</tool_call>\n{broken}", "[{good}, {broken}]"]
+)
+@pytest.mark.parametrize(("good", "broken"), ALIKE.values(), ids=ALIKE)
+def test_a_repair_runs_no_call_twice_that_coercion_makes_the_same(good: str, broken: str, wrapped: str):  # F6
+    text = wrapped.format(
+        good=f'{{"name": "f", "parameters": {good}}}', broken=f"{{'name': 'f', 'parameters': {broken}}}"
+    )
+    extraction = extract_in_every_chunking(text, tools=TYPED, repair=True, coerce_arguments=True, is_sampled=True)
+    assert len(extraction.tool_calls) == 1
+    (apart,) = {len(extract(text, tools=TYPED, repair=True).tool_calls)}
+    assert apart == 2
+
+
+def test_a_repair_is_compared_with_every_call_before_it():
+    good = "\n".join(f'{{"name": "f", "parameters": {{"q": {number}}}}}' for number in range(400))
+    text = f"{good}\n{{'name': 'f', 'parameters': {{'q': 0}}}}"
+    assert len(extract(text, tools=TOOL, repair=True).tool_calls) == 400
+
+
+def test_a_repair_is_compared_with_integers_that_python_does_not_convert():
+    good = f'{{"name": "f", "parameters": {{"q": {"9" * 5000}}}}}'
+    calls = extract(f"{good}\n{{'name': 'f', 'parameters': {{'q': 1}}}}", tools=TOOL, repair=True).tool_calls
+    assert [len(call.arguments_json) for call in calls] == [5007, 7]
+
+
 def test_another_call_is_repaired_next_to_a_good_one():
     extraction = extract_in_every_chunking(f"{GOOD}\n{BROKEN.replace('1', '2')}", tools=TOOL, repair=True)
     assert [call.arguments for call in extraction.tool_calls] == [{"q": 1}, {"q": 2}]
