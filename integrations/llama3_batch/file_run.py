@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
@@ -85,10 +86,14 @@ class FileRun:
 def _state(path: Path) -> list[Any]:
     """Return what tells a file from another, and from itself once it has changed."""
     try:
-        stat = path.stat()
+        state = path.stat()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+    if stat.S_ISDIR(state.st_mode):
+        raise InputError(f"{path}: it is a folder: name the files in it, such as {path / '*'}")
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path}: it cannot be read more than once: write what it holds to a file, and name that")
+    return [str(path.resolve()), state.st_size, state.st_mtime_ns]
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _LONGEST_LINE = 64 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"
 _OTHER_KINDS = {
     b"\x1f\x8b": "it is compressed: unpack it first (gunzip --keep)",
+    b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first (unzstd)",
     b"PAR1": "it is Parquet: give --parquet",
 }
 """What else a file may be, by how it begins, and what to do then."""

@@ -16,6 +16,8 @@ from llama3_batch.rows import Row
 
 __all__ = ["ParquetRows"]
 
+_MAGIC = b"PAR1"
+"""What Parquet begins with."""
 _READ_ROWS = 16
 """How many rows are read at once: few, as the file does not say how long they are, and a dictionary has each once."""
 _READ_BYTES = 1024 * 1024
@@ -65,13 +67,24 @@ class ParquetRows:
     @contextmanager
     def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:
         try:
-            with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_READ_BYTES) as file:
+            with self.path.open("rb") as beginning:  # which says in plain words why it cannot be opened
+                if beginning.read(len(_MAGIC)) != _MAGIC:
+                    raise InputError(f"{self.path}: not Parquet; if it has JSON lines, give --jsonl")
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}") from None
+        try:
+            with pq.ParquetFile(
+                self.path, pre_buffer=False, buffer_size=_READ_BYTES, page_checksum_verification=True
+            ) as file:
                 yield file
-        except FileNotFoundError:
-            raise InputError(f"{self.path}: No such file or directory") from None
+        except MemoryError as error:
+            raise InputError(
+                f"{self.path}{which}: no memory for a page of it, which is read whole ({error}): write it with smaller "
+                "pages, or take fewer --workers"
+            ) from None
         except (pa.ArrowException, OSError) as error:
             why = str(error).splitlines()[0]
-            raise InputError(f"{self.path}{which}: not Parquet, or broken: {why}") from None
+            raise InputError(f"{self.path}{which}: broken, or not written to its end: {why}") from None
 
     def _row_bytes(self, file: pq.ParquetFile) -> int:
         """Return about how many bytes a row has in the columns that are read; at least 1."""

@@ -78,6 +78,7 @@ OTHER_KINDS = [
     pytest.param(b'[{"text": "a"}, {"text": "b"}]', ARRAY, id="an array"),
     pytest.param(b'\n [\r\n{"text": "a"},\n{"text": "b"}\n]\n', ARRAY, id="an array in lines"),
     pytest.param(gzip.compress(b'{"text": "a"}\n'), "it is compressed: unpack it first (gunzip --keep)", id="gzip"),
+    pytest.param(b"\x28\xb5\x2f\xfd\x04", "it is compressed: unpack it first (unzstd)", id="Zstandard"),
     pytest.param(b"PAR1\x15\x04\nPAR1", "it is Parquet: give --parquet", id="Parquet"),
 ]
 
@@ -145,13 +146,30 @@ def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) 
     result = extract_files("--jsonl", lines.parent / "none.jsonl", lines, lines.parent)
     assert (result.exit_code, f"{lines}: 6 outputs" in result.stdout) == (2, True)
     assert f"{lines.parent / 'none.jsonl'}: No such file or directory\n" in result.stderr
-    assert f"{lines.parent}: Is a directory\n" in result.stderr
+    assert f"{lines.parent}: it is a folder: name the files in it, such as {lines.parent}/*\n" in result.stderr
 
 
-def test_a_file_that_is_no_parquet_is_named_and_the_others_are_read(lines: Path, table: Path) -> None:
-    result = extract_files("--parquet", lines, table)
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names of this kind")
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_pipe_is_refused_as_a_run_could_not_go_on(tmp_path: Path, kind: str) -> None:
+    os.mkfifo(tmp_path / "a")
+    assert refused(f"--{kind}", tmp_path / "a") == (
+        f"{tmp_path}/a: it cannot be read more than once: write what it holds to a file, and name that"
+    )
+
+
+@pytest.mark.parametrize("data", [b'{"text": "a"}\n', gzip.compress(b"PAR1"), b""], ids=["JSON lines", "gzip", "empty"])
+def test_a_file_that_is_no_parquet_is_named_and_the_others_are_read(table: Path, data: bytes) -> None:
+    path = table.parent / "other.parquet"
+    path.write_bytes(data)
+    result = extract_files("--parquet", path, table)
     assert (result.exit_code, f"{table}: 6 outputs" in result.stdout) == (2, True)
-    assert f"{lines}: not Parquet, or broken: " in result.stderr
+    assert result.stderr == f"{path}: not Parquet; if it has JSON lines, give --jsonl\n"
+
+
+def test_a_parquet_file_that_is_cut_off_is_named(table: Path) -> None:
+    table.write_bytes(table.read_bytes()[:-20])
+    assert refused("--parquet", table).startswith(f"{table}: broken, or not written to its end: ")
 
 
 @pytest.fixture
@@ -174,10 +192,37 @@ def test_a_corrupt_parquet_file_is_named_with_its_rows_and_what_was_done_stays(
 ) -> None:
     result = extract_files("--parquet", corrupt, table, "--workers", workers)
     assert (result.exit_code, f"{table}: 6 outputs" in result.stdout) == (2, True)
-    assert f"{corrupt}, rows 500 to 999: not Parquet, or broken: " in result.stderr
+    assert f"{corrupt}, rows 500 to 999: broken, or not written to its end: " in result.stderr
     assert "The parts before it that are done stay" in result.stderr
     assert (corrupt.parent / "extracted" / "c.parquet.parts" / "000000.parquet").exists()
     assert not (corrupt.parent / "extracted" / "c.parquet").exists()
+
+
+def test_a_page_that_is_not_what_its_checksum_says_is_broken(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    written = pa.table({"text": [f"Hello {number}." for number in range(100)]})
+    pq.write_table(written, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    path.write_bytes(path.read_bytes().replace(b"Hello 50", b"HELLO 50"))
+    assert "CRC checksum verification failed" in refused("--parquet", path)
+    assert not (tmp_path / "extracted" / "a.parquet").exists()
+
+
+LITTLE_MEMORY = """
+import re, resource
+import pyarrow.parquet, llama3_batch.cli.files
+taken = 1024 * int(re.search(r"VmSize:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
+resource.setrlimit(resource.RLIMIT_AS, (taken + 300_000_000, taken + 300_000_000))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system does not tell")
+def test_a_page_that_does_not_fit_into_memory_is_named_with_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["x" * 1_000_000] * 400}), path, use_dictionary=False, compression="zstd")
+    ended = done("extract", "--parquet", path, before=LITTLE_MEMORY)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+    assert f"{path}, rows 0 to 66: no memory for a page of it, which is read whole (malloc of size 40" in ended.stderr
+    assert "write it with smaller pages, or take fewer --workers. The parts before it that are done" in ended.stderr
 
 
 def full_disk(*_: object) -> None:
@@ -388,9 +433,7 @@ def test_a_file_that_changes_during_a_run_has_no_results(
     done, are_all_done = run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher)
     assert (done, are_all_done) == ([], False)
     assert str(path) in watcher.said[0]
-    expected = (
-        "No such file" if change is remove else "not Parquet" if (kind, change) in BROKEN else "has changed since"
-    )
+    expected = "No such file" if change is remove else "broken, or" if (kind, change) in BROKEN else "has changed since"
     assert expected in watcher.said[0]
     assert not (tmp_path / "extracted" / path.name).exists()
 
