@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,19 @@ class Output:
         """Take the output, so that no other run can write it.
 
         Raises:
-            OSError: the folder cannot be written to.
-            OutputError: another run has it.
+            OSError: too many files are open.
+            OutputError: another run has it, or its folder cannot be written to.
         """
-        with locked(self.path.with_name(f"{self.folder.name}.lock")) as is_free:
+        with ExitStack() as stack:
+            try:
+                is_free = stack.enter_context(locked(self.path.with_name(f"{self.folder.name}.lock")))
+            except OSError as error:
+                if error.errno == errno.EMFILE:
+                    raise
+                raise OutputError(
+                    f"{self.path.parent}: results cannot be written there: {error.strerror or error}: take another "
+                    "folder with --out"
+                ) from None
             if not is_free:
                 raise OutputError(
                     f"{self.path}: another run is writing it: wait for its end, or take another folder with --out"

@@ -45,9 +45,9 @@ def _replacing(path: Path, about_it: Path | None = None) -> Iterator[IO[bytes]]:
             about_it.unlink(missing_ok=True)
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None:
-            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-        raise
+        if error.filename not in {None, str(temporary)}:
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -130,16 +130,27 @@ def test_tools_of_a_column_that_holds_no_text_are_an_error_of_the_file(tmp_path:
     )
 
 
-def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(lines: Path) -> None:
-    (lines.parent / "file").touch()
-    message = refused("--jsonl", lines, "--out", lines.parent / "file" / "folder")
-    assert f"{lines.parent}/file" in message
-    assert "Not a directory. What was done stays" in message
+def no_place(folder: object, why: str) -> str:
+    return f"Error: {folder}: results cannot be written there: {why}: take another folder with --out"
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(lines: Path) -> None:
+    file = lines.parent / "file"
+    file.touch()
+    assert refused("--jsonl", lines, "--out", file) == no_place(file, "File exists")
+    assert refused("--jsonl", lines, "--out", file / "folder") == no_place(file / "folder", "Not a directory")
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
 def test_a_folder_that_nobody_may_write_to_is_an_error_too(lines: Path) -> None:
-    assert "Error: /proc/a.jsonl.parts.lock: " in refused("--jsonl", lines, "--out", "/proc")
+    assert refused("--jsonl", lines, "--out", "/proc") == no_place("/proc", "No such file or directory")
+
+
+def test_a_report_that_cannot_be_written_is_named(lines: Path) -> None:
+    extract_files("--jsonl", lines)
+    (lines.parent / "extracted" / f".report.html.{os.getpid()}.tmp").mkdir()
+    message = refused("--jsonl", lines, "--report")
+    assert f"Error: {lines.parent}/extracted/report.html: Is a directory. What was done stays" in message
 
 
 def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:
