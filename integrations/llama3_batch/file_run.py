@@ -21,7 +21,7 @@ from llama3_batch.parts import FileFormat, InputError, Part, Source, changed
 from llama3_batch.row_reader import RowReader
 from llama3_batch.schema import SCHEMA_VERSION
 from llama3_batch.summary import Summary
-from llama3_batch.workers import Task, do_tasks
+from llama3_batch.workers import FILES_OF_A_WORKER, Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
 
 __all__ = ["DoneFile", "FileRun", "Watcher", "run_files"]
@@ -162,7 +162,7 @@ def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: Exi
     reader = run.reader()
     outputs, are_there = _outputs(paths, run, watcher.say)
     files: dict[Path, _File] = {}
-    allow_open_files(len(outputs))
+    allow_open_files(len(outputs) + FILES_OF_A_WORKER * run.workers)
     for path, output in outputs.items():
         source = run.source(path)
         job = FileJob(source, reader, run.to, output.folder, run.columns.id is not None)

@@ -59,7 +59,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def allow_open_files(count: int) -> None:
-        """Let this process hold so many locks at once, as far as the system lets it."""
+        """Let this process open so many files at once besides the usual ones, as far as the system lets it."""
 
     def _lock(descriptor: int) -> bool:
         try:
@@ -73,7 +73,7 @@ else:
     import resource
 
     def allow_open_files(count: int) -> None:
-        """Let this process hold so many locks at once, as far as the system lets it."""
+        """Let this process open so many files at once besides the usual ones, as far as the system lets it."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         needed = count + _OTHER_FILES
         if soft != resource.RLIM_INFINITY and soft < needed:

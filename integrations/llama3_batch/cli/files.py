@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from llama3_tools.text import escape_invisible
 __all__ = ["extract_files"]
 
 _STAYS = "What was done stays, and the same command goes on from there"
+_CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more open files (ulimit -n)"}
 
 
 def extract_files(  # noqa: PLR0913 (an option each)
@@ -98,7 +100,8 @@ def extract_files(  # noqa: PLR0913 (an option each)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CannotRunError(f"{error.filename}: {error.strerror or error}. {_STAYS}") from None
+        where = f"{error.filename}: " if error.filename else ""
+        raise CannotRunError(f"{where}{error.strerror or error}{_CURES.get(error.errno or 0, '')}. {_STAYS}") from None
     if not are_all_done:
         sys.exit(COULD_NOT_RUN)
 

@@ -281,6 +281,23 @@ def test_a_file_that_may_not_grow_is_one_error(tmp_path: Path, workers: int) -> 
     ) in words(ended.stderr)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
+@pytest.mark.parametrize("workers", [1, 20])
+def test_too_many_open_files_are_an_error_that_says_what_to_do(tmp_path: Path, workers: int) -> None:
+    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(60)]
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))" if workers > 1 else FEW
+    ended = done("extract", "--jsonl", *paths, "--workers", workers, before=few)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+    assert (
+        "Too many open files: take fewer FILEs or --workers at once, or allow more open files (ulimit -n). "
+        "What was done stays"
+    ) in ended.stderr
+    assert "None" not in ended.stderr
+
+
+FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))"
+
+
 def test_a_file_that_is_gone_when_it_is_read_is_named(lines: Path) -> None:
     source = JsonLines(lines, Columns("text"))
     (part,) = source.parts()
