@@ -74,7 +74,7 @@ class FileRun:
             "version": __version__,
             "schema": SCHEMA_VERSION,
             "input": _state(path),
-            "columns": {one.name: getattr(self.columns, one.name) for one in fields(self.columns)},
+            **{f"{one.name}_column": getattr(self.columns, one.name) for one in fields(self.columns)},
             "tools": tools and hashlib.sha256(tools.encode("utf-8", "backslashreplace")).hexdigest(),
             **json.loads(json.dumps(_values(self.options))),
             "coerce": self.coerce,

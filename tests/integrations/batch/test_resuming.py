@@ -185,7 +185,7 @@ CHANGES = [
     (["--lenient"], "lenient (false, now true)"),
     (["--tools", "TOOLS"], "tools"),
     (["--incomplete"], "complete (true, now false)"),
-    (["--id-column", "text"], 'columns ({"text": "text", "tools": null, "id": null'),
+    (["--id-column", "text"], 'id_column (null, now "text"): move it away'),
 ]
 
 
