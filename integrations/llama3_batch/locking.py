@@ -69,8 +69,12 @@ if sys.platform == "win32":
         return True
 
 else:
+    import errno
     import fcntl
     import resource
+
+    _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+    """What a drive says that has no locks."""
 
     def allow_open_files(count: int) -> None:
         """Let this process open so many files at once besides the usual ones, as far as the system lets it."""
@@ -86,4 +90,7 @@ else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
         return True

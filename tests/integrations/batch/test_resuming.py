@@ -284,6 +284,21 @@ def test_a_run_is_refused_while_another_writes_the_same_output(path: Path, optio
     )
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are others there")
+@pytest.mark.parametrize(("code", "is_read"), [(errno.ENOLCK, True), (errno.EOPNOTSUPP, True), (errno.EIO, False)])
+def test_a_drive_without_locks_can_be_written_to(
+    path: Path, monkeypatch: pytest.MonkeyPatch, code: int, *, is_read: bool
+) -> None:
+    import fcntl  # noqa: PLC0415 (not on Windows)
+
+    def flock(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    done = extract_files("--jsonl", path)
+    assert (done.exit_code, f"{path}: {MANY} outputs" in done.stdout) == ((0, True) if is_read else (2, False))
+
+
 class Starting:
     """Starts another run once the first one has planned its own."""
 
