@@ -330,13 +330,16 @@ def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
-def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
-    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(120)]
-    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 1000))"
-    ended = subprocess.run(
-        command("extract", "--jsonl", *paths, before=few), check=False, capture_output=True, text=True, timeout=60
-    )
-    assert (ended.returncode, ended.stdout.count("1 output,"), ended.stderr) == (0, 120, "")
+@pytest.mark.parametrize(("files", "workers"), [(80, 1), (30, 8)])
+def test_more_files_than_a_process_may_open_are_read(tmp_path: Path, files: int, workers: int) -> None:
+    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(files)]
+    few = """
+import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 1000))
+import llama3_batch.locking as it; it._OTHER_FILES = 20
+"""
+    line = command("extract", "--jsonl", *paths, "--workers", workers, before=few)
+    ended = subprocess.run(line, check=False, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout.count("1 output,"), ended.stderr) == (0, files, "")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.parts/000000.jsonl", "a.jsonl.parts/notes.txt", "a.jsonl.summary.json"])
