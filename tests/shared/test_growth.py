@@ -45,7 +45,7 @@ def test_the_work_grows_as_the_output_does(head: str, piece: str):
         return steps_of(lambda: extract(head + piece * times, tools=TOOLS))
 
     work(3)
-    assert work(1600) < 5 * work(400) + 500  # beyond the depth that is read at all
+    assert work(800) < 2.16 * work(400) + 250  # beyond the depth that is read at all
 
 
 @pytest.mark.parametrize("text", ["[f(a='", "f(a=[", f"{TAG}x = '", f"{TAG}```python\nx = "])

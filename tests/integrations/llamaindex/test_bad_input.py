@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 import re
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -61,6 +63,41 @@ ERRORS = {
 }
 
 
+def ask_in_silence(way: str, is_asked: threading.Event) -> tuple[str, int]:
+    """Ask a server that says nothing. Return the error, and how often the server was asked."""
+    is_over = threading.Event()
+
+    def respond(_: Request) -> Answer:
+        is_asked.set()
+        is_over.wait(30)
+        return PAGE
+
+    with LoopbackServer(respond) as server:
+        try:
+            # Long enough to connect in on a busy machine, which has the same limit and another message.
+            llm = Llama3ToolLLM(Endpoint(server).llm(timeout=1.5))
+            with pytest.raises(LLMRequestError) as error:
+                asyncio.run(WAYS[way](llm))
+        finally:
+            is_over.set()
+    return str(error.value), len(server.requests)
+
+
+@pytest.fixture(scope="module")
+def silences() -> dict[str, Future[tuple[str, int]]]:
+    """What asking a server that says nothing comes to, in each way: all wait at the same time.
+
+    One after the other they begin to, so that none has to connect while others do.
+    """
+    outcomes = {}
+    with ThreadPoolExecutor(len(WAYS)) as threads:
+        for way in WAYS:
+            is_asked = threading.Event()
+            outcomes[way] = threads.submit(ask_in_silence, way, is_asked)
+            is_asked.wait(10)
+    return outcomes
+
+
 class TestEndpoints:
     @pytest.mark.parametrize("way", WAYS)
     @pytest.mark.parametrize("trouble", ERRORS)
@@ -89,21 +126,10 @@ class TestEndpoints:
             await WAYS[way](Llama3ToolLLM(llm))
 
     @pytest.mark.parametrize("way", WAYS)
-    async def test_a_server_that_says_nothing(self, way: str) -> None:
-        is_over = threading.Event()
-
-        def respond(_: Request) -> Answer:
-            is_over.wait(30)
-            return PAGE
-
-        with LoopbackServer(respond) as server:
-            try:
-                with pytest.raises(LLMRequestError, match=r"no answer for 1\.5 seconds: set a larger timeout"):
-                    # Long enough to connect in on a busy machine, which has the same limit and another message.
-                    await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=1.5)))
-            finally:
-                is_over.set()
-        assert len(server.requests) == 1
+    def test_a_server_that_says_nothing(self, way: str, silences: dict[str, Future[tuple[str, int]]]) -> None:
+        message, times_asked = silences[way].result()
+        assert re.search(r"no answer for 1\.5 seconds: set a larger timeout", message)
+        assert times_asked == 1
 
     @pytest.mark.parametrize(
         ("error", "message"),
