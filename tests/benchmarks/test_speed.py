@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import speed
 from adapters import adapters, growth_of_adapters
 from chunkings import extract_in_every_chunking
 from comparing import figures_of
-from extraction import answers, build, published_shapes
+from extraction import answers, build, published_shapes, targets
 from figures import WHOLE, Growth, Row, Target, growth_factor
 from growth import faster_than_linear, grown
 from imports import imports
@@ -71,6 +72,14 @@ def arguments_of(call: str) -> dict[str, Any]:
     return members.get("arguments") or members["parameters"]
 
 
+def outputs_in(folder: Path, copies: int) -> Path:
+    """A file of so many outputs of each shape."""
+    outputs = folder / "outputs.jsonl"
+    lines = [{"raw_output": text} for text, _ in REAL_SHAPES.values()] * copies
+    outputs.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return outputs
+
+
 def test_the_typical_output_is_as_long_as_it_says():
     assert len(TYPICAL) == 200
 
@@ -91,7 +100,8 @@ def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=8 * SIZE))  # a megabyte takes a minute
+    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=2 * SIZE))  # a megabyte takes a minute
+    monkeypatch.setattr(speed, "targets", partial(targets, files=[outputs_in(tmp_path, 2)]))
     page, other, written, drawn = (tmp_path / name for name in ("speed.md", "other.md", "speed.json", "speed.svg"))
     before = "<!-- memory -->\nOld.\n<!-- end -->\nSlow:\n<!-- targets -->\n"
     page.write_text(f"{before}Old.\n<!-- end -->\nNo more.\n", encoding="utf-8")
@@ -102,6 +112,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
     printed = capsys.readouterr().out.strip()
     names = [row[0] for row in rows(printed.splitlines())]
     assert [name for name in names if "real outputs" not in name] == ["", *TARGETS, *GROWTH]
+    assert [name for name in names if "real outputs" in name] == [f"{name}, 2 real outputs" for name in REAL_SHAPES]
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
     assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
     assert other.read_text(encoding="utf-8") == f"<!-- targets -->\n\n{printed}\n\n<!-- end -->\n"
@@ -213,6 +224,7 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
             seconds_of_copies += self.length / 1_000_000
             super().feed(chunk)
 
+    monkeypatch.setattr(speed, "_QUICK", replace(speed._QUICK, growth={WHOLE: SIZE}, late=8 * SIZE))  # noqa: SLF001
     monkeypatch.setattr(time, "process_time", lambda: seconds_of_processor() + seconds_of_copies)
     monkeypatch.setattr("llama3_tools.stream.turn.Window", Copying)
     with pytest.raises(SystemExit) as stopped:
@@ -265,10 +277,7 @@ def test_the_calls_in_the_outputs_of_the_targets_are_found(text: str, calls: lis
 
 
 def test_published_outputs_are_measured_where_they_are(tmp_path: Path):
-    outputs = tmp_path / "outputs.jsonl"
-    lines = [{"raw_output": text} for text, _ in REAL_SHAPES.values()]
-    outputs.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    names = [shape.name for shape in published_shapes([outputs, tmp_path / "gone.jsonl"])]
+    names = [shape.name for shape in published_shapes([outputs_in(tmp_path, 1), tmp_path / "gone.jsonl"])]
     assert names == [f"{name}, 1 real outputs" for name in REAL_SHAPES]
 
 
