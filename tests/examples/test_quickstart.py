@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import openai
@@ -47,11 +49,17 @@ def cells(output: str, column: int) -> str:
     return " ".join(row[column].strip() for row in rows)
 
 
+@pytest.fixture(scope="module")
+def replay() -> str:
+    """What the demo prints as a program, where no terminal reads it."""
+    result = run("--pause", "0")
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
 class TestReplay:
-    def test_it_shows_raw_text_beside_content_and_calls_in_both_frameworks(self) -> None:
-        result = run("--pause", "0")
-        assert (result.returncode, result.stderr) == (0, "")
-        langchain, llama_index = result.stdout.split("LlamaIndex  ")
+    def test_it_shows_raw_text_beside_content_and_calls_in_both_frameworks(self, replay: str) -> None:
+        langchain, llama_index = replay.split("LlamaIndex  ")
         for output, message in ((langchain, "AIMessage"), (llama_index, "ChatMessage")):
             assert output.count("Question  ") == len(SHOWN)
             assert output.count(message) >= len(SHOWN)
@@ -63,19 +71,21 @@ class TestReplay:
             assert "not a call  search_web is malformed" in cells(output, 2)
             assert re.search(r"tool_calls \['search_web'\]|ToolCallBlocks \['search_web'\]", output)
         assert "Ask your own model" in llama_index
-        assert "llama3-tools serve --upstream" in result.stdout.splitlines()[-1]
+        assert "llama3-tools serve --upstream" in replay.splitlines()[-1]
 
-    def test_a_plain_terminal_gets_plain_text(self) -> None:
-        result = run("--pause", "0", SHOWN[0].question)
-        assert "\x1b" not in result.stdout
-        assert "\r" not in result.stdout
-        assert max(map(len, result.stdout.splitlines())) < 132
+    def test_a_plain_terminal_gets_plain_text(self, replay: str) -> None:
+        assert "\x1b" not in replay
+        assert "\r" not in replay
+        assert max(map(len, replay.splitlines())) < 132
 
-    def test_a_terminal_that_knows_only_ascii_gets_only_ascii(self) -> None:
-        result = run("--pause", "0", SHOWN[0].question, PYTHONIOENCODING="ascii")
-        assert (result.returncode, result.stderr) == (0, "")
-        assert result.stdout.isascii()
-        assert "search_web" in result.stdout
+    def test_a_terminal_that_knows_only_ascii_gets_only_ascii(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.MonkeyPatch.context() as patched, io.TextIOWrapper(io.BytesIO(), encoding="ascii") as terminal:
+            patched.setattr(sys, "stdout", terminal)
+            assert quickstart.main(["--pause", "0", SHOWN[0].question]) == 0
+            terminal.flush()
+            printed = terminal.buffer.getvalue().decode("ascii")
+        assert capsys.readouterr().err == ""
+        assert "search_web" in printed
 
     def test_colours_can_be_forced_and_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         question = SHOWN[0].question
