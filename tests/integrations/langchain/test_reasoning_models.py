@@ -65,9 +65,9 @@ class TestTheModel:
 
     @pytest.mark.parametrize("output_version", [None, "v1"])
     def test_a_stream_in_any_chunking_gives_what_invoke_gives(self, output_version: str | None) -> None:
+        expected = wrapped(CALLING, output_version=output_version).bind_tools([get_weather]).invoke("Hi")
         for pieces in chunkings(CALLING):
             chunks = list(wrapped(pieces, output_version=output_version).bind_tools([get_weather]).stream("Hi"))
-            expected = wrapped(CALLING, output_version=output_version).bind_tools([get_weather]).invoke("Hi")
             assert fields(summed(chunks))["content"] == fields(expected)["content"]
             assert summed(chunks).additional_kwargs == expected.additional_kwargs
             assert not any("<" in str(chunk.text) for chunk in chunks)

@@ -78,8 +78,8 @@ async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_text_without_messages_sums_up_as_well(output: str) -> None:
+    expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(OUTPUTS[output])
     for pieces in filter(None, chunkings(OUTPUTS[output])):
-        expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(OUTPUTS[output])
         actual = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), pieces))
         assert fields(actual) == fields(expected), pieces
 
