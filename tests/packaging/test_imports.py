@@ -25,12 +25,10 @@ BASES = {package: base for package, base, _ in IMPORTS}
 """What an adapter's framework imports itself, by the adapter."""
 
 BROUGHT = [
-    ("langchain_llama3_tools", "Llama3JsonToolOutputParser", ["langchain_core.tools"]),
-    ("langchain_llama3_tools", "Llama3ToolModel", ["langchain_core.tools"]),
-    ("llama_index_llama3_tools", "Llama3JsonToolOutputParser", []),
-    ("llama_index_llama3_tools", "Llama3ToolLLM", []),
+    ("langchain_llama3_tools", "Llama3JsonToolOutputParser, Llama3ToolModel", ["langchain_core.tools"]),
+    ("llama_index_llama3_tools", "Llama3JsonToolOutputParser, Llama3ToolLLM", []),
 ]
-"""An adapter, something in it, and what of the framework may come beside what that imports itself."""
+"""An adapter, what it is used for, and what of the framework may come beside what that imports itself."""
 
 BLOCK = """
 import sys
@@ -132,10 +130,10 @@ def test_what_needs_an_extra_works_with_it_and_names_it_where_it_is_missing(extr
     assert (status != 0, f"pip install 'llama3-tools[{extra}]'" in printed) == (True, True), printed
 
 
-@pytest.mark.parametrize(("adapter", "name", "more"), BROUGHT)
-def test_an_adapter_brings_no_more_of_its_framework_than_it_needs(adapter: str, name: str, more: list[str]) -> None:
+@pytest.mark.parametrize(("adapter", "names", "more"), BROUGHT)
+def test_an_adapter_brings_no_more_of_its_framework_than_it_needs(adapter: str, names: str, more: list[str]) -> None:
     program = (
-        f"import {BASES[adapter]}; before = set(sys.modules); from {adapter} import {name}; "
+        f"import {BASES[adapter]}; before = set(sys.modules); from {adapter} import {names}; "
         "print(*set(sys.modules) - before)"
     )
     brought = [module for module in run(program) if module.partition(".")[0] in FRAMEWORKS]
