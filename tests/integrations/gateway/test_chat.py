@@ -403,7 +403,7 @@ def test_events_are_found_wherever_they_are_cut_and_however_lines_end():
     whole_stream = b"".join([b"\xef\xbb\xbf: hi\n\n", *parts, chunk({}, "stop"), b"data: [DONE]\n\n"])
     streams = [whole_stream, whole_stream.replace(b"\n", b"\r\n"), whole_stream.replace(b"\n", b"\r")]
     answers = [events(*(data[at : at + 1] for at in range(len(data)))) for data in streams]
-    answers += [events(data[:at], data[at:]) for data in streams for at in range(0, len(data), 29)]
+    answers += [events(data[:at], data[at:]) for data in streams for at in range(0, len(data), 97)]
     expected = None
     with serving(answers) as served:
         for _ in answers:
