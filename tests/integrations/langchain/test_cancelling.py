@@ -184,7 +184,7 @@ async def test_leaving_an_agent_half_way_closes_the_stream_of_its_model():
 
 @pytest.mark.parametrize("way", ["parsed", "wrapped"])
 async def test_the_connection_is_closed_and_the_next_call_works(way: str):
-    long = Turn(pieces=cut_at(f"Well, {PARIS} " * 200, *range(3, 9000, 3)), pause=0.001)
+    long = Turn(pieces=cut_at(f"Well, {PARIS} " * 60, *range(3, 3000, 3)), pause=0.001)
     with serving(long, long, f"Done. {PARIS}") as server:
         llm = chat_openai(server)
         chain: Any = (
