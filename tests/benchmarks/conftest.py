@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -103,6 +104,13 @@ def _data() -> dict[str, str]:
         if answer is not None:
             files[truth] = files.get(truth, "") + json.dumps({"id": id_, "ground_truth": answer}) + "\n"
     return files
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_collections() -> None:
+    """Keep the garbage collector from what other tests left: each time that is measured begins with a collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
