@@ -21,6 +21,9 @@ SECONDS ?= 60
 TARGET ?=
 OUTPUTS ?=
 
+# The tests start many Pythons. Each would compile what it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
