@@ -585,4 +585,4 @@ def test_the_work_grows_as_the_output_does(piece: str, chunk: int):
         chunks = [text[at : at + chunk] for at in range(0, len(text), chunk)] if chunk else [text]
         return steps_of(lambda: read(chunks, extractor))
 
-    assert steps(4 * MAX_LENGTH) < 2.5 * steps(2 * MAX_LENGTH)
+    assert steps(3 * MAX_LENGTH) < 2.4 * steps(3 * MAX_LENGTH // 2)
