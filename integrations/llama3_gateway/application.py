@@ -183,7 +183,8 @@ class Gateway:
                 raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
         if origin is not None:
             if not {origin, "*"} & set(self.settings.cors):
-                message = f"web pages of {origin} may not use this gateway: --cors {origin} allows them"
+                allowing = "'*'" if origin == "null" else origin  # of files, and of frames that are shut in
+                message = f"web pages of {origin} may not use this gateway: --cors {allowing} allows them"
                 raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
             exchange.extra_headers = [
                 (b"access-control-allow-origin", origin.encode("latin-1")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -48,6 +49,10 @@ OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTION
 """The settings that models may have of their own."""
 _USUAL_PLACE = ChatOptions().tools_in
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
+_ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|embeddings|api/(?:chat|generate|tags))\Z")
+"""How a URL ends that is the address of one request."""
+_USUAL_PORTS = {"http": 80, "https": 443}
+"""Browsers leave them out of an origin."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,10 @@ class Upstream:
         if not is_url or parts.query or parts.fragment:
             raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
         url = self.url.rstrip("/")
+        if found := _ENDPOINT.search(url):
+            base = url[: found.start()]
+            meant = _shown(base if urlsplit(base).path else f"{base}/v1")
+            raise SettingsError(f"upstream {_shown(url)} is the address of one request: write {meant}")
         object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
         key = self.api_key.strip() if self.api_key else None
         if key and not key.isprintable():
@@ -90,8 +99,7 @@ class Upstream:
         >>> Upstream("http://user:password@localhost:8080/v1").shown
         'http://localhost:8080/v1'
         """
-        parts = urlsplit(self.url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        return _shown(self.url)
 
     def address(self, path: str) -> str:
         """Return the URL that stands for a path of the gateway."""
@@ -158,6 +166,7 @@ class GatewaySettings:
             raise SettingsError(f"port is a number from 0 to 65535, not {self.port!r}")
         if not isinstance(self.log_content, bool):
             raise SettingsError(f"log_content is true or false, not {self.log_content!r}")
+        object.__setattr__(self, "cors", tuple(map(_origin, self.cors)))
 
     def of_model(self, name: object) -> ModelSettings:
         """Return the settings of a model: those of the first pattern that its name matches, or the default's."""
@@ -255,9 +264,7 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     cors = of_server.get("cors", ())
     if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
         raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
-    return GatewaySettings(
-        default=default, models=models, **{**of_server, "cors": tuple(origin.rstrip("/") for origin in cors)}
-    )
+    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(cors)})
 
 
 def load_settings(path: Path) -> dict[str, Any]:
@@ -337,6 +344,33 @@ def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) 
         require_options(where, values, known)
     except TypeError as error:
         raise SettingsError(str(error)) from None
+
+
+def _shown(url: str) -> str:
+    """Return a URL without a user and a password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _origin(given: str) -> str:
+    """Return an origin as browsers write it: without a slash at its end, and without a usual port.
+
+    Raises:
+        SettingsError: it is none, so that it would allow nothing.
+    """
+    if given == "*":
+        return given
+    try:
+        parts = urlsplit(given.rstrip("/"))
+        host, port = parts.netloc.lower(), parts.port
+    except ValueError:  # as for a URL
+        parts, host, port = urlsplit(""), "", None
+    origin = f"{parts.scheme}://{host}"
+    if not parts.scheme or not parts.hostname or "*" in host or "@" in host:
+        raise SettingsError(f"an origin in cors is * or scheme://host[:port], not {given!r}")
+    if origin != given.rstrip("/").lower():
+        raise SettingsError(f"an origin in cors has no path: write {origin}, not {given!r}")
+    return origin.removesuffix(f":{port}") if port == _USUAL_PORTS.get(parts.scheme) else origin
 
 
 def _is_loopback(host: str) -> bool:

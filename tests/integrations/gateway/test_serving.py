@@ -99,6 +99,11 @@ class TestWebPages:
         assert (response.status_code, response.json()["error"]["code"]) == (403, "origin")
         assert "--cors http://localhost:3000 allows them" in response.json()["error"]["message"]
 
+    def test_pages_without_a_name_are_allowed_with_all_others_alone(self):
+        with serving(says("Hi")) as served:
+            response = served.chat_with({"origin": "null"})
+        assert (response.status_code, "--cors '*' allows them" in response.text) == (403, True)
+
     @pytest.mark.parametrize("allowed", [[PAGE], ["*"], ["http://other", PAGE]])
     def test_those_that_are_allowed_may_read_the_answer(self, allowed: list[str]):
         answer = Answer([b"{}"], headers=[("access-control-allow-origin", "http://upstream")])

@@ -91,6 +91,13 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": f"{URL}?a=1"}, "upstream is a URL"),
         ({"upstream": "http://[::1/v1"}, "upstream is a URL"),
         ({"upstream": "http://localhost:99999/v1"}, "upstream is a URL"),
+        (
+            {"upstream": f"{URL}/chat/completions"},
+            f"upstream {URL}/chat/completions is the address of one request: write {URL}",
+        ),
+        ({"upstream": "http://localhost:11434/api/chat/"}, "of one request: write http://localhost:11434/v1"),
+        ({"upstream": "http://me:secret@a/v1/responses"}, "upstream http://a/v1/responses is the address of one"),
+        ({"upstream": URL, "models": [{"match": "a", "upstream": f"{URL}/embeddings"}]}, f"write {URL}"),
         ({"upstream": URL, "upstream_api_key": "sk\nx"}, "upstream_api_key has a line break"),
         ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
         ({"upstream": URL, "lenient": 1}, "the configuration: lenient must be True or False"),
@@ -103,6 +110,12 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "cors": True}, "cors is a list of origins"),
         ({"upstream": URL, "models": 5}, "models is a list of tables"),
         ({"upstream": URL, "cors": "*"}, "cors is a list of origins"),
+        ({"upstream": URL, "cors": ["foo"]}, "an origin in cors is * or scheme://host[:port], not 'foo'"),
+        ({"upstream": URL, "cors": ["localhost:3000"]}, "an origin in cors is * or scheme://host[:port]"),
+        ({"upstream": URL, "cors": ["https://*.example.org"]}, "an origin in cors is * or scheme://host[:port]"),
+        ({"upstream": URL, "cors": ["http://a:b"]}, "an origin in cors is * or scheme://host[:port]"),
+        ({"upstream": URL, "cors": ["null"]}, "an origin in cors is * or scheme://host[:port]"),
+        ({"upstream": URL, "cors": ["http://a/b"]}, "an origin in cors has no path: write http://a, not 'http://a/b'"),
         ({"upstream": URL, "port": 70000}, "port is a number from 0 to 65535"),
         ({"upstream": URL, "host": 5}, "host is a text"),
         ({"upstream": URL, "timeout": 0}, "timeout is a number above 0"),
@@ -198,6 +211,9 @@ class TestTheCommand:
         [
             ([], "upstream is missing"),
             (["--upstream", "ftp://a"], "upstream is a URL"),
+            (["--upstream", f"{URL}/chat/completions"], f"is the address of one request: write {URL}"),
+            (["--upstream", f"{URL}", "--upstream", f"qwen*={URL}/completions"], f"write {URL}"),
+            (["--upstream", URL, "--cors", "foo"], "an origin in cors is * or scheme://host[:port], not 'foo'"),
             (["--upstream", URL, "--upstream", "http://localhost:1/v1"], "--upstream is given twice"),
             (["--upstream", f"qwen*={URL}"], "--upstream is given with patterns alone"),
             (["--config", "none.toml"], "none.toml: No such file"),
@@ -213,6 +229,19 @@ class TestTheCommand:
         assert run("--upstream", URL, "--cors", given).cors == expected
         assert run("--upstream", URL, LLAMA3_TOOLS_CORS=given).cors == expected
         assert run("--upstream", URL, *(part for one in expected for part in ("--cors", one))).cors == expected
+
+    @pytest.mark.parametrize(
+        ("given", "origin"),
+        [
+            ("https://A.example:443/", "https://a.example"),
+            ("http://localhost:80", "http://localhost"),
+            ("http://localhost:443", "http://localhost:443"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+            ("chrome-extension://abc", "chrome-extension://abc"),
+        ],
+    )
+    def test_origins_are_kept_as_browsers_write_them(self, run: Run, given: str, origin: str):
+        assert run("--upstream", URL, "--cors", given).cors == (origin,)
 
     def test_every_setting_is_an_option(self):
         options = {parameter.name for parameter in serve.params}
