@@ -14,6 +14,7 @@ from llama3_gateway.responses_input import KeptItems
 from llama3_gateway.shapes import Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
+from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["ResponseShape"]
 
@@ -54,7 +55,7 @@ class ResponseShape:
         self._output: list[dict[str, Any]] = []
         self._open: dict[str, int] = {}
         """Where in the output the message and the reasoning stand that still grow, by type."""
-        self._texts: dict[str, list[str]] = {}
+        self._texts: dict[str, GrowingText] = {}
         """What they have so far."""
         self._number = 0
         self._finish_reason: str | None = None
@@ -129,14 +130,14 @@ class ResponseShape:
         place = self._open[kind]
         if not text:
             return events
-        self._texts[kind].append(text)
+        self._texts[kind].add(text)
         item = self._output[place]
         return events + self._event(f"{_PART_EVENTS[kind]}.delta", **_at(item, place), delta=text, **_MORE[kind])
 
     def _opened(self, kind: str) -> bytes:
         item = _reasoning() if kind == "reasoning" else _message()
         place = self._open[kind] = len(self._output)
-        self._texts[kind] = []
+        self._texts[kind] = GrowingText()
         self._output.append(item)
         added = self._event("response.output_item.added", output_index=place, item=item)
         return added + self._event("response.content_part.added", **_at(item, place), part=_part(kind, ""))
@@ -144,7 +145,7 @@ class ResponseShape:
     def _closed(self, kind: str) -> bytes:
         if kind not in self._open:
             return b""
-        place, text = self._open.pop(kind), "".join(self._texts.pop(kind))
+        place, text = self._open.pop(kind), self._texts.pop(kind).joined()
         item = _filled(self._output[place], kind, text)
         self._output[place] = item
         at = _at(item, place)

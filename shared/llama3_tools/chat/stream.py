@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
 from typing import Any
 
 from llama3_tools.chat.call_order import CallOrder
@@ -20,6 +19,7 @@ from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
 from llama3_tools.stream.machine import ExtractionStream
+from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import (
     CallProgress,
     Event,
@@ -336,31 +336,33 @@ class _Written:
     """The text of the model, as it came."""
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._recent: list[str] = []
-        """What has come since the last call, or a little more."""
+        self._settled: list[str] = []
+        """What stands before the last call, or before an earlier one."""
+        self._recent = GrowingText()
+        """What has come since."""
         self._recent_at = 0
         self._called_to = 0
 
     def add(self, text: str) -> None:
-        self._pieces.append(text)
-        self._recent.append(text)
+        self._recent.add(text)
 
     def take_call(self, span: Span) -> bool:
         """Note where the next call stands, and return whether a token that ends a turn stands before it."""
-        recent, at = "".join(self._recent), self._recent_at
+        recent, at = self._recent.joined(), self._recent_at
         is_new_turn = END_OF_TURN.ended.search(recent, self._called_to - at, span[0] - at) is not None
         self._called_to = span[1]
         cut = span[1] - at
         if cut > len(recent) // 2:  # which keeps the work linear
+            self._settled.append(recent[:cut])
             recent, self._recent_at = recent[cut:], span[1]
-        self._recent = [recent]
+        self._recent = GrowingText(recent)
         return is_new_turn
 
     @property
     def text(self) -> str:
-        self._pieces = ["".join(self._pieces)]
-        return self._pieces[0]
+        self._settled = ["".join([*self._settled, self._recent.joined()])]
+        self._recent, self._recent_at = GrowingText(), len(self._settled[0])
+        return self._settled[0]
 
 
 class _Content:
@@ -370,17 +372,18 @@ class _Content:
         self.is_given = False
         """Whether the server has sent a content, be it empty."""
         self._pieces: list[Any] = []
+        """The parts other than text, and the texts before them."""
+        self._text = GrowingText()
+        """The text since the last of them."""
         self._appended: list[str] = []
-        self._has_parts = False
         self._has_text = False
 
     def add(self, text: str) -> None:
-        self._pieces.append(text)
+        self._text.add(text)
         self._has_text = self._has_text or not text.isspace()
 
     def add_part(self, part: object) -> None:
-        self._pieces.append(part)
-        self._has_parts = True
+        self._pieces += [*self._take_text(), part]
 
     def append(self, text: str) -> str:
         """Append text that stands for a call that is none, and return the piece that this adds."""
@@ -391,35 +394,35 @@ class _Content:
 
     def whole(self, extracted: str | None, *, has_calls: bool) -> str | list[Any] | None:
         """Return the content, given that of the text."""
-        if not self._has_parts:
+        if not self._pieces:
             text = " ".join(filter(None, [extracted, *self._appended]))
             return text or ("" if self.is_given and not has_calls else None)
-        pieces: list[Any] = []
-        for is_text, group in groupby(self._pieces, key=lambda piece: isinstance(piece, str)):
-            same = list(group)
-            pieces += ["".join(same)] if is_text else same
-        return content_of(pieces)
+        return content_of([*self._pieces, *self._take_text()])
+
+    def _take_text(self) -> list[str]:
+        text, self._text = self._text, GrowingText()
+        return [text.joined()] if text else []
 
 
 class _Thoughts:
     """What the model thought: what the server sends as such, and what is split off the text, a blank line apart."""
 
     def __init__(self, *, follow: bool) -> None:
-        self._pieces: list[str] = []
+        self._text = GrowingText()
         self._is_server = True
         self._separator = _BLANK_LINE if follow else ""
 
     def add(self, text: str, *, is_server: bool) -> Delta:
-        if self._pieces and self._is_server is not is_server:
+        if self._text and self._is_server is not is_server:
             text = f"{_BLANK_LINE}{text.lstrip()}"
         self._is_server = is_server
-        self._pieces.append(text)
+        self._text.add(text)
         separator, self._separator = self._separator, ""
         return {"reasoning_content": separator + text}
 
     @property
     def text(self) -> str:
-        return "".join(self._pieces)
+        return self._text.joined()
 
     def __bool__(self) -> bool:
-        return bool(self._pieces)
+        return bool(self._text)
