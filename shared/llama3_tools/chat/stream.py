@@ -366,42 +366,44 @@ class _Written:
 
 
 class _Content:
-    """The content of an answer: the text that was handed out, and parts other than text."""
+    """The content of an answer: text that was read, parts other than text, and calls that became text at its end."""
 
     def __init__(self) -> None:
         self.is_given = False
         """Whether the server has sent a content, be it empty."""
-        self._pieces: list[Any] = []
-        """The parts other than text, and the texts before them."""
-        self._text = GrowingText()
-        """The text since the last of them."""
+        self._length = 0
+        """How many characters of text were read. They are kept by what has read them."""
+        self._parts: list[tuple[int, Any]] = []
+        """The parts, and how much text stands before each."""
         self._appended: list[str] = []
         self._has_text = False
 
     def add(self, text: str) -> None:
-        self._text.add(text)
+        self._length += len(text)
         self._has_text = self._has_text or not text.isspace()
 
     def add_part(self, part: object) -> None:
-        self._pieces += [*self._take_text(), part]
+        self._parts.append((self._length, part))
 
     def append(self, text: str) -> str:
         """Append text that stands for a call that is none, and return the piece that this adds."""
         piece = f" {text}" if self._has_text else text
-        self._appended.append(text)
-        self.add(piece)
+        self._appended.append(piece)
+        self._has_text = True
         return piece
 
-    def whole(self, extracted: str | None, *, has_calls: bool) -> str | list[Any] | None:
-        """Return the content, given that of the text."""
-        if not self._pieces:
-            text = " ".join(filter(None, [extracted, *self._appended]))
-            return text or ("" if self.is_given and not has_calls else None)
-        return content_of([*self._pieces, *self._take_text()])
-
-    def _take_text(self) -> list[str]:
-        text, self._text = self._text, GrowingText()
-        return [text.joined()] if text else []
+    def whole(self, read: str | None, *, has_calls: bool) -> str | list[Any] | None:
+        """Return the content, given what was read of the text, which may have lost white space at its start."""
+        text = read or ""
+        lost, at = self._length - len(text), 0
+        pieces: list[Any] = []
+        for place, part in self._parts:
+            end = max(place - lost, 0)
+            pieces += [text[at:end], part]
+            at = end
+        pieces.append("".join([text[at:], *self._appended]))
+        content = content_of([piece for piece in pieces if piece != ""])
+        return content or ("" if self.is_given and not has_calls else None)
 
 
 class _Thoughts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -74,6 +75,14 @@ def test_a_stream_is_the_whole_and_breaks_off_safely(
         (
             {"content": [{"type": "text", "text": "Hi"}, IMAGE, "you", 5]},
             [{"type": "text", "text": "Hi"}, IMAGE, {"type": "text", "text": "you"}, 5],
+        ),
+        (
+            {"content": ["\n ", IMAGE, "\n Hi ", IMAGE, f"{CITY} you"]},
+            [IMAGE, {"type": "text", "text": "Hi"}, IMAGE, {"type": "text", "text": " you"}],
+        ),
+        (
+            {"content": ["Hi ", IMAGE], "tool_calls": [native("now", "{oops")]},
+            [{"type": "text", "text": "Hi"}, IMAGE, {"type": "text", "text": '  {"name": "now", "parameters": {oops}'}],
         ),
     ],
 )
@@ -220,6 +229,21 @@ def test_an_attempt_of_a_tool_that_there_is_not_is_told_if_it_could_be_called():
     assert refusals(asked().read({"content": unknown})) == [("rm", "malformed")]
     assert refusals(asked(read={"on_unknown_tool": "text"}).read({"content": unknown})) == []
     assert refusals(asked(read={"on_unknown_tool": "text"}).read({"content": BAD})) == [("now", "malformed")]
+
+
+def test_a_stream_keeps_its_text_twice_however_small_its_deltas_are():
+    """Once as it was written, and once as content. Each delta would take fifty bytes beside its characters."""
+    stream, text = asked().stream(), "Prose, much of it. " * 20_000
+    tracemalloc.start()
+    try:
+        for start in range(0, len(text), 4):
+            stream.feed({"content": text[start : start + 4]})
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    stream.end()
+    assert stream.reply.content == text
+    assert used < 2.5 * len(text)
 
 
 def test_the_work_is_linear_in_the_number_of_calls_and_deltas():
