@@ -54,10 +54,6 @@ class CallOrder:
         """How many calls the answer has so far that would run."""
         return len(self.called) + len(self.waiting)
 
-    def interrupt(self) -> None:
-        """Take something that ends a run of calls."""
-        self.is_interrupted = True
-
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Take the next call of the text, and return the calls that are to be handed out now."""
         key = _key(call)

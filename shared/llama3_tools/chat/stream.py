@@ -249,19 +249,20 @@ class ChatStream:
     def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
-        self._written.add(text)
-        return self._to_deltas(self._text.feed(text))
+        self._written.recent.add(text)
+        return self._to_deltas((self._extraction or self._text).feed(text))
 
     def _to_deltas(self, events: Iterable[Event]) -> list[Delta]:
         deltas: list[Delta] = []
         for event in events:
             if isinstance(event, TextDelta):
-                if not event.text.isspace():
-                    self._order.interrupt()
-                self._content.add(event.text)
-                deltas.append({"content": self._separate(event.text)})
+                text = event.text
+                if not text.isspace():
+                    self._order.is_interrupted = True
+                self._content.add(text)
+                deltas.append({"content": self._separate(text) if self._separator else text})
             elif isinstance(event, ReasoningDelta):
-                self._order.interrupt()
+                self._order.is_interrupted = True
                 deltas.append(self._thoughts.add(event.text, is_server=False))
             elif isinstance(event, CallProgress):
                 progress = {**asdict(event), "name": self._readers.names.own(event.name)}
@@ -269,7 +270,7 @@ class ChatStream:
             else:
                 call = event.tool_call
                 if self._written.take_call(call.span):
-                    self._order.interrupt()
+                    self._order.is_interrupted = True
                 name = self._readers.names.own(call.name)
                 deltas += self._hand_out(self._order.take(call if name == call.name else replace(call, name=name)))
         return deltas
@@ -338,30 +339,27 @@ class _Written:
     def __init__(self) -> None:
         self._settled: list[str] = []
         """What stands before the last call, or before an earlier one."""
-        self._recent = GrowingText()
-        """What has come since."""
+        self.recent = GrowingText()
+        """What has come since, to which the next text is added."""
         self._recent_at = 0
         self._called_to = 0
 
-    def add(self, text: str) -> None:
-        self._recent.add(text)
-
     def take_call(self, span: Span) -> bool:
         """Note where the next call stands, and return whether a token that ends a turn stands before it."""
-        recent, at = self._recent.joined(), self._recent_at
+        recent, at = self.recent.joined(), self._recent_at
         is_new_turn = END_OF_TURN.ended.search(recent, self._called_to - at, span[0] - at) is not None
         self._called_to = span[1]
         cut = span[1] - at
         if cut > len(recent) // 2:  # which keeps the work linear
             self._settled.append(recent[:cut])
             recent, self._recent_at = recent[cut:], span[1]
-        self._recent = GrowingText(recent)
+        self.recent = GrowingText(recent)
         return is_new_turn
 
     @property
     def text(self) -> str:
-        self._settled = ["".join([*self._settled, self._recent.joined()])]
-        self._recent, self._recent_at = GrowingText(), len(self._settled[0])
+        self._settled = ["".join([*self._settled, self.recent.joined()])]
+        self.recent, self._recent_at = GrowingText(), len(self._settled[0])
         return self._settled[0]
 
 

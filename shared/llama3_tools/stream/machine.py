@@ -98,7 +98,7 @@ class ExtractionStream:
         self._run()
         if window.base + len(window.text) > turn.limits.max_call_length:
             self._hold_no_more_than_a_call()
-        return self._events()
+        return turn.content.take_events() if self._progress is None else self._events(self._progress)
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """Take the end of the output, and hand out what was held back for it.
@@ -187,7 +187,7 @@ class ExtractionStream:
 
     def _end(self) -> list[Event]:
         self._finish()
-        return self._events()
+        return self._turn.content.take_events() if self._progress is None else self._events(self._progress)
 
     def _finish(self) -> Extraction:
         turn = self._turn
@@ -202,8 +202,5 @@ class ExtractionStream:
         )
         return extraction
 
-    def _events(self) -> list[Event]:
-        events = self._turn.content.take_events()
-        if self._progress is None:
-            return events
-        return events + self._progress.events(self._turn)
+    def _events(self, progress: Progress) -> list[Event]:
+        return self._turn.content.take_events() + progress.events(self._turn)
