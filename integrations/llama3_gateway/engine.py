@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from time import perf_counter
@@ -213,8 +213,7 @@ class _Stream:
             if answer.content_type.startswith(_WHOLE):
                 chunks = self._chunks(await answer.whole(self._settings.max_answer))
                 await self._start()
-                for chunk in chunks:
-                    self._take(turn, index, chunk)
+                self._take(turn, index, chunks)
                 is_done = True
             else:
                 await self._start()
@@ -256,14 +255,14 @@ class _Stream:
         pieces = answer.read(self._settings.max_answer)
         try:
             async for data in pieces:
-                self._take_all(turn, index, reader.feed(data))
+                self._take(turn, index, reader.feed(data))
                 await self._flush()
                 if reader.is_done:
                     with anyio.move_on_after(_SECONDS_AFTER_DONE):
                         async for _ in pieces:
                             pass
                     return True
-            self._take_all(turn, index, reader.end())
+            self._take(turn, index, reader.end())
         except BrokenOffError as error:
             if not reader.is_done and (error.body is not None or not self._has_answers(turn, index)):
                 raise
@@ -278,7 +277,7 @@ class _Stream:
         count = asked if isinstance(asked, int) else 1
         return len(self._choices) >= count and all(choice.is_over for choice in self._choices.values())
 
-    def _take_all(self, turn: Turn, index: int | None, chunks: Iterator[Chunk]) -> None:
+    def _take(self, turn: Turn, index: int | None, chunks: Iterable[Chunk]) -> None:
         """Take what is read of a stream.
 
         Raises:
@@ -287,7 +286,16 @@ class _Stream:
         began = perf_counter()
         try:
             for chunk in chunks:
-                self._take(turn, index, chunk)
+                if chunk.pieces and not self._has_begun:
+                    self._has_begun = True
+                    self._out.append(self._shape.begin(chunk.head))
+                if chunk.usage:
+                    self._usage_of_round = chunk.usage
+                for piece in chunk.pieces:
+                    if index is None:
+                        self._take_piece(turn, piece.index, piece)
+                    elif piece.index == 0:
+                        self._take_piece(turn, index, piece)
         except BrokenOffError as error:
             if self._has_begun or error.body is not None:
                 raise
@@ -295,17 +303,6 @@ class _Stream:
             raise BrokenOffError(message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
         finally:
             self._record.added += perf_counter() - began
-
-    def _take(self, turn: Turn, index: int | None, chunk: Chunk) -> None:
-        if chunk.pieces and not self._has_begun:
-            self._has_begun = True
-            self._out.append(self._shape.begin(chunk.head))
-        self._usage_of_round = chunk.usage or self._usage_of_round
-        for piece in chunk.pieces:
-            if index is None:
-                self._take_piece(turn, piece.index, piece)
-            elif piece.index == 0:
-                self._take_piece(turn, index, piece)
 
     def _take_piece(self, turn: Turn, index: int, piece: Piece) -> None:
         choice = self._choices.get(index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -17,9 +17,9 @@ __all__ = [
     "ServerEvent",
     "read_body",
     "read_object",
-    "write_delta",
     "write_event",
     "write_json",
+    "write_str",
     "written",
 ]
 
@@ -34,8 +34,11 @@ _BOM = b"\xef\xbb\xbf"
 write_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":")).encode
 """Writes JSON in ASCII, so that no character of a model's can break a frame."""
 
-_write_str = json.encoder.encode_basestring_ascii
-_read_value = json.JSONDecoder().raw_decode
+write_str: Callable[[str], str] = json.encoder.encode_basestring_ascii
+"""Writes a text as JSON, as `write_json` does, and sooner."""
+
+# What raw_decode calls.
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # not in typeshed
 
 
 class ServerEvent(NamedTuple):
@@ -64,6 +67,11 @@ class EventReader:
     def feed(self, data: bytes) -> list[ServerEvent]:
         """Take the next bytes, and return the events that are whole."""
         held = self._held
+        if not held and data.startswith(b"data: ") and data.endswith(b"\n\n"):
+            data_ends = len(data) - 2
+            if data.find(b"\n") == data_ends and b"\r" not in data:
+                self._is_first = False  # an event that comes alone, as nearly all do that a model writes
+                return [ServerEvent(data[6:data_ends])]
         if held:
             held += data
             if not _EVENT_END.search(held, self._searched):
@@ -86,8 +94,6 @@ class EventReader:
     def _event(self, block: bytes) -> ServerEvent | None:
         if self._is_first:
             block, self._is_first = block.removeprefix(_BOM), False
-        if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
-            return ServerEvent(block[6:])
         name, lines = b"", []
         for line in _LINE.split(block):
             field, _, value = line.partition(b":")
@@ -139,16 +145,6 @@ def write_event(value: object, name: str = "") -> bytes:
     return f"{head}data: {write_json(value)}\n\n".encode()
 
 
-def write_delta(delta: Mapping[str, Any]) -> str:
-    """Return what `write_json` does, sooner for a delta that is nothing but text, as nearly all are.
-
-    >>> write_delta({"content": "Hi"}), write_delta({"role": "assistant", "content": None})
-    ('{"content":"Hi"}', '{"role":"assistant","content":null}')
-    """
-    text = delta.get("content")
-    return f'{{"content":{_write_str(text)}}}' if len(delta) == 1 and type(text) is str else write_json(delta)
-
-
 def written(value: object) -> bytes:
     """Write a value of JSON as the body of an answer."""
     return write_json(value).encode()
@@ -178,10 +174,10 @@ def _read_json(data: bytes) -> object:
     """Return what `json.loads` does, sooner if the bytes are one value and nothing else, as they are in a stream."""
     try:
         text = data.decode()
-        value, end = _read_value(text)
+        value, end = _scan(text, 0)
         if end == len(text):
             return value
-    except ValueError:
+    except (ValueError, StopIteration):
         pass
     return json.loads(data)
 

@@ -12,9 +12,9 @@ from llama3_gateway.framing import (
     EventReader,
     ServerEvent,
     read_object,
-    write_delta,
     write_event,
     write_json,
+    write_str,
     written,
 )
 from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
@@ -188,34 +188,35 @@ class ChatShape:
         logprobs: object = None,
         extra: dict[str, Any] | None = None,
     ) -> str:
-        said = f'"index":{index},"delta":{write_delta(delta)},"logprobs":{write_json(logprobs) if logprobs else "null"}'
+        text = delta.get("content")
+        # Nearly all are nothing but text.
+        given = f'{{"content":{write_str(text)}}}' if type(text) is str and len(delta) == 1 else write_json(delta)
+        said = f'"index":{index},"delta":{given},"logprobs":{write_json(logprobs) if logprobs else "null"}'
         reason = write_json(finish_reason) if finish_reason else "null"
         more = f",{write_json(extra)[1:-1]}" if extra else ""
         return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
 
 
 def _chunk(body: dict[str, Any], key: str) -> Chunk:
-    choices = body.get("choices")
-    usage = body.get("usage")
-    pieces = [_piece(choice, key) for choice in choices] if isinstance(choices, list) else []
-    return Chunk(body, pieces, usage if isinstance(usage, dict) else None)
-
-
-def _piece(choice: object, key: str) -> Piece:
-    if not isinstance(choice, dict):
-        raise BrokenOffError(f"a choice of the upstream's answer is no object: {write_json(choice)[:500]}")
-    delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
-    if not isinstance(delta, dict):
-        raise BrokenOffError(f"a message of the upstream's answer is no object: {write_json(delta)[:500]}")
-    index, reason = choice.get("index"), choice.get("finish_reason")
-    extra = {name: value for name, value in choice.items() if name not in _OF_CHOICE} if len(choice) > 3 else {}  # noqa: PLR2004
-    return Piece(
-        index if type(index) is int else 0,
-        delta,
-        reason if isinstance(reason, str) and reason else None,
-        choice.get("logprobs"),
-        extra,
-    )
+    choices, usage = body.get("choices"), body.get("usage")
+    chunk = Chunk(body, [], usage if isinstance(usage, dict) else None)
+    for choice in choices if isinstance(choices, list) else ():
+        if not isinstance(choice, dict):
+            raise BrokenOffError(f"a choice of the upstream's answer is no object: {write_json(choice)[:500]}")
+        delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
+        if not isinstance(delta, dict):
+            raise BrokenOffError(f"a message of the upstream's answer is no object: {write_json(delta)[:500]}")
+        index, reason = choice.get("index"), choice.get("finish_reason")
+        piece = Piece(
+            index if type(index) is int else 0,
+            delta,
+            reason if isinstance(reason, str) and reason else None,
+            choice.get("logprobs"),
+        )
+        if len(choice) > 3:  # noqa: PLR2004 - an index, a delta and a reason
+            piece.extra = {name: value for name, value in choice.items() if name not in _OF_CHOICE}
+        chunk.pieces.append(piece)
+    return chunk
 
 
 def _choice(given: dict[str, Any], piece: Piece, reply: Reply | None) -> dict[str, Any]:

@@ -251,7 +251,8 @@ class ChoiceReader:
         for delta in deltas:
             text = delta.get("content")
             if isinstance(text, str):
-                rest = _after("".join(self._unsent), text)
+                unsent = "".join(self._unsent)
+                rest = unsent[len(text) :] if unsent.startswith(text) else _after(unsent, text)
                 self._unsent = [rest] if rest else []
                 kept.append(delta)
             elif delta := _without_role(delta):

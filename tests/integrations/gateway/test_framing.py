@@ -14,12 +14,14 @@ STREAM = (
     "retry: 5\n\n"
     "\n\n\n"
     "data:  two spaces\n\n"
+    "data: a\ndata: b\n\n"
     "data: [DONE]\n\n"
 )
 EVENTS = [
     ServerEvent('{"a": "ü\u2028\u0085 \x0b\x0c\x1c"}'.encode()),
     ServerEvent(b"first\nsecond\n", b"error"),
     ServerEvent(b" two spaces"),
+    ServerEvent(b"a\nb"),
     ServerEvent(b"[DONE]"),
 ]
 
@@ -27,9 +29,11 @@ EVENTS = [
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_events_are_the_same_wherever_the_stream_is_cut(line_end: str):
     data = STREAM.replace("\n", line_end).encode()
-    for at in range(len(data) + 1):
-        reader = EventReader()
-        assert [*reader.feed(data[:at]), *reader.feed(data[at:]), *reader.end()] == EVENTS
+    for first in range(len(data) + 1):
+        for second in range(first, len(data) + 1):
+            reader = EventReader()
+            pieces = (data[:first], data[first:second], data[second:])
+            assert [*(event for piece in pieces for event in reader.feed(piece)), *reader.end()] == EVENTS
     reader = EventReader()
     assert [event for byte in data for event in reader.feed(bytes([byte]))] == EVENTS
 
