@@ -308,6 +308,10 @@ async def _model(_scope: _Scope, receive: Any, send: Any) -> None:  # noqa: ANN4
         message = await receive()
         data += message.get("body", b"")
         goes_on = message.get("more_body", False)
+    if not data:  # the gateway has asked for its models
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
     body = json.loads(data)
     pieces = [body["text"].replace("#", str(number)) for number in range(body["count"])]
     for number in range(body.get("calls", 0)):
