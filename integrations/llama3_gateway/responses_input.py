@@ -175,6 +175,10 @@ def _tool(tool: object, place: int) -> dict[str, Any]:
             f"{where} is of type {kind!r}: this server has no tools of its own, so only function tools work",
             f"{where}.type",
         )
+    if not isinstance(tool.get("name"), str):
+        where = f"tools[{place}]"
+        why = "has its name under function, as in a chat completion" if "function" in tool else "has no name"
+        raise _bad(f'{where} {why}: send {{"type": "function", "name": …, "parameters": …}}', f"{where}.name")
     return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
 
 

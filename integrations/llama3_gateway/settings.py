@@ -231,6 +231,7 @@ class GatewaySettings:
 
 OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
 """The settings that hold for all requests."""
+_ALL = (*OF_MODEL, *OF_SERVER, "models")
 
 
 def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
@@ -248,7 +249,7 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     Raises:
         SettingsError: there is no such setting, `upstream` is missing, or a value is none that the setting can have.
     """
-    _require_known(values, "the configuration", (*OF_MODEL, *OF_SERVER, "models"))
+    _require_known(values, "the configuration", _ALL)
     common = {name: value for name, value in values.items() if name in OF_MODEL}
     default = _model_settings(common, None, "the configuration")
     entries = values.get("models", [])
@@ -271,18 +272,20 @@ def load_settings(path: Path) -> dict[str, Any]:
     """Return what a TOML file says, for `read_settings`.
 
     Raises:
-        SettingsError: it cannot be read.
+        SettingsError: it cannot be read, or has a setting that there is not.
     """
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415 - few start with a file
     else:
         import tomli as tomllib  # noqa: PLC0415 - the same
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
         raise SettingsError(f"{path}: {error}") from None
+    _require_known(values, str(path), _ALL)
+    return values
 
 
 def _entry(entry: object, default: ModelSettings, where: str, place: ToolsPlace) -> tuple[str, ModelSettings]:

@@ -24,6 +24,7 @@ Delta = dict[str, Any]
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _CONSTRAINTS = frozenset({"format", "response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
+_MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
@@ -98,9 +99,13 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     Raises:
         GatewayError: tools, tool choice or messages cannot be read.
     """
-    tools = body.get("tools") or []
+    tools, messages, stream = body.get("tools") or [], body.get("messages"), body.get("stream")
     _require_functions(tools)
-    _require_words(body.get("messages"))
+    if messages is None:
+        raise _bad(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
+    _require_words(messages)
+    if not isinstance(stream, (bool, type(None))):
+        raise _bad(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
     try:
         chat = kept_chat(tools, settings.chat)
     except (TypeError, ToolDefinitionError) as error:
@@ -109,9 +114,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
         raise _bad(_TOO_DEEP, "tools") from None
     parallel = body.get("parallel_tool_calls")
     try:
-        request = chat.request(
-            body.get("messages") or [], tool_choice=body.get("tool_choice"), parallel_tool_calls=parallel
-        )
+        request = chat.request(messages, tool_choice=body.get("tool_choice"), parallel_tool_calls=parallel)
     except ToolDefinitionError as error:
         raise _bad(str(error), "tool_choice") from None
     except (TypeError, AttributeError) as error:
@@ -301,9 +304,9 @@ def _is_one_of(words: frozenset[str], word: object) -> bool:
 def _require_words(messages: object) -> None:
     """Require that what names something in a conversation is a text, where it is said at all."""
     for place, message in enumerate(messages if isinstance(messages, list) else ()):
-        if not isinstance(message, Mapping):
-            continue  # the chat layer says what it has to be
         where = f"messages[{place}]"
+        if not isinstance(message, Mapping):
+            raise _bad(f"{where} is an object such as {_MESSAGE}, not {json.dumps(message)[:100]}", where)
         _require_texts(message, ("role", "name", "tool_call_id"), where)
         for at, part in enumerate(_parts(message)):
             _require_texts(part, ("type",), f"{where}.content[{at}]")

@@ -361,10 +361,25 @@ class TestConstraint:
         ({"tool_choice": {"type": "function", "function": {"name": "rm"}}}, "tool_choice", "get_weather"),
         ({"parallel_tool_calls": "yes"}, "parallel_tool_calls", "parallel_tool_calls"),
         ({"messages": "Hi"}, "messages", "messages must be a list"),
-        ({"messages": ["Hi"]}, "messages", "a message must be a dict"),
+        ({"messages": None}, "messages", "messages is missing"),
+        ({"messages": [*QUESTION, "Hi"]}, "messages[1]", 'messages[1] is an object such as {"role": "user"'),
+        ({"stream": "yes"}, "stream", 'stream is true or false, not "yes"'),
         ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls must be a list"),
     ],
-    ids=["tools", "no name", "twice", "hosted", "schema", "choice", "parallel", "text", "no dict", "calls"],
+    ids=[
+        "tools",
+        "no name",
+        "twice",
+        "hosted",
+        "schema",
+        "choice",
+        "parallel",
+        "text",
+        "missing",
+        "no dict",
+        "stream",
+        "calls",
+    ],
 )
 def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(
     fields: dict[str, Any], param: str, message: str
