@@ -26,6 +26,8 @@ _OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 _WHOLE = ("application/json", "text/html")
 """The media types of answers that are no streams; not every server names that of a stream rightly."""
 _NO_COMPLETION = "no_completion"
+_MOST_CHOICES = 128
+"""How many answers a stream may have that asks for fewer: each takes memory of its own."""
 _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
@@ -165,6 +167,9 @@ class _Stream:
         self._exchange, self._record = engine._exchange, engine._record  # noqa: SLF001 - of the same module
         self._shape, self._dialect = engine._shape, engine._dialect  # noqa: SLF001 - the same
         self._settings = engine._settings  # noqa: SLF001 - the same
+        asked = turn.fields.get("n")
+        self._asked_for = asked if isinstance(asked, int) else 1
+        """How many answers the client wants."""
         self._choices: dict[int, ChoiceReader] = {}
         self._extra: dict[int, dict[str, object]] = {}
         self._due: list[tuple[int, Request]] = []
@@ -273,9 +278,7 @@ class _Stream:
         if index is not None:
             choice = self._choices[index]
             return choice.request is turn.request and choice.is_over
-        asked = turn.fields.get("n")
-        count = asked if isinstance(asked, int) else 1
-        return len(self._choices) >= count and all(choice.is_over for choice in self._choices.values())
+        return len(self._choices) >= self._asked_for and all(choice.is_over for choice in self._choices.values())
 
     def _take(self, turn: Turn, index: int | None, chunks: Iterable[Chunk]) -> None:
         """Take what is read of a stream.
@@ -306,6 +309,8 @@ class _Stream:
 
     def _take_piece(self, turn: Turn, index: int, piece: Piece) -> None:
         choice = self._choices.get(index)
+        if choice is None and len(self._choices) >= max(self._asked_for, _MOST_CHOICES):
+            raise _ended("the upstream's stream has more answers than were asked for: its log may say why")
         if choice is None or choice.request is not turn.request:
             choice = self._choices[index] = ChoiceReader(turn.request, self._record)
         if choice.is_over:

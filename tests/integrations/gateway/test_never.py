@@ -225,6 +225,18 @@ class TestAnswersThatAreNone:
             response = served.chat()
         assert (response.status_code, response.json()["error"]["code"]) == (502, "upstream_broke_off")
 
+    def test_one_without_an_end_is_answered_with_502(self):
+        endless = itertools.chain([b'{"choices": "'], itertools.repeat(b"a" * 65536))
+        with serving([Answer(endless)], max_answer=1_000_000) as served:  # type: ignore[arg-type]
+            response = served.chat()
+            assert served.upstream.sent < 30_000_000
+        assert (response.status_code, "--max-answer allows more" in response.text) == (502, True)
+
+    def test_one_that_falls_silent_is_answered_with_502(self):
+        with serving([Answer([b'{"choices": [', WAIT])], timeout=0.5) as served:
+            response = served.chat()
+        assert (response.status_code, "--timeout allows more" in response.text) == (502, True)
+
     def test_one_without_choices_is_one_without_choices(self):
         with serving([completion([])]) as served:
             assert served.chat().json()["choices"] == []
@@ -321,6 +333,17 @@ class TestStreamsThatBreakOff:
             assert served.upstream.sent < 30_000_000
         assert choice.content.startswith("Hi and and")
         assert "--max-answer allows more" in error["message"]
+
+    def test_one_with_answers_that_nobody_asked_for_breaks_off(self):
+        parts = [chunk({"content": "Hi"}, index=index) for index in range(129)]
+        with serving([events(*parts)]) as served:
+            *_, last = streamed(served)
+        assert "more answers than were asked for" in last["error"]["message"]
+
+    def test_as_many_as_were_asked_for_are_read(self):
+        parts = [chunk({"content": "Hi"}, "stop", index=index) for index in range(150)]
+        with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
+            assert len(gathered(read_events(served.chat(stream=True, n=150)))) == 150
 
     def test_one_event_without_an_end_breaks_off(self):
         with serving(
@@ -560,6 +583,27 @@ class TestClients:
             assert served.upstream.left[0] - left < 1
             wait_until(lambda: served.gateway.metrics.open_requests == 0)
             assert 'requests_total{route="chat",status="200"} 1' in served.gateway.metrics.text()
+
+    @pytest.mark.parametrize("path", ["/v1/responses", "/api/chat", "/v1/completions"])
+    def test_so_it_is_on_every_path(self, path: str):
+        begun = [chunk({"content": CALL_BEGUN})] if path != "/api/chat" else ollama_stream(CALL_BEGUN).parts[:1]
+        tool = {**WEATHER, **WEATHER["function"]}  # type: ignore[dict-item]
+        body = {"model": "m", "messages": QUESTION, "input": "Hi", "tools": [tool], "stream": True}
+        with serving([events(*begun, WAIT)]) as served:
+            client = self.connect(served, json.dumps(body).encode(), path)
+            assert client.recv(12) == b"HTTP/1.1 200"
+            left = time.perf_counter()
+            client.close()
+            wait_until(lambda: len(served.upstream.left) == 1)
+            assert served.upstream.left[0] - left < 1
+
+    def test_if_one_leaves_while_the_model_is_asked_again_the_upstream_is_closed(self):
+        malformed = '{"name": "get_weather", "parameters": {"city": }}'
+        with serving([stream(malformed), events(WAIT)]) as served:
+            client = self.connect(served)
+            wait_until(lambda: len(served.asked) == 2)
+            client.close()
+            wait_until(lambda: len(served.upstream.left) == 1, seconds=1)
 
     def test_if_one_leaves_before_there_is_an_answer_the_upstream_is_closed(self):
         silent = socket.create_server(("127.0.0.1", 0))
