@@ -14,7 +14,6 @@ from llama3_gateway.responses_input import KeptItems
 from llama3_gateway.shapes import Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
-from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["ResponseShape"]
 
@@ -32,6 +31,8 @@ _ECHOED: dict[str, Any] = {
     "truncation": "disabled",
 }
 """Fields of the request that stand in the answer, and what they are if the request has none."""
+_UTF_8 = ("utf-8", "surrogatepass")
+"""Half a character, too, comes back as it was."""
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
@@ -55,8 +56,8 @@ class ResponseShape:
         self._output: list[dict[str, Any]] = []
         self._open: dict[str, int] = {}
         """Where in the output the message and the reasoning stand that still grow, by type."""
-        self._texts: dict[str, GrowingText] = {}
-        """What they have so far."""
+        self._texts: dict[str, bytearray] = {}
+        """What they have so far, as bytes: as texts, pieces take many times their characters."""
         self._number = 0
         self._finish_reason: str | None = None
 
@@ -130,14 +131,14 @@ class ResponseShape:
         place = self._open[kind]
         if not text:
             return events
-        self._texts[kind].add(text)
+        self._texts[kind] += text.encode(*_UTF_8)
         item = self._output[place]
         return events + self._event(f"{_PART_EVENTS[kind]}.delta", **_at(item, place), delta=text, **_MORE[kind])
 
     def _opened(self, kind: str) -> bytes:
         item = _reasoning() if kind == "reasoning" else _message()
         place = self._open[kind] = len(self._output)
-        self._texts[kind] = GrowingText()
+        self._texts[kind] = bytearray()
         self._output.append(item)
         added = self._event("response.output_item.added", output_index=place, item=item)
         return added + self._event("response.content_part.added", **_at(item, place), part=_part(kind, ""))
@@ -145,7 +146,7 @@ class ResponseShape:
     def _closed(self, kind: str) -> bytes:
         if kind not in self._open:
             return b""
-        place, text = self._open.pop(kind), self._texts.pop(kind).joined()
+        place, text = self._open.pop(kind), self._texts.pop(kind).decode(*_UTF_8)
         item = _filled(self._output[place], kind, text)
         self._output[place] = item
         at = _at(item, place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -91,6 +92,27 @@ def test_the_call_in_the_text_is_a_function_call():
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 10,
     }
+
+
+def test_halves_of_a_character_become_one():
+    parts = [b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n' % half for half in (rb"\ud83d", rb"\ude00 Hi")]
+    with serving([events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")]) as served:
+        *_, last = streamed(served)
+    assert last["response"]["output"][0]["content"][0]["text"] == "\U0001f600 Hi"
+
+
+def test_a_long_stream_keeps_its_text_in_few_bytes():
+    """Besides the two texts that reading keeps: each delta would take fifty bytes beside its characters."""
+    shape = ResponseShape({}, KeptItems())
+    shape.begin({})
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            shape.deltas(0, [{"content": f"{number % 10000:04} wörd "}], None)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 2 * 20_000 * 11
 
 
 @pytest.mark.parametrize("size", [1, 4, 30, 100])
