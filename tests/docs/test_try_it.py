@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,10 @@ from types import ModuleType
 from typing import Any, get_args
 
 import pytest
+from click.testing import CliRunner
 
 from llama3_tools import Extraction, Extractor, FormatName, Limits, ReadOptions, ToolCallReady
+from llama3_tools.cli.group import llama3_tools
 from llama3_tools.text.escaping import escape_invisible
 
 ROOT = Path(__file__).parents[2]
@@ -124,6 +127,41 @@ def test_the_lines_of_python_do_the_same(state: dict[str, Any]):
     printed_lines = printed.getvalue().splitlines()
     assert printed_lines[: len(str(extraction.content).splitlines())] == str(extraction.content).splitlines()
     assert sum("ToolCallReady(" in line for line in printed_lines) == len(extraction.tool_calls)
+
+
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_the_command_explains_it_in_the_same_words(
+    state: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    state = {**state, "text": state["text"].replace("\ud83d", "")}  # which no file in UTF-8 can hold
+    answered = ask("read", **state)
+    program, *words = shlex.split(answered["command"])
+    assert program == "llama3-tools"
+    monkeypatch.chdir(tmp_path)
+    Path("reply.txt").write_bytes(f"{state['text']}\n".encode())
+    Path("tools.json").write_text(state.get("tools", ""), "utf-8")
+    shown = CliRunner().invoke(llama3_tools, [*words, "--color", "never"])
+    assert shown.exit_code == 0, shown.output
+    printed = " ".join(shown.output.split())
+    assert printed.startswith(f"reply.txt: {answered['summary']}")
+    for one in answered["explanations"]:
+        said = " ".join(f"{one['kind']} {one['place']} {one['subject']}".split())
+        assert said in printed
+        for words_of in (one["detail"], *(note for note in one["notes"] if "it is a call" not in note)):
+            assert " ".join(words_of.split()) in printed
+
+
+def test_the_command_reads_as_the_page_does_whatever_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    state = {**EVERYTHING, "text": EVERYTHING["text"].replace("\ud83d", "")}
+    answered, extraction = ask("read", **state), extracted(state)
+    Path("reply.txt").write_bytes(f"{state['text']}\n".encode())
+    Path("tools.json").write_text(state["tools"], "utf-8")
+    words = [word for word in shlex.split(answered["command"])[1:] if word != "--show"]
+    line = json.loads(CliRunner().invoke(llama3_tools, words).output)
+    assert (line["content"], line["reasoning"]) == (extraction.content, extraction.reasoning)
+    assert [call["arguments"] for call in line["tool_calls"]] == [call.arguments for call in extraction.tool_calls]
+    assert [one["span"] for one in line["rejections"]] == [list(one.span) for one in extraction.rejections]
 
 
 def test_no_character_hides_in_what_is_shown():

@@ -110,6 +110,7 @@ async function read() {
   showCalls(byId("try-it-calls"), answer.calls);
   byId("try-it-python").textContent = answer.python;
   byId("try-it-python-stream").textContent = "";
+  byId("try-it-command").textContent = answer.command;
   results.hidden = false;
 }
 

@@ -39,6 +39,14 @@ _SPELLED = {
     Option.UNKNOWN: 'on_unknown_tool="call"',
     Option.REPAIR: "repair=True",
 }
+_FLAGS = {
+    "coerce_arguments": "--coerce",
+    "lenient": "--lenient",
+    "repair": "--repair",
+    "split_reasoning": "--split-reasoning",
+    "starts_reasoning": "--starts-reasoning",
+}
+"""The options that are true or false, as the command has them. `progress` is of streams, which it does not read."""
 _READ_AGAIN = 200_000
 """Up to how many characters an output is read again with other options: in a browser that takes its time."""
 _MAX_CHUNKS = 20_000
@@ -105,6 +113,7 @@ def _read(asked: Mapping[str, Any]) -> _JsonObject:
         "reasoning": _escaped(extraction.reasoning),
         "calls": [_call(call) for call in extraction.tool_calls],
         "python": _python(asked, tools),
+        "command": _command(asked, tools),
     }
 
 
@@ -253,6 +262,23 @@ def _python(asked: Mapping[str, Any], tools: list[Any] | None) -> str:
         "    print(rejection.reason, rejection.detail)",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _command(asked: Mapping[str, Any], tools: list[Any] | None) -> str:
+    """Return the command that explains the output as it is explained here."""
+    options = asked.get("options", {})
+    formats = options.get("formats", [])
+    words = [
+        "llama3-tools extract --show",
+        *([] if tools is None else ["--tools tools.json"]),
+        *([f"--on-unknown-tool {options['on_unknown_tool']}"] if "on_unknown_tool" in options else []),
+        *(f"--format {name}" for name in ([formats] if isinstance(formats, str) else formats)),
+        *(flag for name, flag in _FLAGS.items() if options.get(name)),
+        *(f"--limit {name}={limit}" for name, limit in options.get("limits", {}).items()),
+        *([] if asked.get("complete", True) else ["--incomplete"]),
+        "reply.txt",
+    ]
+    return " ".join(words) + "\n"
 
 
 def _python_of_stream(asked: Mapping[str, Any]) -> str:

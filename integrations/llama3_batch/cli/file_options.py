@@ -27,7 +27,6 @@ _FILE_OPTIONS = (
     click.Option(
         ["--finish-reason-column"], metavar="NAME", help="The column that says why each output ended, such as `length`."
     ),
-    click.Option(["--coerce"], is_flag=True, help="Make arguments fit the schemas of the tools, if possible."),
     click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: the same as FILE]"),
     click.Option(
         ["--out"],
@@ -108,7 +107,7 @@ def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, An
         raise click.UsageError("--tools or --tools-column, not both")
     has_tools = of_files["tools_column"] is not None or options["tools_file"] is not None
     for name in ("coerce", "repair"):
-        if not has_tools and {**options, **of_files}[name]:
+        if not has_tools and options[name]:
             raise click.UsageError(f"--{name} needs declared tools: add --tools or --tools-column")
     if of_files["finish_reason_column"] is not None and options["incomplete"]:
         raise click.UsageError("--incomplete or --finish-reason-column, not both")

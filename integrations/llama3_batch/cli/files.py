@@ -22,7 +22,7 @@ from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary, merge
 from llama3_batch.workers import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import FormatName, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import FormatName, Limits, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
 from llama3_tools.cli.input_files import read_tools
 from llama3_tools.cli.screen import console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
@@ -43,6 +43,8 @@ def extract_files(  # noqa: PLR0913 (an option each)
     formats: tuple[FormatName, ...],
     lenient: bool,
     repair: bool,
+    coerce: bool,
+    limits: Limits,
     starts_reasoning: bool,
     split_reasoning: bool,
     incomplete: bool,
@@ -50,7 +52,6 @@ def extract_files(  # noqa: PLR0913 (an option each)
     tools_column: str | None,
     id_column: str | None,
     finish_reason_column: str | None,
-    coerce: bool,
     to: FileFormat | None,
     out: Path | None,
     workers: int,
@@ -76,6 +77,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
             repair=repair,
             split_reasoning=split_reasoning,
             starts_reasoning=starts_reasoning,
+            limits=limits,
         ),
         coerce=coerce,
         complete=not incomplete,

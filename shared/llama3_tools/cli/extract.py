@@ -9,12 +9,13 @@ import sys
 import click
 
 from llama3_tools.cli.input_files import STDIN, read_text, read_tools, why_unreadable
-from llama3_tools.cli.reading import reading_options
+from llama3_tools.cli.reading import limit_option, reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_output
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import FormatName
+from llama3_tools.limits import Limits
 from llama3_tools.options import OnUnknownTool
 from llama3_tools.output.other_readings import other_calls
 from llama3_tools.output.segments import read_segments
@@ -38,6 +39,8 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
     help="Whether a call of a tool that is not in --tools is a call, or stays in the text.",
 )
 @reading_options
+@click.option("--coerce", is_flag=True, help="Make arguments fit the schemas of the tools, if possible.")
+@limit_option
 @click.option("--split-reasoning", is_flag=True, help="Print reasoning (<think>…</think>) separately from the content.")
 @click.option("--incomplete", is_flag=True, help="A limit ended the outputs (finish reason `length`).")
 @click.option("--show", is_flag=True, help="Print each output in colour, and say why something was or was not called.")
@@ -50,6 +53,8 @@ def extract(  # noqa: PLR0913 (an option each)
     formats: tuple[FormatName, ...],
     lenient: bool,
     repair: bool,
+    coerce: bool,
+    limits: Limits,
     starts_reasoning: bool,
     split_reasoning: bool,
     incomplete: bool,
@@ -63,18 +68,21 @@ def extract(  # noqa: PLR0913 (an option each)
 
     The exit status is 0, or 2 if a file could not be read.
     """
-    if repair and tools_file is None:
-        raise click.UsageError("--repair needs declared tools: add --tools")
+    for name, is_on in (("coerce", coerce), ("repair", repair)):
+        if is_on and tools_file is None:
+            raise click.UsageError(f"--{name} needs declared tools: add --tools")
     tools = None if tools_file is None else read_tools(tools_file)
     try:
         extractor = Extractor(
             tools=tools,
             on_unknown_tool=on_unknown_tool,
             formats=formats or None,
+            coerce_arguments=coerce,
             lenient=lenient,
             repair=repair,
             split_reasoning=split_reasoning,
             starts_reasoning=starts_reasoning,
+            limits=limits,
         )
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
@@ -119,9 +127,15 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
 
 
 def _call(call: ToolCall) -> str:
-    """Return a call as JSON, its arguments as the model wrote them, which keeps every digit (rule 8)."""
-    arguments = _LINE_BREAK.sub(" ", call.arguments_json)  # in JSON, they only stand outside of strings
+    """Return a call as JSON. Arguments in which nothing was changed stand as the model wrote them (rule 8)."""
+    arguments = _LINE_BREAK.sub(" ", call.usable_json)  # in JSON, they only stand outside of strings
     facts: dict[str, object] = {"id": call.id, "format": call.format, "span": call.span}
+    if call.changes:
+        facts["changes"] = [{"path": one.path, "declared": one.declared} for one in call.changes]
+    if call.problems:
+        facts["problems"] = [
+            {"path": one.path, "reason": one.reason.value, "message": one.message} for one in call.problems
+        ]
     if call.deviations:
         facts["deviations"] = call.deviations
     if call.repaired_from is not None:

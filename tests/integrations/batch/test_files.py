@@ -166,6 +166,13 @@ def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tm
     assert [len(row["tool_calls"]) for row in found] == [0, 0, 1, 1]
 
 
+def test_limits_are_kept(tmp_path: Path, kind: str) -> None:
+    found = results(f"--{kind}", write(tmp_path, kind, {"text": [CALL * 2]}), "--limit", "max_calls=1")
+    (row,) = found
+    assert len(row["extraction"]["tool_calls"]) == 1
+    assert [one["reason"] for one in row["extraction"]["rejections"]] == ["too_many"]
+
+
 def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
     found = results("--jsonl", path, "--tools-column", "tools")

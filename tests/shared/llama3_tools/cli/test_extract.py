@@ -237,10 +237,49 @@ def test_only_the_formats_asked_for_are_read() -> None:
     assert f"'yaml' is not one of {', '.join(map(repr, get_args(FormatName)))}" in unknown
 
 
-def test_repair_needs_tools() -> None:
-    result = extract("--repair", stdin=CALL)
+@pytest.mark.parametrize("option", ["--coerce", "--repair"])
+def test_what_goes_by_tools_needs_tools(option: str) -> None:
+    result = extract(option, stdin=CALL)
     assert result.exit_code == 2
-    assert "--repair needs declared tools: add --tools" in result.output
+    assert f"{option} needs declared tools: add --tools" in result.output
+
+
+WAIT = (
+    '{"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}, "by": {"type": '
+    '"string"}}}}'
+)
+MISFIT = '{"name": "wait", "parameters": {"days": "3", "by": [1]}}'
+
+
+def test_arguments_are_made_to_fit_if_asked_for(tmp_path: Path) -> None:
+    tools = write(tmp_path, "tools.json", WAIT)
+    (line,) = lines(extract("--tools", tools, stdin=MISFIT))
+    (call,) = line["tool_calls"]
+    assert (call["arguments"], "changes" in call, "problems" in call) == ({"days": "3", "by": [1]}, False, False)
+    (line,) = lines(extract("--tools", tools, "--coerce", stdin=MISFIT))
+    (call,) = line["tool_calls"]
+    assert call["arguments"] == {"days": 3, "by": [1]}
+    assert call["changes"] == [{"path": "$.days", "declared": "integer"}]
+    (problem,) = call["problems"]
+    assert (problem["path"], problem["reason"]) == ("$.by", "wrong_type")
+    assert "by" in problem["message"]
+
+
+def test_show_says_what_was_made_to_fit_and_what_does_not(tmp_path: Path) -> None:
+    tools = write(tmp_path, "tools.json", WAIT)
+    notes = ("$.days is integer: '3' became 3", "$.by")
+    for options, expected in ([], (False, False)), (["--coerce"], (True, True)):
+        shown = extract("--show", "--tools", tools, *options, stdin=MISFIT).stdout
+        assert tuple(note in shown for note in notes) == expected
+
+
+def test_limits_are_kept(tmp_path: Path) -> None:
+    (line,) = lines(extract("--limit", "max_calls=1", stdin=CALL * 2))
+    assert [len(line["tool_calls"]), line["rejections"][0]["reason"]] == [1, "too_many"]
+    shown = extract("--show", "--limit", "max_calls=1", stdin=CALL * 2).stdout
+    assert "too_many: beyond the first 1 calls" in " ".join(shown.split())
+    tools = write(tmp_path, "tools.json", TOOLS)
+    assert extract("--limit", "max_depth=200", "--tools", tools, stdin=CALL).exit_code == 2
 
 
 def test_repair_is_not_advised_where_it_mends_nothing() -> None:
