@@ -19,6 +19,7 @@ from browser_runtime import MANIFEST
 from release import VERSION, is_prerelease, order
 
 LATEST = "latest"
+_VERSIONS = "versions.json"
 _AT_THE_ROOT = ("404.html", "llms.txt", "llms-full.txt", "sitemap.xml")
 """What is looked for at the root, too; the links in it are absolute."""
 
@@ -43,9 +44,9 @@ def publish(site: Path, pages: Path, folder: str) -> None:
     if wrong := missing(site):
         raise FileNotFoundError("\n".join(wrong))
     shutil.rmtree(pages / folder, ignore_errors=True)
-    shutil.copytree(site, pages / folder)
+    shutil.copytree(site, pages / folder, ignore=shutil.ignore_patterns(_VERSIONS))  # the site's own is of it alone
     versions = listed(pages)
-    (pages / "versions.json").write_text(json.dumps(versions, indent=1) + "\n", "utf-8")
+    (pages / _VERSIONS).write_text(json.dumps(versions, indent=1) + "\n", "utf-8")
     first = LATEST if (pages / LATEST).exists() else str(versions[0]["version"])
     (pages / "index.html").write_text(_ROOT.format(folder=first), "utf-8")
     for name in _AT_THE_ROOT:

@@ -49,7 +49,7 @@ FIXTURES: list[dict[str, Any]] = [
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the site, as one of the versions that are published.
+    """Serves the site.
 
     A manifest may be another one, to see what the page says of a site that is not whole.
     """
@@ -59,8 +59,6 @@ class Handler(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path.endswith("/manifest.json") and self.manifest is not None:
             self.answer(self.manifest)
-        elif self.path.endswith("/versions.json"):
-            self.answer(b'[{"version": "0.1.0", "title": "0.1.0", "aliases": []}]')
         else:
             super().do_GET()
 
@@ -262,6 +260,7 @@ def test_an_example_is_shown_and_streams_to_the_same(loaded: Chrome, example: in
     if "try-it-none" not in str(content.get_attribute("class")):
         assert find(loaded, "#try-it-streamed").text.split() == content.text.split()
     assert "extractor.stream()" in find(loaded, "#try-it-python-stream").text
+    assert find(loaded, "#try-it-command").text.startswith("llama3-tools extract --show ")
 
 
 def test_a_chunk_is_of_the_size_that_is_chosen(loaded: Chrome) -> None:
@@ -501,6 +500,12 @@ def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     assert page.find_elements("css selector", "#try-it-form img, #try-it-form script") == []
     assert page.get_log("browser") == []
     assert address in page.current_url
+
+
+def test_a_site_that_is_served_alone_misses_no_file(browser: Chrome, address: str) -> None:
+    page = opened(browser, address)
+    until(lambda: "this build" in find(page, ".md-version").text)
+    assert page.get_log("browser") == []
 
 
 def test_stale_answers_are_not_shown(loaded: Chrome) -> None:

@@ -91,6 +91,13 @@ def test_the_root_leads_to_the_latest(site: Path, tmp_path: Path) -> None:
     }
 
 
+def test_what_the_switch_reads_of_a_site_alone_is_not_published_in_a_folder(site: Path, tmp_path: Path) -> None:
+    (site / "versions.json").write_text('[{"version": ".", "title": "this build", "aliases": []}]', "utf-8")
+    publish_pages.publish(site, tmp_path / "served", "0.1.0")
+    assert not (tmp_path / "served" / "0.1.0" / "versions.json").exists()
+    assert versions(tmp_path / "served") == [("0.1.0", [])]
+
+
 def test_a_page_that_is_gone_is_gone(site: Path, tmp_path: Path) -> None:
     served = tmp_path / "served"
     publish_pages.publish(site, served, "latest")
