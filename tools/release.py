@@ -27,6 +27,9 @@ OWNER = "OWNER_TO_SET"
 UNRELEASED = "There is no release on a package index yet"
 """Begins the sentence, in README.md and pages of the documentation, that goes with the first release."""
 
+UNPUBLISHED = "The site is not published yet"
+"""Begins the sentence of README.md that goes, too, when the site is there; its link *Try it* then leads to the site."""
+
 MARK = "*After the first release:*"
 """Begins what is right after the first release only."""
 
@@ -140,7 +143,7 @@ def problems(root: Path, tag: str | None = None) -> Iterator[str]:
     if tag is not None and tag != f"v{here}":
         yield f"the tag {tag} is not v{here}: tag v{here}, or change shared/llama3_tools/_version.py"
     texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in _texts(root)}
-    for said in (OWNER, UNRELEASED, MARK):
+    for said in (OWNER, UNRELEASED, UNPUBLISHED, MARK):
         if found := sorted(name for name, text in texts.items() if said in text):
             yield f"`{said}` stands in {', '.join(found)}: `python tools/release.py first ACCOUNT` changes that"
 
@@ -155,10 +158,9 @@ def make_first(root: Path, account: str) -> None:
         raise ValueError(f"{account!r} cannot be an account's name: letters, digits, and single hyphens between them")
     for path in _texts(root):
         text = path.read_text("utf-8")
+        changed = released(text) if path.suffix == ".md" else text
         # A host is written in small letters.
-        changed = text.replace(f"//{OWNER}.", f"//{account.lower()}.").replace(OWNER, account)
-        if path.suffix == ".md":
-            changed = released(changed)
+        changed = changed.replace(f"//{OWNER}.", f"//{account.lower()}.").replace(OWNER, account)
         if changed != text:
             path.write_text(changed, "utf-8")
 
@@ -171,8 +173,11 @@ def released(page: str) -> str:
         "pip install 'llama3-tools[cli,batch]'  # batch brings pyarrow"
         >>> released("Python 3.10. There is no release on a package index yet: install from a clone.")
         'Python 3.10.'
+        >>> released("[Try it](docs/try-it.md). The site is not published yet: build it.")
+        '[Try it](https://OWNER_TO_SET.github.io/llama3-tools/latest/try-it.html).'
     """
-    page = re.sub(rf"{UNRELEASED}:[^.]*\.[ ]?", "", page)
+    page = re.sub(rf"(?:{UNRELEASED}|{UNPUBLISHED}):.*?\.(?=\s|$)[ ]?", "", page, flags=re.DOTALL)
+    page = page.replace("](docs/try-it.md)", f"](https://{OWNER}.github.io/llama3-tools/latest/try-it.html)")
     page = re.sub(rf"{re.escape(MARK)}\s", "", page)
     page = _FROM_A_CLONE.sub(r"\g<quote>llama3-tools\g<extras>\g<quote>", page)
     page = re.sub(r"# from a clone[;,:] ", "# ", page)

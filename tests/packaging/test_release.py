@@ -162,6 +162,25 @@ def test_after_the_first_step_and_the_date_nothing_is_in_the_way(copy: Path) -> 
     assert "pip install 'llama3-tools[langchain]' langchain-openai\n" in pages["docs/start/chain.md"]
 
 
+def test_after_the_first_step_the_readme_leads_to_the_site(copy: Path) -> None:
+    release.make_first(copy, "Some-One")
+    text = (copy / "README.md").read_text("utf-8")
+    begins, _, after = text.partition("**[Try it in your browser](")
+    assert begins
+    assert after.startswith("https://some-one.github.io/llama3-tools/latest/try-it.html)**")
+    assert "http.server" not in text
+    assert "docs/try-it.md" not in text
+    assert "Nothing is sent anywhere.\n" in after
+
+
+def test_pages_that_name_files_of_the_examples_say_where_these_are() -> None:
+    speak_of_the_tree = {"install.md", "where-things-live.md"}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "start").glob("*.md")]
+    texts = {page.name: page.read_text("utf-8") for page in pages if page.name not in speak_of_the_tree}
+    said = re.compile(r"\]\((?:\.\./)?install\.md#examples\)|\]\(examples\)")
+    assert [name for name, text in texts.items() if re.search(r"\bexamples/", text) and not said.search(text)] == []
+
+
 @pytest.mark.parametrize(
     "account", ["", "-a", "a-", "a--b", "a_b", "a/b", "x" * 40, release.OWNER], ids=lambda name: name or "none"
 )
