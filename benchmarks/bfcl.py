@@ -4,8 +4,9 @@
     python benchmarks/bfcl.py rows.jsonl.gz --list
     python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md docs/how-well-by-category.md
 
-What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to give the verdicts that the
-leaderboard published: if they do so in less than `SHARE` of the outputs, nothing is judged.
+What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to repeat the verdicts that stand
+beside the outputs, those that the leaderboard published and those of rows: if they repeat less than `SHARE` of either,
+nothing is judged.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pages import check_pages, filled, table
 __all__ = ["SHARE", "main"]
 
 SHARE = 0.95
-"""In this part of the outputs, the published verdicts have to be reproduced. Answers are corrected over the years."""
+"""The part of the verdicts that has to be repeated. Answers are corrected over the years."""
 _LONG = 400
 _NEEDED = """\
 Name result files of the Berkeley Function-Calling Leaderboard. They are published in its archive,
@@ -74,7 +75,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         parser.error("none of these outputs can be judged: they are of no Llama 3, or of no single turn")
     proof = prove(questions, board)
     print(f"{proof}\n", flush=True)
-    if proof.published and proof.share < SHARE:
+    if proof.share < SHARE:
         print(f"That is less than {SHARE:.0%}: nothing is judged, as it would not be as there.", file=sys.stderr)
         sys.exit(1)
     judged = list(judge(questions, board))
@@ -100,10 +101,11 @@ def _list(judged: Iterable[Judged], board: Leaderboard) -> None:
         question, reading, decoded = one.question, one.readings[COERCED], one.readings[DECODER]
         if reading.is_right or reading.extraction is None:
             continue
-        loss = loss_of(one, board) if question.is_due else reading.wrong
+        loss = loss_of(one, board)
         if decoded.is_right or (question.is_due and not loss.startswith(READ)):
             beside = f"; {DECODER} is right" if decoded.is_right else ""
-            print(f"{question.where} ({question.model}, {question.category}): {loss}{beside}")
+            what = loss if question.is_due else f"{reading.wrong}: {loss}"
+            print(f"{question.where} ({question.model}, {question.category}): {what}{beside}")
             print(f"  {question.sample.text[:_LONG]!r}")
             for found in (*reading.extraction.tool_calls, *reading.extraction.rejections):
                 print(f"  = {found!r}"[:_LONG])

@@ -7,9 +7,10 @@ The layout is that of the leaderboard's archive, in each of its editions:
     score/MODEL/…/BFCL_v3_multiple_score.json           what was wrong, by `id`
 
 Rows are JSON Lines, plain or .gz, and bring their questions along: `id`, `raw`, `category`, `functions`, `answer` (the
-ground truth), `model`, `family` and `official` (whether the leaderboard's decoder reads it rightly). `family` is
-`plain`, or `hermes`, which was shown `_` for each `.` in a name, or `study`, which was asked for Hermes's format by
-another study, and judged by that study.
+ground truth), `model`, `family` and `official` (whether the leaderboard's decoder reads it rightly, as whoever made
+the rows found with the leaderboard's code: it is not what the leaderboard published). `family` is `plain`, or
+`hermes`, which was shown `_` for each `.` in a name, or `study`, which was asked for Hermes's format by another study,
+and judged by that study.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bfcl_package import CATEGORIES, Leaderboard, category_and_number
 from evidence import Sample, read_lines, sample_of, tool_of
 from llama3_tools import Extractor
 
-__all__ = ["ROW", "Question", "Results", "read_results"]
+__all__ = ["ROW", "Question", "Results", "Verdict", "read_results"]
 
 ROW = '"raw" or "raw_output" beside "category", "functions" and "answer", which `irrelevance` alone goes without'
 _RESULT = '"id" and "result"'
@@ -43,6 +44,14 @@ _FAMILIES = {"plain": "python", "hermes": "hermes", "study": "hermes"}
 _FAMILY_OF_ANOTHER_JUDGE = "study"
 
 
+class Verdict(NamedTuple):
+    """What stands beside an output: whether its calls are right, as the leaderboard's decoder reads them."""
+
+    is_right: bool
+    is_published: bool
+    """Whether the leaderboard published it, in a score file; rows have the verdict of whoever made them."""
+
+
 class Question(NamedTuple):
     """An output, and the leaderboard's question."""
 
@@ -55,8 +64,8 @@ class Question(NamedTuple):
     answer: Sequence[Mapping[str, Any]]
     decoder: str
     """Which of the leaderboard's decoders reads the model's outputs."""
-    published: bool | None
-    """Whether the leaderboard says that it is right; `None`: it does not say."""
+    verdict: Verdict | None
+    """`None`: none stands beside the output."""
 
     @property
     def is_due(self) -> bool:
@@ -138,10 +147,10 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
         elif not isinstance(text, str):
             results.left_out["outputs that are no text, but calls that a server read"] += 1
         else:
-            published = None if failed is None else (category, number) not in failed
+            verdict = None if failed is None else Verdict((category, number) not in failed, is_published=True)
             row = {"raw": text, "functions": asked.functions, "answer": asked.answer, "id": id_, "model": model}
             results.questions.append(
-                _question(row, category, decoder, published=published, dots_as_underscores=decoder == "hermes")
+                _question(row, category, decoder, verdict, dots_as_underscores=decoder == "hermes")
             )
 
 
@@ -175,8 +184,9 @@ def _question_of_row(row: Mapping[str, Any]) -> tuple[str, Question | None]:
     if not row["answer"] and _has_an_answer(category):
         raise ValueError("nothing says what is right")
     family = row.get("family", "plain")
-    published = None if family == _FAMILY_OF_ANOTHER_JUDGE or "official" not in row else bool(row["official"])
-    question = _question(row, category, _FAMILIES[family], published=published, dots_as_underscores=family == "hermes")
+    is_of_another = family == _FAMILY_OF_ANOTHER_JUDGE or "official" not in row
+    verdict = None if is_of_another else Verdict(bool(row["official"]), is_published=False)
+    question = _question(row, category, _FAMILIES[family], verdict, dots_as_underscores=family == "hermes")
     _check_tools(question.sample.tools)
     return category, question
 
@@ -187,7 +197,7 @@ def _check_tools(tools: str) -> None:
 
 
 def _question(
-    row: Mapping[str, Any], category: str, decoder: str, *, published: bool | None, dots_as_underscores: bool
+    row: Mapping[str, Any], category: str, decoder: str, verdict: Verdict | None, *, dots_as_underscores: bool
 ) -> Question:
     declared = [row["functions"]] if isinstance(row["functions"], dict) else row["functions"]
     shown = {one["name"]: one["name"].replace(".", "_") if dots_as_underscores else one["name"] for one in declared}
@@ -200,5 +210,5 @@ def _question(
         functions,
         [{shown.get(name, name): values for name, values in call.items()} for call in row["answer"] or ()],
         decoder,
-        published,
+        verdict,
     )

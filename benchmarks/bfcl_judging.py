@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,7 +12,20 @@ from bfcl_files import Question
 from bfcl_package import Call, Leaderboard
 from llama3_tools import Extraction, Extractor
 
-__all__ = ["ALL", "COERCED", "DECODER", "PLAIN", "READINGS", "Judged", "Proof", "Reading", "judge", "prove", "wrong_of"]
+__all__ = [
+    "ALL",
+    "COERCED",
+    "DECODER",
+    "PLAIN",
+    "READINGS",
+    "Agreement",
+    "Judged",
+    "Proof",
+    "Reading",
+    "judge",
+    "prove",
+    "wrong_of",
+]
 
 DECODER = "BFCL's decoder"
 PLAIN, COERCED, ALL = "plain", "`coerce_arguments`", "`lenient`, `repair` too"
@@ -50,35 +64,66 @@ class Judged(NamedTuple):
     """By `DECODER`, and by the names in `READINGS`."""
 
 
-class Proof(NamedTuple):
-    """In how many outputs the leaderboard's code gives the verdict that the leaderboard published."""
+class Agreement(NamedTuple):
+    """How many verdicts are repeated."""
 
     alike: int
-    published: int
+    verdicts: int
 
     @property
     def share(self) -> float:
-        """The part of them."""
-        return self.alike / self.published if self.published else 0
+        """The part of them that is repeated; 0 if there are none."""
+        return self.alike / self.verdicts if self.verdicts else 0
 
     def __str__(self) -> str:
         """Say it."""
-        if not self.published:
-            return "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
-        return (
-            f"BFCL's own decoder and checker give the verdict that stands beside the output in {self.alike:,} of "
-            f"{self.published:,} outputs ({self.share:.1%})."
+        return f"{self.alike:,} of {self.verdicts:,} verdicts ({self.share:.1%})"
+
+
+class Proof(NamedTuple):
+    """In how many outputs the leaderboard's decoder and checker, run here, give the verdict beside the output."""
+
+    published: Agreement
+    """With the verdicts that the leaderboard published, in score files."""
+    of_rows: Agreement
+    """With those in rows, which whoever made the rows computed with the leaderboard's code."""
+    without: int
+    """How many outputs have no verdict."""
+
+    @property
+    def share(self) -> float:
+        """The smaller part in which they agree; 1 if there is no verdict."""
+        return min((one.share for one in (self.published, self.of_rows) if one.verdicts), default=1)
+
+    def __str__(self) -> str:
+        """Say what was compared."""
+        said = []
+        if self.published.verdicts:
+            said.append(f"BFCL's decoder and checker, run here, repeat {self.published} that BFCL published.")
+        if self.of_rows.verdicts:
+            said.append(
+                f"BFCL's decoder and checker, run here, repeat {self.of_rows} under `official` in the rows. "
+                "Whoever made the rows computed these; BFCL did not publish them."
+            )
+        if self.without and said:
+            said.append(f"{self.without:,} outputs have no verdict.")
+        return " ".join(said) or (
+            "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
         )
 
 
 def prove(questions: Iterable[Question], board: Leaderboard) -> Proof:
-    """Count in how many outputs the leaderboard's decoder and checker give the published verdict."""
-    verdicts = [
-        _decoded(question, board).is_right == question.published
+    """Count in how many outputs the leaderboard's decoder and checker give the verdict beside the output."""
+    found = Counter(
+        question.verdict
+        and (question.verdict.is_published, _decoded(question, board).is_right == question.verdict.is_right)
         for question in questions
-        if question.published is not None
-    ]
-    return Proof(sum(verdicts), len(verdicts))
+    )
+    published, of_rows = (
+        Agreement(found[is_published, True], found[is_published, True] + found[is_published, False])
+        for is_published in (True, False)
+    )
+    return Proof(published, of_rows, found[None])
 
 
 def judge(questions: Iterable[Question], board: Leaderboard) -> Iterator[Judged]:

@@ -1,4 +1,4 @@
-"""Why outputs that are to call are not right, by class: what stands in them, or what the leaderboard's checker says."""
+"""Why outputs are not right, by class: what stands in them, or what the leaderboard's checker says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from bfcl_judging import ALL, COERCED, DECODER, PLAIN, Judged, wrong_of
 from bfcl_package import Call, Leaderboard
-from llama3_tools import Rejection
+from llama3_tools import Extraction, Rejection
 
 __all__ = ["READ", "is_read_alike", "loss_of"]
 
@@ -34,7 +34,12 @@ _WORDS = {
 
 
 def loss_of(judged: Judged, board: Leaderboard) -> str:
-    """Return the class of an output that is to call, and is not right with `coerce_arguments`."""
+    """Return the class of an output that is not right with `coerce_arguments`."""
+    found = judged.readings[COERCED].extraction
+    return _class_of_due(judged, board) if judged.question.is_due or not found else _class_of_undue(found)
+
+
+def _class_of_due(judged: Judged, board: Leaderboard) -> str:
     question, reading = judged.question, judged.readings[COERCED]
     calls = list(reading.calls or ())
     if not wrong_of(question, _once(calls), board):
@@ -58,6 +63,15 @@ def _class_of_rejections(rejections: Sequence[Rejection]) -> str:
             return f"rejected: {meaning}"
     [(reason, _)] = Counter(found.reason.value for found in rejections).most_common(1)
     return f"rejected: `{reason}`"
+
+
+def _class_of_undue(found: Extraction) -> str:
+    """Return the class of an output that calls though nothing is to be called."""
+    if any(call.problems for call in found.tool_calls):
+        return "arguments that do not fit the tool's schema, which `problems` says"
+    if found.rejections:
+        return "calls beside something that was rejected"
+    return "calls, and nothing else" if found.content is None else "calls beside text"
 
 
 def is_read_alike(judged: Judged) -> bool:

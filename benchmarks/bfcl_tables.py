@@ -14,7 +14,7 @@ from figures import Row
 
 __all__ = ["TABLES", "UNREADABLE", "below", "tables"]
 
-TABLES = ("all", "models", "options", "losses", "categories")
+TABLES = ("all", "models", "options", "losses", "undue", "categories")
 """What the tables are called in pages."""
 UNREADABLE = "Hermes-2-Theta-Llama-3-70B"
 """The model whose format the leaderboard's decoder cannot read."""
@@ -102,7 +102,9 @@ class Loss(Row):
 
 def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[Row]]:
     """Return the tables by their names, which are `TABLES`."""
-    rows = (_all(judged), _models(judged), _options(judged), _losses(judged, board), _categories(judged))
+    due, others = ([one for one in judged if one.question.is_due is is_due] for is_due in (True, False))
+    losses = (_losses(due, board), _losses(others, board))
+    rows = (_all(judged), _models(judged), _options(judged), *losses, _categories(judged))
     return dict(zip(TABLES, rows, strict=True))
 
 
@@ -166,7 +168,7 @@ def _options(judged: Sequence[Judged]) -> Iterator[Options]:
 def _losses(judged: Sequence[Judged], board: Leaderboard) -> Iterator[Loss]:
     classes: defaultdict[str, list[Judged]] = defaultdict(list)
     for one in judged:
-        if one.question.is_due and not one.readings[COERCED].is_right:
+        if not one.readings[COERCED].is_right:
             classes[loss_of(one, board)].append(one)
     for name, outputs in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
         right = sum(one.readings[DECODER].is_right for one in outputs)

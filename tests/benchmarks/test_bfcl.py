@@ -61,10 +61,11 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     appendix.write_text("<!-- below -->\n<!-- end -->\n")
     main([str(RESULTS), "--page", str(page), str(appendix)])
     out = capsys.readouterr().out
-    assert (
-        "BFCL's own decoder and checker give the verdict that stands beside the output in 8 of 8 outputs (100.0%).\n"
-        in out
+    proof = (
+        "BFCL's decoder and checker, run here, repeat 8 of 8 verdicts (100.0%) that BFCL published. "
+        "2 outputs have no verdict.\n"
     )
+    assert proof in out
     assert [line for line in out.splitlines() if line.startswith("Left out")] == [
         "Left out, files of gpt-4, which is no Llama 3 that the leaderboard has a decoder for: 1",
         "Left out, outputs of the category java, which is not judged here: 1",
@@ -91,7 +92,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     assert [LLAMA, "irrelevance", "1", *"1111"] in tables["model category"]
     assert "meta-llama_Llama-3.1-8B-Instruct-FC | live_relevance |" in re.sub(" +", " ", out)
     filled = page.read_text(encoding="utf-8")
-    assert "the verdict that stands beside the output in 8 of 8 outputs" in filled
+    assert proof in filled
     assert "10 outputs. Judged on " in filled
     assert "| all models " in filled
     assert "rejected: a name" in filled
@@ -104,7 +105,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("part", ["result", f"result/{LLAMA}", f"result/{LLAMA}/BFCL_v3_simple_result.json"])
 def test_a_part_of_the_layout_is_read_with_its_scores(part: str, capsys: pytest.CaptureFixture[str]):
     main([str(RESULTS / part)])
-    assert re.search(r"the verdict that stands beside the output in (\d) of \1 outputs", capsys.readouterr().out)
+    assert re.search(r"repeat (\d) of \1 verdicts \(100\.0%\) that BFCL published", capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("bfcl_eval")
@@ -124,7 +125,7 @@ def test_verdicts_that_are_not_reproduced_end_it(tmp_path: Path, capsys: pytest.
         main([str(tmp_path / "2026-01-01")])
     assert stopped.value.code == 1
     told = capsys.readouterr()
-    assert "the verdict that stands beside the output in 7 of 8 outputs (87.5%)" in told.out
+    assert "repeat 7 of 8 verdicts (87.5%) that BFCL published." in told.out
     assert "less than 95%" in told.err
     assert "|" not in told.out
 
@@ -148,7 +149,11 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     )  # fmt: skip
     main([rows, "--list"])
     out = capsys.readouterr().out
-    assert "the verdict that stands beside the output in 4 of 4 outputs" in out, "the study's verdict is its own"
+    proof = (
+        "BFCL's decoder and checker, run here, repeat 4 of 4 verdicts (100.0%) under `official` in the rows. "
+        "Whoever made the rows computed these; BFCL did not publish them. 3 outputs have no verdict.\n"
+    )
+    assert proof in out, "the study's verdict is its own"
     assert rows_of(out)["answers of calls due"] == [
         ["all models", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
         ["all but Hermes-2-Theta-Llama-3-70B", "4", "2 (50.0%)", *["3 (75.0%)"] * 3],
@@ -160,8 +165,37 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     listed = [line for line in out.splitlines() if line.startswith("s (")]
     assert listed == [
         "s (small, simple_python): no call, and nothing that was rejected",
-        "s (small, irrelevance): a call where none is due; BFCL's decoder is right",
+        "s (small, irrelevance): a call where none is due: calls, and nothing else; BFCL's decoder is right",
     ]
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_verdicts_of_rows_that_are_not_repeated_end_it_beside_published_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    row = write(tmp_path / "rows.jsonl", ROW | {"raw": "[clock(zone='CET')]", "official": False})
+    with pytest.raises(SystemExit):
+        main([str(RESULTS), row])
+    told = capsys.readouterr()
+    assert "repeat 8 of 8 verdicts (100.0%) that BFCL published. " in told.out
+    assert "repeat 0 of 1 verdicts (0.0%) under `official` in the rows. " in told.out
+    assert "less than 95%" in told.err
+
+
+@pytest.mark.usefixtures("bfcl_eval")
+def test_calls_where_none_is_due_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    call = "[clock(zone='CET')]"
+    outputs = {
+        f"{call}": ("calls, and nothing else", "1", "0", "1"),
+        f"The time:\n{call}": ("calls beside text", "1", "1", "0"),
+        f"{call}\n[watch(zone='CET')]": ("calls beside something that was rejected", "1", "1", "0"),
+        "[clock(zone=5, where=1)]": ("arguments that do not fit the tool's schema, which `problems` says", *"101"),
+        "I do not know.": (),
+    }
+    row = ROW | {"category": "irrelevance", "answer": []}
+    main([write(tmp_path / "rows.jsonl", *(row | {"raw": text} for text in outputs))])
+    found = rows_of(capsys.readouterr().out)["class outputs"]
+    assert sorted(found) == sorted(list(cells) for cells in outputs.values() if cells)
 
 
 @pytest.mark.usefixtures("bfcl_eval")

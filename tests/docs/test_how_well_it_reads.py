@@ -21,7 +21,9 @@ def table(name: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")][2:]
 
 
-@pytest.mark.parametrize("name", ["all", "models", "options", "losses", "cases", "found", "peers", "categories"])
+@pytest.mark.parametrize(
+    "name", ["all", "models", "options", "losses", "undue", "cases", "found", "peers", "categories"]
+)
 def test_each_table_is_there(name: str):
     assert table(name)
 
@@ -35,6 +37,18 @@ def test_the_readme_says_what_the_table_says():
         *(others[column].split()[1].strip("()") for column in (4, 2)),
     ]
     assert [figure for figure in figures if figure not in README] == []
+
+
+def test_the_text_has_the_counts_of_the_classes_where_no_call_is_due():
+    rows = {name: tuple(map(int, cells)) for name, *cells in table("undue")}
+    said = PAGE.partition("### Where no call is due\n")[2].partition("\n### ")[0]
+    text = said.partition("<!-- undue -->")[0] + said.partition("<!-- end -->")[2]
+    wrong, right, alike = (sum(column) for column in zip(*rows.values(), strict=True))
+    coerced = next(row for row in table("options") if row[0] == "`coerce_arguments`")
+    assert wrong == int(coerced[5]) - int(coerced[6])
+    assert {wrong, right, alike, wrong - right - alike} <= {int(one) for one in re.findall(r"\d+", text)}
+    named = {int(one) for one in re.findall(r"\((\d+)\)", text)}
+    assert named == {count for name, (count, *_) in rows.items() if name != "calls, and nothing else"}
 
 
 def test_the_text_has_the_counts_of_the_classes():
