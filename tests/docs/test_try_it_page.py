@@ -467,6 +467,7 @@ def test_a_field_holds_each_end_of_a_line_as_the_page_says(page: Chrome) -> None
 
 def test_a_page_that_is_offline_says_so(browser: Chrome, address: str) -> None:
     page = opened(browser, address)
+    page.execute_cdp_cmd("Network.clearBrowserCache", {})  # else Python may come from there
     conditions = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     page.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
     try:
