@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from llama3_tools.calls.reader import CallReader, Found, Placed
 from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
-from llama3_tools.limits import DEFAULT_LIMITS
 from llama3_tools.reading.json_object import parse_object
 from llama3_tools.reading.refusal import Refusal
 
@@ -44,7 +43,7 @@ class Mended(NamedTuple):
 class Mending:
     """One attempt to mend a malformed object, for which more text may be needed."""
 
-    __slots__ = ("_calls", "_name", "_reading", "_source", "reached")
+    __slots__ = ("_calls", "_name", "_reading", "_source")
 
     def __init__(  # noqa: PLR0913 (what is known of it)
         self,
@@ -54,7 +53,7 @@ class Mending:
         *,
         name: str | None,
         is_after_call: bool,
-        length: int = DEFAULT_LIMITS.max_call_length,
+        length: int,
     ) -> None:
         """Begin at a brace.
 
@@ -74,12 +73,15 @@ class Mending:
         self._calls = calls
         self._name = name
         self._source: GrowingSource = GrowingSource(start, length)
-        self.reached = start
-        """The offset up to which the text was looked at: no object in it is tried again."""
         any_key = calls.lenient or name is not None
         self._reading: Generator[None, None, list[Token] | None] | None = None
         if name is not None or not is_inside(before, is_after_call=is_after_call):
             self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
+
+    @property
+    def reached(self) -> int:
+        """The offset up to which the text was looked at: no object in it is tried again."""
+        return self._source.offset
 
     def read(self, text: str, start: int, *, ended: bool) -> Mended | Literal[False] | None:
         """Read on in a text, as far as it has arrived, in which the brace stands at an index.
@@ -88,7 +90,7 @@ class Mending:
             What was meant; `False` if it cannot be mended, and `None` if it takes more text to know.
         """
         source = self._source
-        source.text, source.ended = text[start : start + source.limit - source.base], ended
+        source.show(text, start, ended=ended)
         tokens = None
         try:
             if self._reading is not None:
@@ -96,29 +98,21 @@ class Mending:
                 return None
         except StopIteration as stop:
             tokens = stop.value
-        self.reached = source.offset
         return (tokens is not None and self._mended(source.text[: source.pos], tokens)) or False
 
     def _mended(self, text: str, tokens: list[Token]) -> Mended | None:
         from llama3_tools.calls.repair_ambiguity import has_one_reading  # noqa: PLC0415 (as above)
-        from llama3_tools.calls.repair_tokens import TokenKind  # noqa: PLC0415 (as above)
 
         if not has_one_reading(text, tokens):
             return None
-        calls, tools, start = self._calls, self._calls.tools or {}, tokens[0].start
-        strings = [
-            text[token.start - start + 1 : token.end - start - 1] for token in tokens if token.kind is TokenKind.STRING
-        ]
-        if self._name is None:
-            has_arguments = calls.lenient or any(token.key in ARGUMENTS for token in tokens)
-            if tools.keys().isdisjoint(strings) or not has_arguments:
-                return None
+        if self._name is None and not self._calls.lenient and not any(token.key in ARGUMENTS for token in tokens):
+            return None
         rewritten = _rewritten(text, tokens)
-        found = None if rewritten is None else self._found(rewritten, start)
+        found = None if rewritten is None else self._found(rewritten, tokens[0].start)
         return None if found is None else Mended(found, text)
 
     def _found(self, rewritten: Rewritten, start: int) -> Found | None:
-        parsed = parse_object(rewritten.json, 0, checked=True)
+        parsed = parse_object(rewritten.json, 0)
         if parsed is None or parsed.flaw:
             return None
         calls = self._calls
@@ -166,4 +160,4 @@ def _rewritten(text: str, tokens: list[Token]) -> Rewritten | None:
 def _require_unique(members: list[tuple[str, Any]]) -> None:
     """Refuse an object in which a key stands twice, at any depth."""
     if len(dict(members)) != len(members):
-        raise ValueError("a key stands twice")
+        raise ValueError

@@ -36,16 +36,23 @@ Reading: TypeAlias = Generator[None, None, _T]
 class GrowingSource:
     """The text from a brace on, which may grow, and where reading stands in it."""
 
-    __slots__ = ("base", "ended", "limit", "pos", "text")
+    __slots__ = ("_limit", "base", "is_all", "pos", "text")
 
-    def __init__(self, base: int, length: int = MAX_LENGTH) -> None:
-        self.text = ""
+    text: str
+    """What has arrived of it."""
+    is_all: bool
+    """Whether no more of it comes, or may be read."""
+
+    def __init__(self, base: int, length: int) -> None:
         self.pos = 0
         self.base = base
         """The offset of `text[0]` in the output."""
-        self.limit = base + min(length, MAX_LENGTH)
-        """The offset from which on nothing is read."""
-        self.ended = False
+        self._limit = min(length, MAX_LENGTH)
+
+    def show(self, text: str, start: int, *, ended: bool) -> None:
+        """Take what has arrived: a text in which the brace stands at an index."""
+        self.text = text[start : start + self._limit]
+        self.is_all = ended or len(self.text) >= self._limit
 
     @property
     def offset(self) -> int:
@@ -148,7 +155,7 @@ def rewrite(text: str, tokens: list[Token]) -> Rewritten:
         ValueError: half a surrogate pair.
     """
     if not is_unicode(text):  # an escape could make a whole of a raw half
-        raise ValueError("half a surrogate pair")
+        raise ValueError
     start = tokens[0].start
     pieces: list[str] = []
     spans: dict[int, Span] = {}
@@ -213,14 +220,9 @@ class _Scanner:
                 return self.tokens if (yield from self._ends_here()) else None
         return None
 
-    @property
-    def _end(self) -> int:
-        """Where the text ends that may be read: an index into the window."""
-        return min(len(self.source.text), self.source.limit - self.source.base)
-
     def _more(self) -> Reading[bool]:
         """Wait for more text; return whether there is any."""
-        if self.source.ended or self.source.base + len(self.source.text) >= self.source.limit:
+        if self.source.is_all:
             return False
         yield None
         return True
@@ -228,18 +230,18 @@ class _Scanner:
     def _match(self, pattern: _Pattern, ahead: int = 0) -> Reading[re.Match[str] | None]:
         """Match where the source stands, or so many characters ahead."""
         while True:
-            text, pos, end = self.source.text, self.source.pos + ahead, self._end
-            match = pattern.whole.match(text, pos, end)
-            if match or not pattern.partial.match(text, pos, end) or not (yield from self._more()):
+            text, pos = self.source.text, self.source.pos + ahead
+            match = pattern.whole.match(text, pos)
+            if match or not pattern.partial.match(text, pos) or not (yield from self._more()):
                 return match
 
     def _skip(self) -> Reading[bool]:
         """Step over white space and comments; tell whether there is something after."""
         source = self.source
         while True:
-            space = _WHITE_SPACE.match(source.text, source.pos, self._end)
+            space = _WHITE_SPACE.match(source.text, source.pos)
             source.pos = space.end() if space else source.pos
-            if source.pos >= self._end:
+            if source.pos >= len(source.text):
                 if not (yield from self._more()):
                     return False
                 continue
@@ -250,17 +252,16 @@ class _Scanner:
         """Step over a comment, if there is one that is not too long."""
         source = self.source
         while True:
-            end = self._end
-            beginning = source.text[source.pos : min(source.pos + 2, end)]
+            beginning = source.text[source.pos : source.pos + 2]
             opening = beginning if beginning in _COMMENTS else beginning[0]
             if opening in _COMMENTS:
                 closing, inside = _COMMENTS[opening], source.pos + len(opening)
                 last = inside + _LONGEST_COMMENT + len(closing)
-                closed = source.text.find(closing, inside, min(last, end))
+                closed = source.text.find(closing, inside, last)
                 if closed >= 0:
                     source.pos = closed + len(closing)
                     return True
-                is_open = last > end
+                is_open = last > len(source.text)
             else:
                 is_open = beginning == "/"
             if not is_open or not (yield from self._more()):
@@ -307,7 +308,7 @@ class _Scanner:
         match = yield from self._match(_KEY)
         if match is None:
             return False
-        key = str(match[match.lastindex or 0])
+        key = next(filter(None, match.groups()), "")
         if self.first_keys is not None and key not in self.first_keys:
             return False
         self.first_keys, self.expected = None, _Next.VALUE
@@ -320,13 +321,13 @@ class _Scanner:
 
     def _read_string(self, quote: str) -> Reading[bool]:
         """Read a string to the quote that plausibly closes it. If it is malformed, the quotes within come in pairs."""
-        source, start, inner, before = self.source, self.source.offset, 0, ""
+        source, start, inner, before = self.source, self.source.offset, 0, quote
         source.pos += 1
         while True:
-            body = _BODY[quote].match(source.text, source.pos, self._end)
+            body = _BODY[quote].match(source.text, source.pos)
             if body and body[0]:
                 source.pos, before = body.end(), body[0][-1]
-            if source.pos + 1 >= self._end:
+            if source.pos + 1 >= len(source.text):
                 if not (yield from self._more()):
                     return False
                 continue
@@ -368,7 +369,7 @@ class _Scanner:
 
     def _ends_here(self) -> Reading[bool]:
         """Where quotes within strings had to be told apart, refuse an end that is followed by another quote."""
-        while self.has_inner_quotes and self.source.pos >= self._end:
+        while self.has_inner_quotes and self.source.pos >= len(self.source.text):
             if not (yield from self._more()):
                 return True
         return not self.has_inner_quotes or self.source.text[self.source.pos] not in _BODY

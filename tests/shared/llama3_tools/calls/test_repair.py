@@ -41,6 +41,10 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         {"command": 'echo "hi" > flag.txt', "n": 1},
     ),
     "quotes at the end of a string": ('{"name": "f", "parameters": {"q": "say "a" or "b""}}', {"q": 'say "a" or "b"'}),
+    "quotes of one kind around two words": (
+        "{'name': 'f', 'parameters': {'q': 'say 'a' 'b' to'}}",
+        {"q": "say 'a' 'b' to"},
+    ),
     "many quotes": ('{"name": "f", "parameters": {"q": "%s"}}' % ('a "b" c ' * 40), {"q": 'a "b" c ' * 40}),
     "quotes around a brace": ('{"name": "f", "parameters": {"q": "say "x{1}" to"}}', {"q": 'say "x{1}" to'}),
     "much space between quotes": (f'{{"name": "f", "parameters": {{"q": "a "b"{SPACE}c"}}}}', {"q": f'a "b"{SPACE}c'}),
@@ -79,6 +83,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         "{'name': 'f', 'parameters': {'q': 'I'll say it's O'Brien's by d'Artagnan', \"a\": \"the dogs' food\"}}",
         {"q": "I'll say it's O'Brien's by d'Artagnan", "a": "the dogs' food"},
     ),
+    "an empty key": ("{'name': 'f', 'parameters': {'': 1}}", {"": 1}),
     "comments": (
         '{"name": "f", /* "} */ "parameters": {"a": 1 // one of {\n, # it\'s "two", \'II\'\n "b": /**/ 2}}',
         {"a": 1, "b": 2},
@@ -112,6 +117,7 @@ AS_WITHOUT = {
     "an unknown tool": "{'name': 'rm', 'parameters': {'path': '/'}}",
     "no name": "{'type': 'f', 'parameters': {}}",
     "no arguments that it needs": "{'name': 'f', 'parameters': 'x'}",
+    "no word of arguments": "{'name': 'f', 'type': 'function'}",
     "a schema": "{'name': 'f', 'description': 'x', 'parameters': {'type': 'object', 'properties': {}}}",
     "a message alone": "{'message': 'f', 'tool_call': None}",
     "a wrapper that nobody has": "{'query': {'name': 'f', 'parameters': {}}}",
@@ -354,6 +360,7 @@ UNQUOTED = "{name: 'f', 'parameters': {'a': 1}}"
         (f"{GOOD}, {MALFORMED}", "json", None),
         (f"Now both: [{MALFORMED}, {GOOD}] Done.", "json", "Now both: Done."),
         (f"{{'message': 'Hm.', 'tool_call': {MALFORMED}}} Done.", "envelope", "Hm. Done."),
+        (f"Well: {{'message': 'Hm.', 'tool_call': {MALFORMED}}} Done.", "envelope", "Well: Hm. Done."),
         (f"{{'content': None, 'tool_calls': [{MALFORMED}, {GOOD}]}}", "envelope", None),
         (f"<tool_call>{MALFORMED} and prose</tool_call>", "json", "<tool_call> and prose</tool_call>"),
         (f"<tool_call>{MALFORMED} {{'id': oops", "json", "<tool_call> {'id': oops"),
@@ -409,6 +416,17 @@ def test_of_a_function_tag_the_arguments_are_repaired(text: str, names: str):
 def test_between_backticks_it_is_quoted():
     extraction = extract_in_every_chunking(f"Write `{MALFORMED}` to call f.", tools=TOOLS, repair=True)
     assert [str(rejection.reason) for rejection in extraction.rejections] == ["quoted"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["'x' 'y", "'x 'y' z' 'w", "'x' + 'y", "['x' 'y"],
+    ids=["two strings side by side", "the same after a word in quotes", "an expression", "two strings in an array"],
+)
+def test_the_search_goes_on_where_no_string_can_stand(value: str):
+    output = f"{{'name': 'f', 'a': {value}}}}} {MALFORMED}"
+    (call,) = extract_in_every_chunking(output, tools=TOOLS, repair=True).tool_calls
+    assert (call.arguments, call.repaired_from) == ({"a": 1}, MALFORMED)
 
 
 @pytest.mark.parametrize(
