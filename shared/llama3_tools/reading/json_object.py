@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.reading.json_tokens import scan_json
 from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.values import shortened
 
 __all__ = [
     "NO_JSON_VALUE",
@@ -62,7 +63,7 @@ class JsonObject:
         self.end = end
         self.members = members
         self.spans = spans
-        """Where the values stand that are anything but plain strings, as indexes into `text`."""
+        """Where the values stand that are anything but plain strings, as indexes into `text`; if there is no flaw."""
         self.flaw = flaw
         """Why it is not strict, although its grammar is JSON's; empty if it is."""
 
@@ -81,14 +82,14 @@ class _NotStrictError(ValueError):
     """A value that Python's JSON takes and strict JSON does not."""
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise _NotStrictError(constant)
+def _refuse(_: str) -> NoReturn:
+    raise _NotStrictError
 
 
 def _finite_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _NotStrictError(text)
+        raise _NotStrictError
     return value
 
 
@@ -153,10 +154,8 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
                 if match is None:
                     return None
                 separator, pos = match[1], match.end()
-            elif key in members:
-                spans.pop(key, None)
             if key in members:
-                flaw = flaw or f"the key {_shown(key)} stands twice"
+                flaw = flaw or f"the key {shortened(key)!r} stands twice"
             members[key] = value
             if separator == "}":
                 break
@@ -164,7 +163,7 @@ def parse_object(text: str, start: int, *, checked: bool = False) -> JsonObject 
         return None
     if not checked and not depth_is_within(text, start, pos, MAX_DEPTH):
         return None
-    if not text.isascii() or text.find("\\u", start, pos) >= 0:
+    if not text.isascii() or "\\u" in text[start:pos]:
         flaw = flaw or _surrogate(text, start, pos)
     return JsonObject(text, start, pos, members, spans, flaw)
 
@@ -235,8 +234,8 @@ def _surrogate(text: str, start: int, end: int) -> str:
     written = _LONG_DIGITS.sub("0", text[start:end])  # which Python does not write
     if not _MAY_BE_SURROGATE(written):
         return ""
-    decoded = json.dumps(_decode_checked(written, 0)[0], ensure_ascii=False) if is_unicode(written) else "\ud800"
-    return "" if is_unicode(decoded) else "half a surrogate pair"
+    is_whole = is_unicode(written) and is_unicode(json.dumps(_decode_checked(written, 0)[0], ensure_ascii=False))
+    return "" if is_whole else "half a surrogate pair"
 
 
 def _decode_checked(text: str, pos: int) -> tuple[Any, int]:
@@ -285,7 +284,3 @@ def _attach(open_values: list[dict[str, Any] | list[Any]], keys: list[str], valu
         parent.append(value)
     pos = skip_json_space(text, pos)
     return skip_json_space(text, pos + 1) if text[pos] == "," else pos
-
-
-def _shown(key: str) -> str:
-    return repr(key if len(key) <= 64 else f"{key[:60]}…")  # noqa: PLR2004  # enough to find it by

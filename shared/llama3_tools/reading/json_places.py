@@ -31,7 +31,7 @@ class BrokenObject(NamedTuple):
     """The index at which it breaks."""
 
 
-def read_object(text: str, start: int, *, base: int = 0) -> JsonObject | BrokenObject:
+def read_object(text: str, start: int) -> JsonObject | BrokenObject:
     """Return the object whose brace is at an index of a whole text, or why it is no strict JSON.
 
     A key of its own may still stand twice in it: its `flaw` says so.
@@ -44,19 +44,18 @@ def read_object(text: str, start: int, *, base: int = 0) -> JsonObject | BrokenO
     Args:
         text: the text, which may go on after the object.
         start: the index of the brace.
-        base: the offset of `text[0]`, for the words of a refusal.
     """
     parsed = parse_object(text, start)
     if parsed is None:
         tokens = JsonTokens()
-        end = tokens.read(text, start, base, ended=True)
+        end = tokens.read(text, start, 0, ended=True)
         if tokens.refusal is not None:
             return BrokenObject(tokens.refusal, end)
         parsed = parse_object(text, start, checked=True)
         if parsed is None:
-            return _malformed("a number too large for a float, before offset", _large_number(text, start, end), base)
+            return _malformed("a number too large for a float, before offset", _large_number(text, start))
     half = _half_of_pair(text, start, parsed.end) if parsed.flaw else None
-    return parsed if half is None else _malformed("half a surrogate pair, at offset", half, base)
+    return parsed if half is None else _malformed("half a surrogate pair, at offset", half)
 
 
 def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
@@ -100,11 +99,10 @@ def value_start(parsed: JsonObject, key: str) -> int:
         pos = skip_json_space(text, end)
 
 
-def _large_number(text: str, start: int, end: int) -> int:
+def _large_number(text: str, start: int) -> int:
     """Find the end of the number that makes an object of JSON's grammar no strict JSON."""
-    numbers = ((match[1], match.end()) for match in _STRING_OR_NUMBER.finditer(text, start, end) if match[1])
-    large = (after for number, after in numbers if not number.lstrip("-").isdigit() and math.isinf(float(number)))
-    return next(large, end)
+    numbers = ((match[1], match.end()) for match in _STRING_OR_NUMBER.finditer(text, start) if match[1])
+    return next(end for number, end in numbers if not number.lstrip("-").isdigit() and math.isinf(float(number)))
 
 
 def _half_of_pair(text: str, start: int, end: int) -> int | None:
@@ -112,5 +110,5 @@ def _half_of_pair(text: str, start: int, end: int) -> int | None:
     return next((match.start() for match in _ESCAPE_OR_HALF.finditer(text, start, end) if match[1]), None)
 
 
-def _malformed(detail: str, index: int, base: int) -> BrokenObject:
-    return BrokenObject(Refusal(RejectionReason.MALFORMED, f"{detail} {base + index}"), index)
+def _malformed(detail: str, index: int) -> BrokenObject:
+    return BrokenObject(Refusal(RejectionReason.MALFORMED, f"{detail} {index}"), index)

@@ -189,7 +189,7 @@ class PythonTokens:
         if due is _STRING:
             return self._read_string(text, pos, base)
         if due is _WORD:
-            return self._read_word(text, pos, ended=ended)
+            return self._read_word(text, pos)
         if due is _NUMBER:
             return self._read_number(text, pos, ended=ended)
         space = _SPACE(text, pos)
@@ -301,7 +301,7 @@ class PythonTokens:
         self._pieces.append(char)
         self._due = _VALUE_OR_END
 
-    def _read_word(self, text: str, pos: int, *, ended: bool) -> int:
+    def _read_word(self, text: str, pos: int) -> int:
         match = _WORD_CHARS(text, pos)
         end = match.end() if match else pos
         self._run.append(text[pos:end])
@@ -309,16 +309,16 @@ class PythonTokens:
         if len(word) >= _LONGEST_WORD:
             self._due = self._then
             raise self._unexpected("a long name")
-        if end == len(text) and not ended:
+        if end == len(text):
             return self._wait(end)
-        is_prefix = word in ("r", "R", "u", "U") and text[end : end + 1] in ("'", '"')
-        self._is_raw = is_prefix and word in "rR"
+        is_prefix = word.lower() in ("r", "u") and text[end] in ("'", '"')
+        self._is_raw = is_prefix and word.lower() == "r"
         self._due = self._then if is_prefix else _AFTER_WORD
         return end
 
     def _end_word(self, char: str, pos: int) -> int:
         """Take a constant, or the name of an argument: any other word is no literal."""
-        word, self._due = "".join(self._run), self._then
+        word, self._due = self._run[0], self._then
         if word in _CONSTANTS and char != "=":
             self._begin_value()
             self._end_value(_CONSTANTS[word])
@@ -371,9 +371,9 @@ class PythonTokens:
             if rest == quote:
                 self._end_string("".join(self._run))
                 return pos + len(quote)
-            if rest[:1] in ("\n", "\r"):
+            if rest in ("\n", "\r"):
                 raise _BrokenError(f"a line break in a string, at offset {base + pos}")
-            if rest[:1] in ("", "\\") or len(rest) < len(quote):
+            if rest == "\\" or len(rest) < len(quote):
                 return self._wait(pos)  # the beginning of an escape, or quotes that may become three
             self._run.append(rest[0])  # a quote inside of a string that ends with three
             pos += 1
@@ -386,7 +386,7 @@ class PythonTokens:
             decoded = write_string(plain)
         except ValueError as error:
             raise _BrokenError(f"{error}, at offset {self.last}") from None
-        if not (is_unicode(text) and is_unicode(decoded)):  # half a pair may be raw, and the other half an escape
+        if not is_unicode(text):  # the other half of a pair may be an escape
             raise _BrokenError(f"half a surrogate pair in the string at offset {self.last}")
         self._begin_value()
         self._end_value(decoded, is_string=True)

@@ -61,6 +61,10 @@ FLAWS = {
     "a key twice, once escaped": ('{"a": "x", "\\u0061": 2}', "the key 'a' stands twice"),
     "half a surrogate pair": ('{"a": "\\ud83d"}', "half a surrogate pair"),
     "half a surrogate pair, raw": ('{"a": "\ud83d"}', "half a surrogate pair"),
+    "half a surrogate pair, raw, under a key that stands twice": (
+        '{"a": {"b": "\ud83d", "b": 1}}',
+        "half a surrogate pair",
+    ),
     "half a surrogate pair below": ('{"a": [{"b": "\\udcd2"}]}', "half a surrogate pair"),
 }
 
@@ -69,7 +73,20 @@ FLAWS = {
 def test_what_is_json_and_not_strict_has_a_flaw(text: str, flaw: str):
     parsed = parse_object(text, 0)
     assert parsed is not None
-    assert flaw in parsed.flaw
+    assert parsed.flaw == flaw
+
+
+def test_what_stands_after_an_object_is_no_flaw_of_it():
+    parsed = parse_object('{"a": "\u00e9"} \ud83d', 0)
+    assert parsed is not None
+    assert parsed.flaw == ""
+
+
+def test_a_long_key_that_stands_twice_is_shortened():
+    key = "a" * 200
+    parsed = parse_object(f'{{"{key}": 1, "{key}": 2}}', 0)
+    assert parsed is not None
+    assert parsed.flaw == f"the key '{'a' * 100}\u2026 (200 characters)' stands twice"
 
 
 def test_a_key_twice_below_is_no_flaw_of_the_object():
@@ -77,6 +94,10 @@ def test_a_key_twice_below_is_no_flaw_of_the_object():
     assert parsed is not None
     assert parsed.flaw == ""
     assert has_key_twice(parsed.members["a"], parsed.written("a"))
+
+
+def test_a_key_stands_twice_also_beside_a_long_integer():
+    assert has_key_twice({"a": 2}, f'{{"a": {"7" * 6000}, "a": 2}}')
 
 
 @pytest.mark.parametrize("written", ['{"a": 1, "b": "a"}', "{}", '{"a": {"b": 1}, "b": 2}', '{"a": "x: \\"a\\""}'])

@@ -37,7 +37,10 @@ ARGUMENTS = {
     "a set": ("(a={1, 2})", [], {"a": "[1, 2]"}),
     "parentheses around one value": ("(a=(1))", [], {"a": "1"}),
     "a tuple of one value": ("(a=(1,))", [], {"a": "[1]"}),
+    "exponents": ("(a=12e+5, b=1E-5, c=+1e5)", [], {"a": "12e+5", "b": "1e-5", "c": "1e5"}),
     "digits": ("(a=1_000.50E05, b=0x1F)", [], {"a": "1000.50e05", "b": "31"}),
+    "names that begin as something else": ("(X=1, r='\\\\', R='\\\\')", [], {"X": "1", "r": '"\\\\"', "R": '"\\\\"'}),
+    "a raw string, and another": (r"(r'\n', '\n')", [r'"\\n"', r'"\n"'], {}),
     "white space": ("(\n\ta = 1 ,\r\n)", [], {"a": "1"}),
 }
 
@@ -74,8 +77,14 @@ BROKEN = {
     "a wrong bracket": ("(a=[1})", 5),
     "a name twice": ("(a=1, a=2)", 6),
     "a line break in a string": ("('a\nb')", 1),
+    "a carriage return in a string": ("('a\rb')", 1),
+    "half a surrogate pair": (r"('\ud83d')", 1),
+    "a raw half of a surrogate pair": ("('\ud83d')", 1),
+    "a raw half of a surrogate pair, the other escaped": ("('\ud83d\\ude00')", 1),
     "a number that is none": ("(01)", 1),
     "a constant as a name": ("(True=1)", 1),
+    "another constant as a name": ("(False=1)", 1),
+    "a third constant as a name": ("(None=1)", 1),
 }
 
 
@@ -95,10 +104,38 @@ def test_what_ends_early_is_cut_off(text: str):
     assert str(refusal.reason) == "truncated"
 
 
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("(a=g())", "expected a literal at offset 3, found a call of 'g'"),
+        ("(a=g)", "expected a literal at offset 3, found the name 'g'"),
+    ],
+)
+def test_a_word_that_is_no_literal_is_named(text: str, detail: str):
+    refusal = read(text).refusal
+    assert refusal is not None
+    assert refusal.detail == detail
+
+
+def test_a_string_in_three_quotes_begins_once_they_are_there():
+    tokens = PythonTokens()
+    assert tokens.read("('''x", 0, 0, ended=False) == len("('''x")
+    assert tokens.is_in_string
+
+
 def test_what_is_nested_too_deep_says_so():
+    levels = MAX_DEPTH - 1
+    assert read(f"({'[' * levels}{']' * levels})").is_complete
     refusal = read("(" + "[" * MAX_DEPTH).refusal
     assert refusal is not None
     assert str(refusal.reason) == "too_deep"
+
+
+@pytest.mark.parametrize(("length", "found"), [(4095, "the name 'xx"), (4096, "a long name")])
+def test_a_name_has_a_longest_length(length: int, found: str):
+    refusal = read(f"(a={'x' * length})").refusal
+    assert refusal is not None
+    assert f"found {found}" in refusal.detail
 
 
 STRINGS = {
@@ -106,6 +143,9 @@ STRINGS = {
     "another quote": ('"it\'s"', "it's"),
     "escapes": (r"'a\nb\t\\\x41\u00e9\N{BULLET}'", "a\nb\t\\Aé•"),
     "raw": (r"r'\n'", r"\n"),
+    "raw, in double quotes": (r'R"\n"', r"\n"),
+    "with Python 2's letter for text": (r'u"\n"', "\n"),
+    "with the same letter, large": (r"U'\n'", "\n"),
     "three quotes": ("'''a\n'b' ''c'''", "a\n'b' ''c"),
     "a line that goes on": ("'a\\\nb'", "ab"),
 }
