@@ -10,6 +10,7 @@ survives in a fork is therefore tested once more, in a process of its own, which
 from __future__ import annotations
 
 import gc
+import importlib
 import mmap
 import os
 import pickle
@@ -162,6 +163,8 @@ class Forks:
         """
         if session.testsfailed:
             raise session.Interrupted("not all tests could be collected")
+        for module in {mutant.name.rpartition(".")[0] for mutant in self._mutants}:
+            importlib.import_module(module)  # in a fork, a module that is imported late could not become a mutant
         self._called_before = self._called()
         for function in self._functions.values():
             function.leave()
@@ -175,7 +178,8 @@ class Forks:
                 self._wait()
             if reaching := tests[mutant.function]:
                 reaching.sort(key=partial(self._rank, mutant.function))
-                self._running[_fork(partial(self._test, mutant, reaching))] = mutant
+                function = self._functions[mutant.function]
+                self._running[_fork(partial(self._test, function, mutant, reaching))] = mutant
             else:
                 self.fates[mutant] = "survived"
             if done % 100 == 0:
@@ -210,8 +214,8 @@ class Forks:
             reaches: list[_Reach] = pickle.load(file)  # noqa: S301 - written above
             return reaches
 
-    def _test(self, mutant: Mutant, tests: Sequence[int]) -> int:
-        self._functions[mutant.function].become(mutant.name.rpartition(".")[2])
+    def _test(self, function: _Mutated, mutant: Mutant, tests: Sequence[int]) -> int:
+        function.become(mutant.name.rpartition(".")[2])
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
         in_time = takewhile(lambda _: time.process_time() < self._seconds, zip_longest(tests, tests[1:]))
         for test, following in in_time:
