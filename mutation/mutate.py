@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import random
 import shutil
 import sys
 from collections import Counter
@@ -72,6 +73,9 @@ def main(command_line: Sequence[str] | None = None) -> int:
         help="such as reading/json_tokens or formats/fences (default: all)",
     )
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
+    parser.add_argument(
+        "--one-in", type=int, default=1, metavar="N", help="only one in N mutants, drawn at random, but always the same"
+    )
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, where they are known to be right")
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants to test at once (default: 1)")
     parser.add_argument(
@@ -87,10 +91,12 @@ def main(command_line: Sequence[str] | None = None) -> int:
         parser.error(f"no such module: {', '.join(unknown)}")
     paths = [modules[name] for name in options.modules] or [*modules.values()]
     written = list(_write(paths))
-    mutants = [mutant for mutant in written if survived is None or str(mutant) in survived]
+    mutants = _draw([mutant for mutant in written if survived is None or str(mutant) in survived], options.one_in)
     known = _known(_SURVIVORS.read_text(encoding="utf-8"))
     forks = Forks(mutants, known, options.jobs, options.seconds)
     pytest.main([*_PYTEST, *(options.tests or _TESTS)], plugins=[forks])
+    for line in known.keys() & {str(mutant) for mutant, fate in forks.fates.items() if fate == "killed"}:
+        print(f"{_SURVIVORS.name} lists what tests notice: {line}")
     for line in _stale(known, set(map(str, written)), set(options.modules or modules)):
         print(f"{_SURVIVORS.name} lists what is no mutant any more: {line}")
     for test in () if options.tests else _unknown_tests(forks.left_out):
@@ -113,6 +119,12 @@ def _write(paths: Iterable[Path]) -> Iterator[Mutant]:
             seen[str(mutant)] += 1
             repeated = seen[str(mutant)] > 1
             yield mutant._replace(change=f"{mutant.change} ({seen[str(mutant)]})") if repeated else mutant
+
+
+def _draw(mutants: Sequence[Mutant], one_in: int) -> Sequence[Mutant]:
+    """Draw one in so many mutants at random: the same ones every time, in their order."""
+    drawn = random.Random(0).sample(range(len(mutants)), -(-len(mutants) // one_in))  # noqa: S311 - no secret
+    return [mutants[index] for index in sorted(drawn)]
 
 
 def _change(mutated: MutatedFile, name: str) -> str:

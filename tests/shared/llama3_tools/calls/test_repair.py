@@ -61,6 +61,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         r'{"name": "f", "parameters": {"command": "find a -exec ls {} \;", "re": "\d+\.\w", "q": "a\n\"\u00e9\""}}',
         {"command": r"find a -exec ls {} \;", "re": r"\d+\.\w", "q": 'a\n"\u00e9"'},
     ),
+    "escapes of regular expressions": (r'{"name": "f", "parameters": {"re": "\X+\d"}}', {"re": r"\X+\d"}),
     "escapes that JSON and Python share": (
         r"""{'name': 'f', 'parameters': {'q': '\"a\"\t\\\'\u00e9'}}""",
         {"q": '"a"\t\\\'\u00e9'},
@@ -205,6 +206,7 @@ AS_WITHOUT = {
     # A backslash that may be one, or begin an escape.
     "a path": r'{"name": "f", "parameters": {"path": "C:\Users\bob\notes.txt"}}',
     "another path": r'{"name": "f", "parameters": {"path": "C:\work\tmp\readme.md"}}',
+    "a path from the root": r'{"name": "f", "parameters": {"path": "\Users"}}',
     "a regular expression": r'{"name": "f", "parameters": {"re": "^\s*\bfoo\b\.\d+$"}}',
     "an escaped quote and a plain backslash": r'{"name": "f", "parameters": {"c": "find \"a\" -exec ls {} \;"}}',
     "an escaped backslash and a plain one": r'{"name": "f", "parameters": {"c": "C:\\docs\wide"}}',
