@@ -174,7 +174,6 @@ class JsonTokens:
                 return self._broken(due, text, pos, base)
             elif char in "{[":
                 if len(closers) == MAX_DEPTH:
-                    self._due = due
                     self.refusal = Refusal(RejectionReason.TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels")
                     self.resume = base + pos
                     return pos
@@ -206,7 +205,6 @@ class JsonTokens:
             pos += 1
 
     def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
-        self._due = due
         is_string = base + pos == self._string_end  # which was meant to go on: `"F-1; {"name"`
         self.resume = self.last if due in _IN_TOKEN or is_string else base + pos
         detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"

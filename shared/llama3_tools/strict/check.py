@@ -283,7 +283,7 @@ def _find_object(text: str, start: int) -> tuple[int | None, int]:
             return match.start(), end
         if tokens.refusal.reason in _PROBLEMS:
             return match.start(), len(text)
-        pos = max(tokens.resume, match.start() + 1)  # which keeps the search linear (rule 6)
+        pos = tokens.resume  # behind the brace, which keeps the search linear (rule 6)
     return None, len(text)
 
 

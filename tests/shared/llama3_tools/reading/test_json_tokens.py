@@ -38,6 +38,11 @@ BROKEN = {
         "expected the rest of true, false or null at offset 7, found 'd'",
         4,
     ),
+    "a word that begins as another literal": (
+        "[1, nux]",
+        "expected the rest of true, false or null at offset 6, found 'x'",
+        4,
+    ),
     "a comma at the end": ("[1,]", "expected a value at offset 3, found ']'", 3),
     "no comma": ('{"a": 1 "b": 2}', "expected ',' or the closing bracket at offset 8, found '\"'", 8),
     "no colon": ('{"a" 1}', "expected ':' after the key at offset 5, found '1'", 5),

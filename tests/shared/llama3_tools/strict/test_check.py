@@ -88,6 +88,13 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
     "a space that JSON does not have": (f"{NULL}\xa0", "text_after", 36, r"'\xa0' stands after"),
     "text before an object that is cut off": (f"Sure! {ONE[:-9]}", "text_before", 0, "at offset 6"),
     "braces before": (f'A {{"set"}} first: {NULL}', "text_before", 0, "at offset 17"),
+    "text before an object that is cut off in an escape": (
+        r'Sure! {"message": "\u00',
+        "text_before",
+        0,
+        "stands before the JSON object at offset 6. ",
+    ),
+    "a brace too many before": (f"Sure! {{{NULL}", "text_before", 0, "at offset 7"),
     "text after": (
         f"{NULL} Anything else?",
         "text_after",
