@@ -19,9 +19,10 @@ def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
     >>> depth_is_within('[{"a": "]["}]', 0, 13, 2), depth_is_within('[{"a": "]["}]', 0, 13, 1)
     (True, False)
     """
-    if end - start <= 2 * levels or text.count("{", start, end) + text.count("[", start, end) <= levels:
+    json = text[start:end]
+    if json.count("{") + json.count("[") <= levels:
         return True
-    written = text[start:end].encode("ascii", "replace")
+    written = json.encode("ascii", "replace")
     if b"\\" in written:
         written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
