@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from llama3_tools.calls.shapes import read_call
@@ -89,7 +89,7 @@ def parse_response(  # noqa: PLR0913 (an option each)
     of_reading = limits_of_reading(limits)
     extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, limits=of_reading, id_factory=id_factory)
     require_tool_choice(tool_choice, extractor.tools)
-    check_response(text, names=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
+    check_response(text, tools=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
     return extractor.extract(text)
 
 
@@ -165,18 +165,18 @@ def limits_of_reading(limits: Limits) -> Limits:
 def check_response(
     text: str,
     *,
-    names: Collection[str] | Mapping[str, Tool] | None,
+    tools: Mapping[str, Tool] | None,
     multiple: bool = False,
     tool_choice: ToolChoice = "auto",
     limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Raise unless an output is the one object of the format.
 
-    >>> check_response('{"message": "Hi", "tool_call": null}', names=None)
+    >>> check_response('{"message": "Hi", "tool_call": null}', tools=None)
 
     Args:
         text: what the model wrote.
-        names: the tools that may be called, by name; `None`: any.
+        tools: the tools that may be called, by name; `None`: any.
         multiple: the calls stand in an array.
         tool_choice: which tool has to be called.
         limits: how deep, how long and how many calls may be.
@@ -186,7 +186,7 @@ def check_response(
         TypeError: `text` is not a `str`.
     """
     require_str(text, "the response format is that of a model's output, a str")
-    wanted = _Format(names, multiple, tool_choice, limits)
+    wanted = _Format(tools, multiple, tool_choice, limits)
     try:
         _check_output(text, wanted)
     except _DeviationError as error:
@@ -200,7 +200,7 @@ def check_response(
 class _Format:
     """What the object has to hold."""
 
-    names: Collection[str] | Mapping[str, Tool] | None
+    tools: Mapping[str, Tool] | None
     multiple: bool
     tool_choice: ToolChoice
     limits: Limits
@@ -365,18 +365,17 @@ def _check_call(call: JsonObject, wanted: _Format, where: str) -> None:
     if not isinstance(arguments, dict):
         detail = f"the arguments in {where} are {_kind(arguments)}, not an object"
         raise _invalid_call(detail, value_start(call, "arguments"))
-    if wanted.names is not None and name not in wanted.names:
+    if wanted.tools is not None and name not in wanted.tools:
         offset = value_start(call, "name")
-        detail = f"in {where} at offset {offset}, {not_declared(name, wanted.names)}"
+        detail = f"in {where} at offset {offset}, {not_declared(name, wanted.tools)}"
         raise _DeviationError(ResponseFormatProblem.UNKNOWN_TOOL, offset, detail)
     if wanted.tool_choice not in {"auto", "required", name}:
         offset = value_start(call, "name")
         detail = f"{name!r} is called in {where} at offset {offset}, where it has to be {wanted.tool_choice!r}"
         raise _DeviationError(ResponseFormatProblem.TOOL_CHOICE, offset, detail)
-    if wanted.names is None or isinstance(wanted.names, Mapping):
-        found = read_call(call, wanted.names)
-        if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
-            raise _invalid_call(f"in {where} stands {found.detail}", call.start)
+    found = read_call(call, wanted.tools)
+    if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
+        raise _invalid_call(f"in {where} stands {found.detail}", call.start)
     start, end = call.spans["arguments"]
     if not depth_is_within(call.text, start, end, limits.max_depth):
         detail = f"the arguments in {where} at offset {start} are nested deeper than {limits.max_depth} levels"

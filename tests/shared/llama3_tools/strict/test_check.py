@@ -225,6 +225,14 @@ def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: 
     assert named is None or int(named[1]) == offset, "the error and its text name one place"
 
 
+def test_a_schema_is_no_call_of_any_tool_but_one_that_takes_properties():
+    text = one('{"name": "make", "arguments": {"type": "object", "properties": {}}}')
+    with pytest.raises(ResponseFormatError, match="the schema of 'make', not a call of it"):
+        parse_response(text)
+    make = {"name": "make", "parameters": {"type": "object", "properties": {"properties": {"type": "object"}}}}
+    assert parse_response(text, tools=[make]).tools_called
+
+
 def test_each_problem_has_a_case():
     found = {problem for _, problem, _, _ in PROBLEMS.values()} | {"tool_choice"}
     found |= {problem for _, _, _, problem, _ in BEYOND.values()}
