@@ -94,7 +94,7 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
         0,
         "stands before the JSON object at offset 6. ",
     ),
-    "a brace too many before": (f"Sure! {{{NULL}", "text_before", 0, "at offset 7"),
+    "a brace too many before": (f'Sure! {{"Hi" {NULL}', "text_before", 0, "at offset 12"),
     "text after": (
         f"{NULL} Anything else?",
         "text_after",
