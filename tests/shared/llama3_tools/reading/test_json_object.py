@@ -43,6 +43,7 @@ NOT_STRICT = {
     "single quotes": "{'a': 1}",
     "a comma at the end": '{"a": 1,}',
     "no comma": '{"a": 1 "b": 2}',
+    "no comma after a long integer": f'{{"a": [{"7" * 6000} 2]}}',
     "no colon": '{"a" 1}',
     "cut off": '{"a": 1',
     "cut off in a key": '{"a',
