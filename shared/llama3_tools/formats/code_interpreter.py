@@ -54,10 +54,11 @@ def code_call(text: str, tool: Tool | None) -> tuple[WrittenCall, int, int] | No
     assert match is not None  # noqa: S101  # all of it may be missing
     code, at = match["code"], match.start("code")
     if match["fence"]:
-        closed = _FENCE_END.search(f"\n{code}")
-        code = code[: max(closed.start() - 1, 0)] if closed else code
+        lines = f"\n{code}"
+        closed = _FENCE_END.search(lines)
+        code = lines[1 : closed.start()] if closed else code
     else:
-        stripped = code.lstrip(" \t") if "\n" not in match["space"] + match["indent"] else code
+        stripped = code.lstrip() if "\n" not in match["space"] + match["indent"] else code
         at += len(code) - len(stripped)
         code = stripped
     code = code.rstrip()

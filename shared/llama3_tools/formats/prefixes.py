@@ -14,8 +14,6 @@ _ARROWS = ">>>"
 """What may stand before that name, anywhere on a line."""
 _HEADER = re.compile(rf"(?:(?<=\n)|{_ARROWS})({WORD_NAME})[ \t]{{0,4}}\r?\n[ \t\r\n]{{0,8}}\Z").match
 _BLANKS = " \t\r\n"
-_FAR = 16
-"""More white space than stands between the name and what follows it."""
 
 LINE_MARKS = {"`": (1, 2), "*": (2,)}
 """What may stand around calls that fill a line, and how many of it: a code span, and bold."""
@@ -37,12 +35,11 @@ def header_before(text: str, at: int) -> re.Match[str] | None:
     """
     if text[at - 1] not in _BLANKS:
         return None
-    blank = at - _FAR if at > _FAR else 0
-    name_end = blank + len(text[blank:at].rstrip(_BLANKS))
-    if name_end == blank or text.find("\n", name_end, at) < 0:
-        return None
     first = max(at - LOOK_BEHIND, 0)
-    return _HEADER(text, max(text.rfind("\n", first, name_end) + 1, text.rfind(_ARROWS, first, name_end)), at)
+    name = text[first:at].rstrip(_BLANKS)
+    if "\n" not in text[first + len(name) : at]:
+        return None
+    return _HEADER(text, first + max(name.rfind("\n") + 1, name.rfind(_ARROWS)), at)
 
 
 def functools_start(text: str, at: int, first: int) -> int:
@@ -52,7 +49,7 @@ def functools_start(text: str, at: int, first: int) -> int:
     (3, 11)
     """
     start = at - len(_FUNCTOOLS)
-    return start if start >= first and text.endswith(_FUNCTOOLS, 0, at) and _IS_FUNCTOOLS(text, start) else at
+    return start if start >= first and _IS_FUNCTOOLS(text, start) else at
 
 
 def mark_start(text: str, at: int) -> int:
@@ -64,7 +61,7 @@ def mark_start(text: str, at: int) -> int:
     if text.startswith(_ARROWS, at - len(_ARROWS)):
         return at - len(_ARROWS)
     before = text[at - 2 : at]
-    if before[-1:] == "`" or before == "**":
+    if before.endswith("`") or before == "**":
         return at - (2 if before[0] == before[-1] else 1)
     return at
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, RejectionReason
+from llama3_tools import Extraction, Extractor, RejectionReason, extract
 from llama3_tools.formats.cut_off_code import what_is_open
 from llama3_tools.output.segments import read_segments
 
@@ -260,6 +260,12 @@ def test_code_that_was_visibly_cut_off_is_not_called(code: str, detail: str):
     assert rejection.detail == f"the output ends inside the code: {detail}"
     assert rejection.is_attempt
     assert read(f"{TAG}{code}<|eom_id|>").tools_called, "what the model has closed is not cut off"
+
+
+def test_code_that_a_limit_cut_off_is_not_called():
+    (rejection,) = extract(f"{TAG}a = 1", tools=TOOLS, complete=False).rejections
+    assert rejection.reason is RejectionReason.TRUNCATED
+    assert rejection.detail == "the output was cut off inside the code"
 
 
 def test_calls_within_code_that_was_cut_off_are_not_promoted():

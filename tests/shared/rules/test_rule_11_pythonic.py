@@ -93,6 +93,8 @@ ARGUMENTS = {
     "one without a name": ("[f(1)]", [F], None),
     "two without names": ("[f(1, 2)]", [("f", {"a": 1, "b": 2})], None),
     "one without a name, one with": ("[f(1, b=2)]", [("f", {"a": 1, "b": 2})], None),
+    "an object and another value without names": ("[f({'a': 1}, 2)]", [("f", {"a": {"a": 1}, "b": 2})], None),
+    "an object without a name, a value with one": ("[f({'a': 1}, b=2)]", [("f", {"a": {"a": 1}, "b": 2})], None),
     "all in an object": ("[f({'a': 1})]", [F], None),
     "an object that is a value": ("[f({'x': 1})]", [("f", {"a": {"x": 1}})], None),
     "an object, of a tool without parameters": ("[g({'x': 1})]", [("g", {"x": 1})], None),
