@@ -156,6 +156,15 @@ class TestTheOption:
         monkeypatch.setattr("llama3_tools.formats.FormatName", Literal["all", "json", "none", "code", "tools"])
         assert require_formats("all") == ("json", "code", "tools")
 
+    @pytest.mark.parametrize(
+        ("formats", "found"),
+        [("xml", "'xml'"), (["json", "xml", "yaml"], "'xml'"), ([], "an empty list"), ("", "''")],
+    )
+    def test_takes_no_name_that_no_format_has(self, formats: Any, found: str):  # noqa: ANN401 - on purpose
+        with pytest.raises(ValueError, match="formats can be") as error:
+            Extractor(formats=formats)
+        assert str(error.value) == f"formats can be {', '.join(get_args(FormatName))}, not {found}"
+
     @pytest.mark.parametrize("formats", [1, True, 0.5, b"json", bytearray(b"json")])
     def test_takes_nothing_else(self, formats: Any):  # noqa: ANN401 - on purpose
         with pytest.raises(TypeError) as error:

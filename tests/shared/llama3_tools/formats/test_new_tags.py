@@ -142,6 +142,11 @@ REFUSED = [
     ("x", {"<x>": f"</{'x' * 126}>"}, "cannot close a format: write 2 to 128 characters"),
     ("x", {"<x>": "\n\n"}, r"'\\n\\n' cannot close a format: begin with no white space"),
     ("x", {"<x>": ";;"}, "';;' cannot close a format: begin with no white space, ',' or ';'"),
+    ("x", {"<x>": ",x"}, "',x' cannot close a format: begin with no white space, ',' or ';'"),
+    ("x", {"<x>": " x"}, "' x' cannot close a format: begin with no white space, ',' or ';'"),
+    ("x", {"X:": "</x>"}, "'X:' cannot open a format: begin with no letter, digit or '_'"),
+    ("x", {"_x": "</x>"}, "'_x' cannot open a format: begin with no letter, digit or '_'"),
+    ("x", {"*x": "</x>"}, r"'\*x' cannot open a format: begin with no '\*', which quotes a line, or closes wrappers"),
     ("x", {"CALL:": "</x>"}, "'CALL:' cannot open a format: begin with no letter, digit or '_'"),
     ("x", {"<x>": "END"}, "'END' cannot close a format: begin with no letter"),
     ("x", {"**x": "</x>"}, r"'\*\*x' cannot open a format: begin with no '\*'"),
@@ -154,6 +159,11 @@ REFUSED = [
     ("x", {"<x>": "</x>", "[x]": "[/x]"}, r"the openings of 'x' begin with \['<', '\['\]: make a tag of those of each"),
     ("x", {}, "the openings of 'x' begin with"),
 ]
+
+
+def test_what_comes_after_the_first_character_may_be_anything():
+    made = tag("x", {"< x>": "</ x>", "<_x>": "</x>", "<,>": "</,>"})
+    assert (made.first, made.second, made.beginnings) == ("<", r"[\ ,_]", "")
 
 
 @pytest.mark.parametrize(("name", "closings", "message"), REFUSED)
