@@ -36,7 +36,7 @@ def header_before(text: str, at: int) -> re.Match[str] | None:
     if text[at - 1] not in _BLANKS:
         return None
     first = max(at - LOOK_BEHIND, 0)
-    name = text[first:at].rstrip(_BLANKS)
+    name = text[first:at].rstrip()
     if "\n" not in text[first + len(name) : at]:
         return None
     return _HEADER(text, first + max(name.rfind("\n") + 1, name.rfind(_ARROWS)), at)
@@ -61,9 +61,9 @@ def mark_start(text: str, at: int) -> int:
     if text.startswith(_ARROWS, at - len(_ARROWS)):
         return at - len(_ARROWS)
     before = text[at - 2 : at]
-    if before.endswith("`") or before == "**":
-        return at - (2 if before[0] == before[-1] else 1)
-    return at
+    if before in ("``", "**"):
+        return at - 2
+    return at - 1 if before.endswith("`") else at
 
 
 def prefix_start(text: str, at: int, first: int) -> int:
