@@ -202,9 +202,9 @@ def test_a_stream_that_an_exception_broke_off_says_so_rather_than_losing_text(te
     [(b"x", "got bytes: decode it first"), (None, "got NoneType"), (["x"], "got list")],
 )
 def test_what_is_fed_and_extracted_is_text(chunk: object, message: str):
-    with pytest.raises(TypeError, match=rf"feed\(\) takes a str, {message}"):
+    with pytest.raises(TypeError, match=rf"^feed\(\) takes a str, {message}"):
         Extractor().stream().feed(chunk)  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(TypeError, match=rf"extract\(\) takes the model's output as a str, {message}"):
+    with pytest.raises(TypeError, match=rf"^extract\(\) takes the model's output as a str, {message}"):
         extract(chunk)  # type: ignore[arg-type]  # on purpose
 
 

@@ -287,3 +287,12 @@ class TestSharing:
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
             found = list(pool.map(extractor.extract, OUTPUTS, chunksize=12))
         assert found == [extractor.extract(output) for output in OUTPUTS]
+
+
+def test_options_are_shown_as_they_would_be_written():
+    assert repr(ReadOptions(repair=True, lenient=True)) == "ReadOptions(lenient=True, repair=True)"
+
+
+def test_options_are_options_alone():
+    with pytest.raises(TypeError, match="^options must be a ReadOptions, not a dict$"):
+        Extractor(options={})  # type: ignore[arg-type]  # on purpose
