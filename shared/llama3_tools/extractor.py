@@ -115,8 +115,7 @@ class Extractor:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.
         """
         require_str(text, "extract() takes the model's output as a str")
-        if complete is not True:
-            require_bool(complete=complete)
+        require_bool(complete=complete)
         if self._grammar.first.search(text) is None and not self._options.starts_reasoning:
             return Extraction(text)  # it has no character with which anything begins
         return self._stream().read_whole(text, complete=complete)

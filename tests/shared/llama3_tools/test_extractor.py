@@ -294,5 +294,5 @@ def test_options_are_shown_as_they_would_be_written():
 
 
 def test_options_are_options_alone():
-    with pytest.raises(TypeError, match="^options must be a ReadOptions, not a dict$"):
+    with pytest.raises(TypeError, match=r"^options must be a ReadOptions, not a dict$"):
         Extractor(options={})  # type: ignore[arg-type]  # on purpose
