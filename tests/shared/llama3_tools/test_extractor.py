@@ -296,3 +296,12 @@ def test_options_are_shown_as_they_would_be_written():
 def test_options_are_options_alone():
     with pytest.raises(TypeError, match=r"^options must be a ReadOptions, not a dict$"):
         Extractor(options={})  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("options", [{}, {"tools": [{"name": "f"}]}], ids=["by default", "with tools"])
+def test_one_shot_takes_what_an_extractor_takes(options: dict[str, Any]):
+    call = '{"name": "f", "parameters": {}}'
+    is_open = f"<tool_call>{call}"
+    assert extract(is_open, **options).content is None, "an output is complete by default"
+    assert extract(is_open, complete=False, **options).content == "<tool_call>"
+    assert extract(call, options=ReadOptions(formats="none"), **options).content == call
