@@ -83,6 +83,14 @@ def test_what_stands_after_an_object_is_no_flaw_of_it():
     assert parsed.flaw == ""
 
 
+@pytest.mark.parametrize(("before", "after"), [("[" * 200, ""), ("", "[" * 200)])
+def test_brackets_around_an_object_do_not_make_it_deep(before: str, after: str):
+    value = f'{{"a": [{", ".join(["[]"] * 200)}]}}'
+    parsed = parse_object(f"{before}{value}{after}", len(before))
+    assert parsed is not None
+    assert parsed.json == value
+
+
 def test_a_long_key_that_stands_twice_is_shortened():
     key = "a" * 200
     parsed = parse_object(f'{{"{key}": 1, "{key}": 2}}', 0)

@@ -35,6 +35,12 @@ def test_what_is_no_strict_json_is_named_with_its_place(text: str, detail: str, 
     assert read_object(text, 4) == BrokenObject(Refusal(RejectionReason.MALFORMED, detail), end)
 
 
+def test_what_stands_before_the_object_is_not_looked_at():
+    broken = read_object('1e999 {"a": 1e999}', 6)
+    assert isinstance(broken, BrokenObject)
+    assert broken.end == 17
+
+
 def test_what_ends_early_is_cut_off():
     broken = read_object('{"a": [1', 0)
     assert isinstance(broken, BrokenObject)
@@ -84,3 +90,10 @@ def test_a_value_is_found_under_its_key(key: str, space: str):
     assert parsed is not None
     written = members['"\\n"' if key == "\n" else f'"{key}"']
     assert value_start(parsed, key) == text.index(written)
+
+
+def test_a_value_is_found_also_behind_a_long_integer():
+    text = f'{{"a": "x", "n": {LONG}, "b": "y"}}'
+    parsed = parse_object(text, 0, checked=True)
+    assert parsed is not None
+    assert value_start(parsed, "b") == text.index('"y"')

@@ -117,6 +117,22 @@ def test_a_word_that_is_no_literal_is_named(text: str, detail: str):
     assert refusal.detail == detail
 
 
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        ("(", "a literal or the closing bracket"),
+        ("('", "the rest of a string"),
+        ("(''", "',' or the closing bracket"),
+        ("(a", "the rest of a word"),
+        ("(a=1", "',' or the closing bracket"),
+    ],
+)
+def test_what_was_due_where_it_ends_is_said(text: str, due: str):
+    refusal = read(text).refusal
+    assert refusal is not None
+    assert refusal.detail == f"the output ends inside it, where {due} was due"
+
+
 def test_a_string_in_three_quotes_begins_once_they_are_there():
     tokens = PythonTokens()
     assert tokens.read("('''x", 0, 0, ended=False) == len("('''x")
