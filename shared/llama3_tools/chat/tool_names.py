@@ -27,7 +27,7 @@ class ToolNames:
         self._allowed: dict[str, str] = {}
         self._own: dict[str, str] = {}
         for name in sorted(names, key=lambda name: not _ALLOWED.fullmatch(name)):
-            allowed = name if _ALLOWED.fullmatch(name) else self._free(_NOT_ALLOWED.sub("_", name))
+            allowed = self._free(_NOT_ALLOWED.sub("_", name))
             self._allowed[name] = allowed
             self._own[allowed] = self._own[name] = name
 

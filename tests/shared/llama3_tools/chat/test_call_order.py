@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from chats import CITY, asked, made, native, read_in_every_way
 from llama3_tools import ToolCall
-from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.call_order import CallOrder, comparable
 
 ON = '{"name": "light", "parameters": {"on": true}}'
 OFF = '{"name": "light", "parameters": {"on": false}}'
@@ -102,3 +103,7 @@ def test_a_call_that_does_not_fit_waits_for_another_one():
     assert order.take(good) == [bad, good]
     assert order.take(late) == [late], "the model is not asked again"
     assert (order.called, order.waiting, order.count) == ([bad, good, late], [], 3)
+
+
+def test_arguments_that_json_does_not_have_are_compared_as_text():
+    assert comparable({"n": Decimal("1.5")}, "") == '{"n": "1.5"}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -142,3 +143,13 @@ def test_all_else_stays():
 )
 def test_the_text_of_a_content_is_one(content: object, joined: tuple[str, list[object]]):
     assert joined_text(content) == joined
+
+
+def test_a_result_among_parts_stands_in_no_message_of_its_own():
+    (result,) = split_message({"content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}).results
+    assert result == ("a", None, "x", False, {})
+
+
+def test_arguments_that_are_no_json_are_written_as_text():
+    (piece,) = split_message({"tool_calls": [{"function": {"name": "f", "arguments": [Decimal("1.5")]}}]}).calls
+    assert piece.arguments == '["1.5"]'

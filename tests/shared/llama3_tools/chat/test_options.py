@@ -11,6 +11,7 @@ import pytest
 from chats import CITY, TOOLS, made
 from llama3_tools import ReadOptions
 from llama3_tools.chat import ChatOptions, ToolChat
+from llama3_tools.chat.options import chat_options
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,17 @@ def test_without_a_prompt_format_the_formats_of_reading_are_all_that_is_read():
             made = chat.request([]).read({"content": text}).tool_calls
             assert bool(made) == (formats is None or name in formats)
     assert ToolChat(tools, prompt_format=None).prompt() == ToolChat(tools).prompt()
+
+
+@pytest.mark.parametrize(
+    ("given", "elsewhere", "says"),
+    [
+        ([], {"tools": "pass tools=[…]"}, "options must be a ChatOptions, not a list: pass tools=[…]"),
+        ({}, {"tools": "pass tools=[…]"}, "options must be a ChatOptions, not a dict"),
+        ([], {}, "options must be a ChatOptions, not a list"),
+    ],
+)
+def test_tools_in_place_of_options_are_told_where_they_belong(given: Any, elsewhere: dict[str, str], says: str):  # noqa: ANN401 - on purpose
+    with pytest.raises(TypeError) as raised:
+        chat_options("X", given, {}, elsewhere)
+    assert str(raised.value) == says

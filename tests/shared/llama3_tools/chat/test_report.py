@@ -6,6 +6,7 @@ import pytest
 
 from chats import CITY, asked
 from llama3_tools.chat import Report
+from llama3_tools.chat.report import RefusedCall
 
 SECRET = '{"name": "get_weather", "parameters": {"city": "Atlantis", oops}}'
 
@@ -42,3 +43,8 @@ def test_a_long_name_of_several_lines_is_short_and_in_one_line() -> None:
 
 def test_an_empty_report_has_no_lines() -> None:
     assert Report().lines() == []
+
+
+def test_a_refused_call_is_shown_without_what_hides() -> None:
+    refused = RefusedCall("a", "get\u200d_time", "unknown_tool", "not declared", "{}", None, "")
+    assert str(refused) == r"get\u200d_time (unknown_tool): not declared"

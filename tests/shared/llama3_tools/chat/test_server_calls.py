@@ -244,7 +244,9 @@ def test_so_many_malformed_calls_are_looked_for_in_the_text():
 
 def test_too_deep_for_anything_is_too_deep():
     deep = '{"n": ' * 200 + "1" + "}" * 200
-    assert refusals(asked().read({"tool_calls": [native("now", deep)]})) == [("now", "too_deep")]
+    reply = asked().read({"tool_calls": [native("now", deep)]})
+    assert refusals(reply) == [("now", "too_deep")]
+    assert reply.report.refused[0].detail == "arguments nested deeper than 127 levels"
 
 
 def test_too_many_are_refused():
@@ -325,3 +327,10 @@ def test_what_a_program_put_there_stays():
 def test_arguments_are_read_wherever_clients_put_them(call: dict[str, Any]):
     reply = asked().read({"tool_calls": [{"id": "1", **call}]})
     assert made(reply.tool_calls) == [("get_weather", {"city": "Paris"})]
+
+
+def test_what_was_changed_in_a_call_is_kept_with_it():
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}]
+    (call,) = asked(tools).read({"tool_calls": [native("f", {"days": "3"})]}).tool_calls
+    assert call.arguments == {"days": 3}
+    assert [change.path for change in call.changes] == ["$.days"]

@@ -8,6 +8,7 @@ import pytest
 
 from chats import CITY, asked, made
 from generated_calls import ANY_NAME
+from llama3_tools import Tool
 from llama3_tools.chat.tool_names import ToolNames
 
 
@@ -66,3 +67,10 @@ def test_tools_in_the_prompt_keep_their_names():
     assert "math.add" in request.messages[0]["content"]
     assert request.tools == []
     assert CITY not in request.messages[0]["content"]
+
+
+def test_a_tool_keeps_what_it_takes_under_each_name():
+    tool = Tool("math.add", "Add.", {"type": "object", "properties": {"a": {}}})
+    readable = ToolNames(["math.add"]).readable({"math.add": tool})
+    assert [one.name for one in readable] == ["math_add", "math.add"]
+    assert [(one.description, one.parameters) for one in readable] == [(tool.description, tool.parameters)] * 2
