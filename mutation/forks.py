@@ -23,11 +23,11 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import takewhile, zip_longest
 from statistics import median
 from types import CodeType, FunctionType, MethodType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pytest
 from mutmut.mutation import trampoline
@@ -39,6 +39,7 @@ Fate: TypeAlias = Literal["killed", "timeout", "survived"]
 _MOST_BYTES = 4 << 30
 _PATIENCE = 20
 """How many times longer than without a mutant a test may take, and five seconds more."""
+_CACHE: type[Any] = type(cache(len))
 _LONGEST = 60
 """How many seconds a test may take in a process of its own."""
 
@@ -195,10 +196,15 @@ class Forks:
 
     def _measure(self) -> list[_Reach]:
         """Run each test once; in a fork, too, so that nothing which the code keeps is there when a mutant is tested."""
+        packages = {mutant.name.partition(".")[0] for mutant in self._mutants}
+        kept = (one for one in gc.get_objects() if isinstance(one, _CACHE))
+        caches = [one for one in kept if str(one.__module__).partition(".")[0] in packages]
 
         def run() -> int:
             reaches = []
             for item, following in zip_longest(self._items, self._items[1:]):
+                for one in caches:  # what a test before it has made, this one makes, too
+                    one.cache_clear()
                 for function in self._functions.values():
                     function.watch()
                 started = time.monotonic()
