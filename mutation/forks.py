@@ -136,6 +136,7 @@ class Forks:
         self._known = known
         self._jobs = jobs
         self._seconds = seconds
+        self._caches: Sequence[Any] = ()
         self._items: Sequence[pytest.Item] = ()
         self._reaches: Sequence[_Reach] = ()
         self._kills: Counter[int | tuple[str, int]] = Counter()
@@ -166,6 +167,9 @@ class Forks:
             raise session.Interrupted("not all tests could be collected")
         for module in {mutant.name.rpartition(".")[0] for mutant in self._mutants}:
             importlib.import_module(module)  # in a fork, a module that is imported late could not become a mutant
+        packages = {mutant.name.partition(".")[0] for mutant in self._mutants}
+        caches = (one for one in gc.get_objects() if isinstance(one, _CACHE))
+        self._caches = [one for one in caches if str(one.__module__).partition(".")[0] in packages]
         self._called_before = self._called()
         for function in self._functions.values():
             function.leave()
@@ -190,21 +194,22 @@ class Forks:
             self._test_apart(left, session)
         return True
 
+    def _forget(self) -> None:
+        """Forget what the code keeps of what it has made, so that each test makes it."""
+        for one in self._caches:
+            one.cache_clear()
+
     def _is_new(self, mutant: Mutant) -> bool:
         """Whether it survived so far, and is not known for that."""
         return self.fates[mutant] == "survived" and str(mutant) not in self._known
 
     def _measure(self) -> list[_Reach]:
         """Run each test once; in a fork, too, so that nothing which the code keeps is there when a mutant is tested."""
-        packages = {mutant.name.partition(".")[0] for mutant in self._mutants}
-        kept = (one for one in gc.get_objects() if isinstance(one, _CACHE))
-        caches = [one for one in kept if str(one.__module__).partition(".")[0] in packages]
 
         def run() -> int:
             reaches = []
             for item, following in zip_longest(self._items, self._items[1:]):
-                for one in caches:  # what a test before it has made, this one makes, too
-                    one.cache_clear()
+                self._forget()
                 for function in self._functions.values():
                     function.watch()
                 started = time.monotonic()
@@ -222,6 +227,7 @@ class Forks:
 
     def _test(self, function: _Mutated, mutant: Mutant, tests: Sequence[int]) -> int:
         function.become(mutant.name.rpartition(".")[2])
+        self._forget()
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
         in_time = takewhile(lambda _: time.process_time() < self._seconds, zip_longest(tests, tests[1:]))
         for test, following in in_time:

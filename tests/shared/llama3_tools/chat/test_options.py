@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chats import CITY, TOOLS, made
+from chats import CITY, TOOLS, asked, made
 from llama3_tools import ReadOptions
 from llama3_tools.chat import ChatOptions, ToolChat
 from llama3_tools.chat.options import chat_options
@@ -112,3 +112,10 @@ def test_tools_in_place_of_options_are_told_where_they_belong(given: Any, elsewh
     with pytest.raises(TypeError) as raised:
         chat_options("X", given, {}, elsewhere)
     assert str(raised.value) == says
+
+
+def test_the_form_that_was_asked_for_is_read_for_any_name_and_no_other():
+    request = asked(prompt_format="pythonic")
+    assert made(request.read({"content": "[other(a=1)]"}).tool_calls) == [("other", {"a": 1})]
+    assert request.read({"content": "<|python_tag|>x = 1"}).tool_calls == (), "no tool runs code"
+    assert made(asked(prompt_format=None, read={"formats": "tool_call"}).read({"content": CITY}).tool_calls) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chats import CITY, TOOLS, asked, made, native, read_in_every_way, refusals
+from chats import CITY, TOOLS, asked, calls_in, made, native, read_in_every_way, refusals
 from llama3_tools.chat import ToolChat
 
 BAD = '{"name": "now", "parameters": {oops}}'
@@ -233,3 +233,16 @@ def test_a_model_is_told_of_a_tool_by_the_name_that_it_knows():
     ]
     told = chat.request(turn).messages[-1]["content"]
     assert told.startswith("Result of math_add: 2\n\nError of math_add: ")
+
+
+def test_a_misfit_that_is_not_sent_back_comes_at_once():
+    assert len(calls_in(asked(max_retries=0).stream().feed({"content": MISFIT}))) == 1
+    assert calls_in(asked().stream().feed({"content": MISFIT})) == []
+
+
+def test_the_answer_to_a_complaint_is_read_alone():
+    request = asked()
+    again = request.retry(request.read({"content": f"Sure. {BAD}", "reasoning": "Hm."}))
+    assert again is not None
+    reply = again.read({"content": f"Now. {CITY}", "reasoning": "Well."})
+    assert (reply.content, reply.reasoning) == ("Now.", "Well.")

@@ -167,6 +167,7 @@ class TestTheEnd:
         assert reply.content == f'<tool_call>{CITY} {MISFIT} {{"name": "now", "parameters": {{"a": }}'
         assert (reply.tool_calls, reply.finish_reason) == ((), None)
         assert refusals(reply) == [("get_weather", "truncated"), ("get_weather", "misfit"), ("now", "truncated")]
+        assert reply.report.refused[-1].id == cut_off["id"]
 
     def test_what_was_handed_out_is_called(self):
         stream = asked().stream()
