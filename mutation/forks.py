@@ -167,6 +167,7 @@ class Forks:
             raise session.Interrupted("not all tests could be collected")
         for module in {mutant.name.rpartition(".")[0] for mutant in self._mutants}:
             importlib.import_module(module)  # in a fork, a module that is imported late could not become a mutant
+        gc.unfreeze()  # for the next lines: what is imported is frozen once it is
         packages = {mutant.name.partition(".")[0] for mutant in self._mutants}
         caches = (one for one in gc.get_objects() if isinstance(one, _CACHE))
         self._caches = [one for one in caches if str(one.__module__).partition(".")[0] in packages]

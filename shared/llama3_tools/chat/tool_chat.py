@@ -312,7 +312,7 @@ class Request:
         Raises:
             TypeError: the message, or a call in it, is no dict.
         """
-        stream = self.stream(follows=False)
+        stream = self.stream()
         stream.feed(message)
         stream.end(finish_reason)
         return stream.reply

@@ -106,4 +106,4 @@ def test_a_call_that_does_not_fit_waits_for_another_one():
 
 
 def test_arguments_that_json_does_not_have_are_compared_as_text():
-    assert comparable({"n": Decimal("1.5")}, "") == '{"n": "1.5"}'
+    assert comparable({"n": Decimal("1.5")}, '{"n": 1.5}') == '{"n": "1.5"}'

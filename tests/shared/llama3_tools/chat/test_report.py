@@ -46,5 +46,5 @@ def test_an_empty_report_has_no_lines() -> None:
 
 
 def test_a_refused_call_is_shown_without_what_hides() -> None:
-    refused = RefusedCall("a", "get\u200d_time", "unknown_tool", "not declared", "{}", None, "")
-    assert str(refused) == r"get\u200d_time (unknown_tool): not declared"
+    refused = RefusedCall("a", "日\u200d本", "unknown_tool", "not declared", "{}", None, "")
+    assert str(refused) == r"日\u200d本 (unknown_tool): not declared"
