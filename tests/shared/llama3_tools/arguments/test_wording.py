@@ -76,6 +76,7 @@ def test_a_value_has_a_type_of_json_or_none(value: object, kind: str):
         ({"type": "array", "items": {"enum": ["a", "b"]}}, 'array of ("a" or "b")'),
         ({"const": None}, "null"),
         ({"enum": [1, "a", [2]]}, '1, "a" or [2]'),
+        ({"enum": "ab", "type": "string"}, "string"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}, "string or null"),
         ({"allOf": [{}, {"type": "string"}]}, "string"),
         ({"anyOf": [False, {"type": "string"}]}, "string"),
