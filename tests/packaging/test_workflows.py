@@ -91,10 +91,18 @@ def test_the_matrix_of_the_workflow_is_that_of_nox() -> None:
     sessions = {(session["name"], session["python"]) for session in json.loads(listed)}
     matrix = PARSED["ci.yml"]["jobs"]["matrix"]["strategy"]["matrix"]
     of_pythons = {(session, python) for session in matrix["session"] for python in matrix["python"]}
-    alone = {job for job in PARSED["ci.yml"]["jobs"] if job not in {"check", "matrix", "try-it"}}
+    alone = {job for job in PARSED["ci.yml"]["jobs"] if job not in {"check", "matrix", "coverage", "try-it"}}
     assert sessions == of_pythons | {(session, None) for session in alone}
     for job in alone:
         assert PARSED["ci.yml"]["jobs"][job]["steps"][-1]["run"] == f"nox --session {job}"
+
+
+def test_all_of_shared_has_to_be_covered_for_each_change() -> None:
+    steps = PARSED["ci.yml"]["jobs"]["coverage"]["steps"]
+    assert [step["run"].partition(" #")[0] for step in steps if "run" in step] == ["make coverage"]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipe = makefile.partition("\ncoverage:")[2].partition("\n\n")[0]
+    assert '--include="shared/*" --fail-under=100' in recipe
 
 
 def test_the_page_try_it_is_used_in_a_browser_for_each_change_and_each_release() -> None:
