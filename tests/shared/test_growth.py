@@ -82,3 +82,12 @@ def test_so_does_telling_of_progress(head: str, piece: str):
 
     work(3)
     assert work(400) < 5 * work(100) + 500
+
+
+def test_so_does_building_an_extractor_with_its_tools():
+    def work(number: int) -> int:
+        declared = [{**tool, "name": f"{tool['name']}_{copy}"} for copy in range(number // 2) for tool in TOOLS]
+        return steps_of(lambda: Extractor(tools=declared))
+
+    work(10)
+    assert work(1000) <= 10 * work(100)
