@@ -195,6 +195,9 @@ HIDDEN_BEFORE = {
     "<pre>": ("<pre>\n%s", "<pre>"),
     "a comment": ("<!-- %s", "<!--"),
     "<response> around it": ("<response>%s</response>", "<response> </response>"),
+    "<json> around it": ("<json>\n%s\n</json>", "<json> </json>"),
+    "<xml> around it": ("<xml>%s</xml>", "<xml> </xml>"),
+    "R1's tokens around it": ("<｜tool▁calls▁begin｜>%s<｜tool▁calls▁end｜>", "<｜tool▁calls▁begin｜> <｜tool▁calls▁end｜>"),
     "other quotation marks": ("«%s»", "« »"),
     "a comma after it": ("%s,", None),
     "letters directly after it": ("%sXXXX", "XXXX"),
@@ -208,6 +211,32 @@ def test_what_is_no_quotation_hides_no_call(text: str, content: str | None):
     extraction = extract_in_every_chunking(text % CALL, tools=TOOLS)
     assert [call.name for call in extraction.tool_calls] == ["get_weather"]
     assert extraction.content == content
+
+
+ARGUMENTS = '{"city": "Paris"}'
+R1 = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>%s<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+UNREAD = {
+    "<response>": f"<response>{ARGUMENTS}</response>",
+    "<json>": f"<json>{ARGUMENTS}</json>",
+    "<xml>": f"<xml>get_weather {ARGUMENTS}</xml>",
+    "R1's tokens": R1 % f"function<｜tool▁sep｜>get_weather\n```json\n{ARGUMENTS}\n```",
+    "R1's newer tokens": R1 % f"get_weather<｜tool▁sep｜>{ARGUMENTS}",
+}
+
+
+@pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
+def test_arguments_in_tags_that_are_no_wrappers_are_text_and_reported(text: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    assert rejected(extraction) == [("not_a_call", None)]
+    assert text[slice(*extraction.rejections[0].span)] == ARGUMENTS
+
+
+def test_the_call_after_a_stray_fence_is_reported():
+    extraction = extract_in_every_chunking(f"{CALL}\n```\nAnd {CALL}", tools=TOOLS)
+    assert [call.span for call in extraction.tool_calls] == [(0, len(CALL))]
+    assert extraction.content == f"```\nAnd {CALL}"
+    assert rejected(extraction) == [("quoted", "get_weather")]
 
 
 QUOTED = {
