@@ -133,7 +133,7 @@ def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
     if tool is not None and not tool.requires_arguments:
         return None
     needs = "a tool that requires some" if tool else "no declared tool"
-    detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', and is {needs}"
+    detail = f"{shortened(name)!r} has no arguments, and is {needs}"
     return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
 
 
@@ -216,7 +216,7 @@ def _call_without_arguments(
     if refusal is not None:
         return refusal
     if others:
-        detail = f"{shortened(name)!r} has neither 'parameters' nor 'arguments', but {shortened(', '.join(others[:8]))}"
+        detail = f"{shortened(name)!r} has no arguments, but the keys {shortened(', '.join(others[:8]))}"
         return Refusal(RejectionReason.MISSING_ARGUMENTS, detail, name)
     return WrittenCall(name, {}, "{}")
 

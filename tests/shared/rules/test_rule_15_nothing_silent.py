@@ -343,19 +343,20 @@ def test_other_projects_forms_are_read_without_residue(text: str, content: str |
 
 CLOCK = {"name": "clock", "parameters": {"required": ["zone"], "properties": {"zone": {}}}}
 NINE = '"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "g": 7, "h": 8, "i": 9, "j": 10'
-NEITHER = "has neither 'parameters' nor 'arguments'"
+NO_ARGUMENTS = "has no arguments"
 NO_OBJECT = "is neither an object nor a string that holds one"
 QUOTES = "keys and strings have to stand in double quotes, as in JSON, at offset"
 
 DETAILS: dict[str, tuple[str, str | None, str]] = {
     "many keys": (f"{{{NINE}}}", None, "an object with the keys a, b, c, d, e, g, h, i, but no name"),
     "no key, in a tag": ("<tool_call>{}</tool_call>", None, "an object with the keys none, but no name"),
-    "a name alone": ('{"name": "rm"}', "rm", f"'rm' {NEITHER}, and is no declared tool"),
-    "required arguments": ('{"name": "clock"}', "clock", f"'clock' {NEITHER}, and is a tool that requires some"),
+    "a name alone": ('{"name": "rm"}', "rm", f"'rm' {NO_ARGUMENTS}, and is no declared tool"),
+    "null for arguments": ('{"name": "rm", "arguments": null}', "rm", f"'rm' {NO_ARGUMENTS}, and is no declared tool"),
+    "required arguments": ('{"name": "clock"}', "clock", f"'clock' {NO_ARGUMENTS}, and is a tool that requires some"),
     "keys beside the name": (
         f'{{"name": "now", "id": 1, {NINE}}}',
         "now",
-        f"'now' {NEITHER}, but a, b, c, d, e, g, h, i",
+        f"'now' {NO_ARGUMENTS}, but the keys a, b, c, d, e, g, h, i",
     ),
     "a schema": ('{"name": "now", "description": "d"}', "now", "the schema of 'now', not a call of it"),
     "an empty name": ('{"name": "", "parameters": {}}', None, "the name is empty"),
@@ -444,7 +445,7 @@ DETAILS: dict[str, tuple[str, str | None, str]] = {
     "required arguments in an envelope": (
         '{"tool_call": {"name": "clock"}}',
         "clock",
-        f"'clock' {NEITHER}, and is a tool that requires some",
+        f"'clock' {NO_ARGUMENTS}, and is a tool that requires some",
     ),
     "no value in a tag": ('<function=f>{"a": }</function>', "f", "expected a value at offset 18, found '}'"),
     "another closing tag": ('<function=f>{"a": 1}</tool>', "f", "expected </function> at offset 20"),
