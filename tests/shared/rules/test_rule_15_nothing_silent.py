@@ -190,6 +190,10 @@ def test_whichever_key_comes_first_it_is_an_attempt_of_any_tool(text: str):
     assert attempt.reason == "malformed"
 
 
+CALLS_BEGIN, CALL_BEGIN, SEPARATOR, CALL_END, CALLS_END = (
+    f"<\uff5c{name}\uff5c>"  # DeepSeek's tokens for tools
+    for name in ("tool▁calls▁begin", "tool▁call▁begin", "tool▁sep", "tool▁call▁end", "tool▁calls▁end")
+)
 HIDDEN_BEFORE = {
     "<code> in prose": ("Use the <code> tag.\n%s", "Use the <code> tag."),
     "<pre>": ("<pre>\n%s", "<pre>"),
@@ -197,7 +201,7 @@ HIDDEN_BEFORE = {
     "<response> around it": ("<response>%s</response>", "<response> </response>"),
     "<json> around it": ("<json>\n%s\n</json>", "<json> </json>"),
     "<xml> around it": ("<xml>%s</xml>", "<xml> </xml>"),
-    "R1's tokens around it": ("<｜tool▁calls▁begin｜>%s<｜tool▁calls▁end｜>", "<｜tool▁calls▁begin｜> <｜tool▁calls▁end｜>"),
+    "R1's tokens around it": (f"{CALLS_BEGIN}%s{CALLS_END}", f"{CALLS_BEGIN} {CALLS_END}"),
     "other quotation marks": ("«%s»", "« »"),
     "a comma after it": ("%s,", None),
     "letters directly after it": ("%sXXXX", "XXXX"),
@@ -214,13 +218,13 @@ def test_what_is_no_quotation_hides_no_call(text: str, content: str | None):
 
 
 ARGUMENTS = '{"city": "Paris"}'
-R1 = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>%s<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+R1 = f"{CALLS_BEGIN}{CALL_BEGIN}%s{CALL_END}{CALLS_END}"
 UNREAD = {
     "<response>": f"<response>{ARGUMENTS}</response>",
     "<json>": f"<json>{ARGUMENTS}</json>",
     "<xml>": f"<xml>get_weather {ARGUMENTS}</xml>",
-    "R1's tokens": R1 % f"function<｜tool▁sep｜>get_weather\n```json\n{ARGUMENTS}\n```",
-    "R1's newer tokens": R1 % f"get_weather<｜tool▁sep｜>{ARGUMENTS}",
+    "R1's tokens": R1 % f"function{SEPARATOR}get_weather\n```json\n{ARGUMENTS}\n```",
+    "R1's newer tokens": R1 % f"get_weather{SEPARATOR}{ARGUMENTS}",
 }
 
 
