@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from llama3_tools.errors import require_bool
+from llama3_tools.errors import refuses_unknown_options, require_bool
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
@@ -192,6 +192,7 @@ class Case:
         return next((call.tool for calls in self.alternatives for call in calls), None)
 
 
+@refuses_unknown_options
 @dataclass(frozen=True, slots=True)
 class Policies:
     """What a suite lets pass. Each is on by default but the last, and each can be turned off."""
@@ -208,6 +209,7 @@ class Policies:
     """JSON in the text is a failure, be it a call or not."""
 
 
+@refuses_unknown_options
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How calls are looked for in text: with the options of the `Extractor`, or the adapter, that an agent reads with.

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import wraps
+from inspect import signature
 from types import MappingProxyType
-from typing import get_args
+from typing import TypeVar, get_args
 
 from llama3_tools.text.escaping import escape_invisible
 
@@ -32,11 +34,14 @@ __all__ = [
     "ToolDefinitionError",
     "a_type",
     "did_you_mean",
+    "refuses_unknown_options",
     "require_bool",
     "require_options",
     "require_str",
     "require_words",
 ]
+
+_T = TypeVar("_T")
 
 
 class Llama3ToolsError(Exception):
@@ -211,19 +216,26 @@ def require_options(
         raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
 
 
-def require_parameters(owner: type, unknown: Iterable[str]) -> None:
-    """Raise a `TypeError` for the first option that a class has no parameter for, as `require_options` does.
+def refuses_unknown_options(owner: type[_T]) -> type[_T]:
+    """Let a dataclass or a `NamedTuple` refuse options that it does not have, as `require_options` does.
 
-    Args:
-        owner: the class. It takes what it has no parameter for as `**unknown: NoReturn`.
-        unknown: the names of the options in there.
+    >>> from dataclasses import make_dataclass
+    >>> Server = refuses_unknown_options(make_dataclass("Server", ["host", "port"]))
+    >>> Server("127.0.0.1", prot=80)
+    Traceback (most recent call last):
+    TypeError: Server has no option 'prot', only host, port; did you mean 'port'?
     """
-    names = list(unknown)
-    if names:
-        from inspect import signature  # noqa: PLC0415 (for errors alone)
+    name = "__init__" if "__init__" in vars(owner) else "__new__"
+    make = vars(owner)[name]
+    known = list(signature(make).parameters)[1:]
 
-        parameters = signature(owner).parameters.values()
-        require_options(owner.__name__, names, (one.name for one in parameters if one.kind is not one.VAR_KEYWORD))
+    @wraps(make)
+    def make_of_known(self: object, *values: object, **options: object) -> object:
+        require_options(owner.__name__, options, known)
+        return make(self, *values, **options)
+
+    setattr(owner, name, make_of_known)
+    return owner
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from llama3_tools.errors import refuses_unknown_options
 from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
@@ -30,6 +31,7 @@ Each pattern of a name, and how much text is kept to find one, comes from it.
 _LEAST_CANDIDATE = 256
 
 
+@refuses_unknown_options
 class Limits(NamedTuple):
     """Bounds of one model turn. What goes beyond one is text, and a rejection says so.
 

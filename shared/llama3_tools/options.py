@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from llama3_tools.errors import a_type, require_bool, require_options, require_words
+from llama3_tools.errors import a_type, refuses_unknown_options, require_bool, require_options, require_words
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
@@ -64,6 +64,7 @@ class ReadOption(TypedDict, total=False):
     id_factory: Callable[[], str]
 
 
+@refuses_unknown_options
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReadOptions:
     """How outputs are read. An options value never changes, and may be shared.

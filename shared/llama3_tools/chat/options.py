@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.errors import a_type, require_options, require_words
+from llama3_tools.errors import a_type, refuses_unknown_options, require_options, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
@@ -44,6 +44,7 @@ def _read_options() -> ReadOptions:
     return ReadOptions(on_unknown_tool="call", coerce_arguments=True)
 
 
+@refuses_unknown_options
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChatOptions:
     """How a conversation with tools is held. An options value never changes, and may be shared.

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
+from llama3_acceptance import Policies, Reading
 from llama3_tools import (
+    Limits,
     Llama3ToolsError,
     MissingExtraError,
+    ReadOptions,
     ResponseFormatError,
     ResponseFormatProblem,
     StreamStateError,
     ToolDefinitionError,
 )
-from llama3_tools.errors import a_type, did_you_mean, require_bool, require_options, require_parameters, require_str
+from llama3_tools.chat import ChatOptions
+from llama3_tools.errors import (
+    a_type,
+    did_you_mean,
+    refuses_unknown_options,
+    require_bool,
+    require_options,
+    require_str,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +84,36 @@ def test_an_option_that_there_is_not_is_named_with_those_that_there_are():
         require_options("f", ["alhpa"], ["alpha", "beta"])
 
 
+@refuses_unknown_options
+@dataclass(frozen=True, slots=True)
 class Configured:
-    def __init__(self, alpha: int = 0, *, beta: int = 0, **unknown: NoReturn) -> None:
-        require_parameters(Configured, unknown)
-        self.sum = alpha + beta
+    alpha: int = 0
+    beta: int = 0
 
 
-def test_a_parameter_that_a_class_has_not_is_named_with_those_that_it_has():
-    assert Configured(1, beta=2).sum == 3
-    with pytest.raises(TypeError, match=r"^Configured has no option 'bet', only alpha, beta; did you mean 'beta'\?$"):
-        Configured(bet=1)  # type: ignore[arg-type]  # on purpose
+@refuses_unknown_options
+class Counted(NamedTuple):
+    alpha: int = 0
+    beta: int = 0
+
+
+@pytest.mark.parametrize("owner", [Configured, Counted])
+def test_an_option_that_a_class_has_not_is_named_with_those_that_it_has(owner: type[Configured | Counted]):
+    made = owner(1, beta=2)
+    assert (made.alpha, made.beta) == (1, 2)
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made  # noqa: S301 - own
+    said = rf"^{owner.__name__} has no option 'bet', only alpha, beta; did you mean 'beta'\?$"
+    with pytest.raises(TypeError, match=said):
+        owner(bet=1)  # type: ignore[call-arg]  # on purpose
+
+
+@pytest.mark.parametrize(
+    ("owner", "option"),
+    [(Limits, "candidate"), (ReadOptions, "tools"), (ChatOptions, "lenient"), (Policies, "strict"), (Reading, "tools")],
+)
+def test_each_value_of_options_refuses_another_in_the_same_words(owner: type, option: str):
+    with pytest.raises(TypeError, match=rf"^{owner.__name__} has no option '{option}', only \w+(, \w+)+"):
+        owner(**{option: 5})
 
 
 def test_a_word_that_is_like_none_is_not_guessed():
