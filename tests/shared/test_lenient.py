@@ -137,40 +137,86 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
     ("text", "reason", "name"),
     [
         # Nothing is invented: text is no arguments.
-        ('{"tool": "search", "input": "llamas"}', "invalid_arguments", "search"),
-        ('{"name": "Alice", "input": "text"}', "invalid_arguments", "Alice"),
-        ('{"action": "Final Answer", "action_input": "It is sunny."}', "invalid_arguments", "Final Answer"),
-        ('{"name": "search", "args": ["llamas"]}', "invalid_arguments", "search"),
-        ('{"name": "search", "args": ["llamas"], "kwargs": {"pages": 2}}', "invalid_arguments", "search"),
-        ('{"name": "search", "args": {"q": "x"}, "kwargs": {"q": "y"}}', "conflicting_arguments", "search"),
-        ('{"name": "search", "parameters": "llamas", "args": {"q": "x"}}', "invalid_arguments", "search"),
+        pytest.param('{"tool": "search", "input": "llamas"}', "invalid_arguments", "search", id="text for arguments"),
+        pytest.param(
+            '{"name": "Alice", "input": "text"}', "invalid_arguments", "Alice", id="text for the input of a person"
+        ),
+        pytest.param(
+            '{"action": "Final Answer", "action_input": "It is sunny."}',
+            "invalid_arguments",
+            "Final Answer",
+            id="an agent's last answer",
+        ),
+        pytest.param(
+            '{"name": "search", "args": ["llamas"]}', "invalid_arguments", "search", id="a list for arguments"
+        ),
+        pytest.param(
+            '{"name": "search", "args": ["llamas"], "kwargs": {"pages": 2}}',
+            "invalid_arguments",
+            "search",
+            id="a list beside keyword arguments",
+        ),
+        pytest.param(
+            '{"name": "search", "args": {"q": "x"}, "kwargs": {"q": "y"}}',
+            "conflicting_arguments",
+            "search",
+            id="keyword arguments that differ",
+        ),
+        pytest.param(
+            '{"name": "search", "parameters": "llamas", "args": {"q": "x"}}',
+            "invalid_arguments",
+            "search",
+            id="text beside arguments",
+        ),
         # Without arguments it is the documented key, or none.
-        ('{"tool": "clock"}', "not_a_call", None),
-        ('{"tool": "clock", "args": null}', "not_a_call", None),
-        ('{"function": {"tool": "clock"}, "args": {}}', "not_a_call", None),
-        ('{"name": "search", "args": null}', "missing_arguments", "search"),
-        ('{"name": 1, "tool": "search", "args": {"q": "x"}}', "invalid_name", None),
-        ('{"tool": "search", "action": "clock", "args": {"q": "x"}}', "invalid_name", "search"),
-        ('{"tool": "rm", "action": "x", "args": {}}', "invalid_name", "rm"),
+        pytest.param('{"tool": "clock"}', "not_a_call", None, id="another key for the name, and no arguments"),
+        pytest.param('{"tool": "clock", "args": null}', "not_a_call", None, id="another key for the name, and null"),
+        pytest.param(
+            '{"function": {"tool": "clock"}, "args": {}}', "not_a_call", None, id="another key in the function"
+        ),
+        pytest.param('{"name": "search", "args": null}', "missing_arguments", "search", id="null for arguments"),
+        pytest.param(
+            '{"name": 1, "tool": "search", "args": {"q": "x"}}', "invalid_name", None, id="a number for the name"
+        ),
+        pytest.param(
+            '{"tool": "search", "action": "clock", "args": {"q": "x"}}', "invalid_name", "search", id="two names"
+        ),
+        pytest.param(
+            '{"tool": "rm", "action": "x", "args": {}}', "invalid_name", "rm", id="two names, neither declared"
+        ),
         # A schema, as servers and frameworks show it.
-        ('{"tool": "search", "parameters": {"type": "object", "properties": {}}}', "schema_echo", "search"),
-        ('{"name": "search", "input": {"type": "object", "properties": {"q": {}}}}', "schema_echo", "search"),
-        (
+        pytest.param(
+            '{"tool": "search", "parameters": {"type": "object", "properties": {}}}',
+            "schema_echo",
+            "search",
+            id="a schema under parameters",
+        ),
+        pytest.param(
+            '{"name": "search", "input": {"type": "object", "properties": {"q": {}}}}',
+            "schema_echo",
+            "search",
+            id="a schema under input",
+        ),
+        pytest.param(
             '{"name": "search", "description": "…", "args": {"q": {"title": "Q", "type": "string"}}}',
             "schema_echo",
             "search",
+            id="the schemas of arguments",
         ),
-        (
+        pytest.param(
             '{"function": {"name": "search", "description": "…"}, "args": {"q": {"type": "string"}}}',
             "schema_echo",
             "search",
+            id="the schemas of arguments, beside a function",
         ),
         # A wrapper that someone made up.
-        ('{"query": {"tool": "search", "args": {"q": "x"}}}', "not_a_call", None),
-        ('{"search": {"q": "x"}}', "not_a_call", None),
-        ('{"tool": "rm", "args": {"path": "/"}}', "unknown_tool", "rm"),
-        ('{"tool": "search", "args": {"q": x}}', "malformed", None),
-        ('{"tool": "search", "args": {"q": 1}, "args": {"q": 1}}', "malformed", None),
+        pytest.param(
+            '{"query": {"tool": "search", "args": {"q": "x"}}}', "not_a_call", None, id="a wrapper that someone made up"
+        ),
+        pytest.param('{"search": {"q": "x"}}', "not_a_call", None, id="the name as a key"),
+        pytest.param('{"tool": "rm", "args": {"path": "/"}}', "unknown_tool", "rm", id="an undeclared tool"),
+        pytest.param('{"tool": "search", "args": {"q": x}}', "malformed", None, id="malformed"),
+        pytest.param('{"tool": "search", "args": {"q": 1}, "args": {"q": 1}}', "malformed", None, id="arguments twice"),
     ],
 )
 def test_what_is_still_no_call(text: str, reason: str, name: str | None):

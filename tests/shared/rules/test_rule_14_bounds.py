@@ -25,19 +25,21 @@ def long_call(length: int) -> str:
 @pytest.mark.parametrize(
     ("arguments", "depth", "is_call"),
     [
-        ("{}", 1, True),
-        ('{"x": 1}', 1, True),
-        ('{"x": []}', 1, False),
-        ('{"x": {}}', 1, False),
-        ('{"x": {"y": "[{"}}', 2, True),
-        ('{"x": {"y": [1]}}', 2, False),
-        (r'{"x": "\"[[", "y": "{{\\", "z": [1]}', 2, True),
-        (r'{"x": "\"]]", "y": "}}\\", "z": [[1]]}', 2, False),
-        ('{"x": "é[{", "y": [1]}', 2, True),
-        ('{"x": [[[[[[1]]]]]], "y": [[[[[[[1]]]]]]]}', 8, True),
-        ('{"x": [[[[[[1]]]]]], "y": [[[[[[[1]]]]]]]}', 7, False),
-        (r'"{\"x\": [1]}"', 2, True),
-        (r'"{\"x\": [[1]]}"', 2, False),
+        pytest.param("{}", 1, True, id="none"),
+        pytest.param('{"x": 1}', 1, True, id="one level"),
+        pytest.param('{"x": []}', 1, False, id="an array in one level"),
+        pytest.param('{"x": {}}', 1, False, id="an object in one level"),
+        pytest.param('{"x": {"y": "[{"}}', 2, True, id="brackets in a string"),
+        pytest.param('{"x": {"y": [1]}}', 2, False, id="an array in two levels"),
+        pytest.param(r'{"x": "\"[[", "y": "{{\\", "z": [1]}', 2, True, id="escaped quotes before brackets, an array"),
+        pytest.param(
+            r'{"x": "\"]]", "y": "}}\\", "z": [[1]]}', 2, False, id="escaped quotes before brackets, two arrays"
+        ),
+        pytest.param('{"x": "é[{", "y": [1]}', 2, True, id="a letter beyond ASCII"),
+        pytest.param('{"x": [[[[[[1]]]]]], "y": [[[[[[[1]]]]]]]}', 8, True, id="eight levels"),
+        pytest.param('{"x": [[[[[[1]]]]]], "y": [[[[[[[1]]]]]]]}', 7, False, id="eight levels in seven"),
+        pytest.param(r'"{\"x\": [1]}"', 2, True, id="written as a string"),
+        pytest.param(r'"{\"x\": [[1]]}"', 2, False, id="written as a string, too deep"),
     ],
 )
 @pytest.mark.parametrize("shape", ['{"name": "f", "parameters": %s}', '[{"name": "f", "parameters": %s, "id": 1}]'])

@@ -21,43 +21,90 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
 @pytest.mark.parametrize(
     ("text", "options", "expected"),
     [
-        (CALL, {}, []),
-        ("I would {call} it, [x] or `f()`.", {}, []),
-        (f"<think>{CALL}</think> `{CALL}`", {}, []),
-        (CALL[:-1], {"tools": F, "formats": "json"}, []),
-        ('<function=f {"a": 1}></function>', {}, [([LENIENT], "f", 0), ([TOOLS], "f", 0)]),
-        ('<function=f {"a": 1}></function>', {"tools": F}, []),
-        ('<function=f {"a": 1}></function>', {"lenient": True}, []),
-        (f'{CALL} {{"tool": "f", "tool_input": {{"a": 1}}}}', {}, [([LENIENT], "f", 32)]),
-        ('{"name": "f", "args": {"a": 1}}', {"tools": F}, [([LENIENT], "f", 0)]),
-        ('{"tool": "g", "args": {}}', {"tools": F}, [([LENIENT, UNKNOWN], "g", 0), ([LENIENT, TOOLS], "g", 0)]),
-        ('{"name": "g"}', {}, [([TOOLS], "g", 0)]),
-        ('{"name": "f"}', {"tools": F}, []),
-        ("[f(a=1), g()]", {}, [([FORMATS], "f", 1), ([FORMATS], "g", 9), ([TOOLS], "f", 1), ([TOOLS], "g", 9)]),
-        ("[f(a=1)]", {"formats": "all"}, []),
-        (
+        pytest.param(CALL, {}, [], id="called as it is"),
+        pytest.param("I would {call} it, [x] or `f()`.", {}, [], id="words"),
+        pytest.param(f"<think>{CALL}</think> `{CALL}`", {}, [], id="quoted"),
+        pytest.param(CALL[:-1], {"tools": F, "formats": "json"}, [], id="cut off"),
+        pytest.param(
+            '<function=f {"a": 1}></function>', {}, [([LENIENT], "f", 0), ([TOOLS], "f", 0)], id="a misspelt tag"
+        ),
+        pytest.param('<function=f {"a": 1}></function>', {"tools": F}, [], id="a misspelt tag, declared"),
+        pytest.param('<function=f {"a": 1}></function>', {"lenient": True}, [], id="a misspelt tag, lenient"),
+        pytest.param(
+            f'{CALL} {{"tool": "f", "tool_input": {{"a": 1}}}}',
+            {},
+            [([LENIENT], "f", 32)],
+            id="undocumented keys beside a call",
+        ),
+        pytest.param(
+            '{"name": "f", "args": {"a": 1}}',
+            {"tools": F},
+            [([LENIENT], "f", 0)],
+            id="undocumented keys for the arguments",
+        ),
+        pytest.param(
+            '{"tool": "g", "args": {}}',
+            {"tools": F},
+            [([LENIENT, UNKNOWN], "g", 0), ([LENIENT, TOOLS], "g", 0)],
+            id="undocumented keys of another tool",
+        ),
+        pytest.param('{"name": "g"}', {}, [([TOOLS], "g", 0)], id="no arguments"),
+        pytest.param('{"name": "f"}', {"tools": F}, [], id="no arguments where some are required"),
+        pytest.param(
+            "[f(a=1), g()]",
+            {},
+            [([FORMATS], "f", 1), ([FORMATS], "g", 9), ([TOOLS], "f", 1), ([TOOLS], "g", 9)],
+            id="a pythonic list",
+        ),
+        pytest.param("[f(a=1)]", {"formats": "all"}, [], id="a pythonic list, all formats"),
+        pytest.param(
             "So: [f(a=1), g.call()]",
             {},
             [([FORMATS], "f", 5), ([FORMATS], "g.call", 13), ([TOOLS], "f", 5), ([TOOLS], "g", 13)],
+            id="a pythonic list in a sentence",
         ),
-        ("So:\nf(a=1)\nmain()", {}, [([TOOLS], "f", 4)]),
-        ("[g()]", {"tools": F}, [([UNKNOWN], "g", 1), ([TOOLS], "g", 1)]),
-        (CALL, {"formats": ["code"]}, [([FORMATS], "f", 0)]),
-        ("<|python_tag|>1 + 1", {}, [([FORMATS], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)]),
-        (
+        pytest.param("So:\nf(a=1)\nmain()", {}, [([TOOLS], "f", 4)], id="a pythonic call on its line"),
+        pytest.param(
+            "[g()]", {"tools": F}, [([UNKNOWN], "g", 1), ([TOOLS], "g", 1)], id="a pythonic list of another tool"
+        ),
+        pytest.param(CALL, {"formats": ["code"]}, [([FORMATS], "f", 0)], id="JSON where code is read"),
+        pytest.param(
+            "<|python_tag|>1 + 1",
+            {},
+            [([FORMATS], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)],
+            id="code",
+        ),
+        pytest.param(
             "<|python_tag|>1 + 1",
             {"tools": F},
             [([FORMATS, UNKNOWN], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)],
+            id="code, other tools",
         ),
-        ("<|python_tag|>for x in y:", {}, []),
-        ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F}, [([REPAIR], "f", 0)]),
-        ("{'name': 'f', 'parameters': {'a': 1}}", {"tools": F, "repair": True}, []),
-        ("{'name': 'f', 'parameters': {'a': 1}}", {}, [([TOOLS, REPAIR], "f", 0)]),
-        ("{'name': 'f', 'args': {'a': 1}}", {"tools": F}, [([LENIENT, REPAIR], "f", 0)]),
-        ("{'name': 'f', 'args': {'a': 1}}", {}, []),
-        ('{"name": "f", "parameters": {a}}', {"tools": F}, []),
-        (f"{CALL} {CALL}", {"tools": []}, [([some], "f", at) for some in (UNKNOWN, TOOLS) for at in (0, 32)]),
-        (CALL, {"tools": [], "on_unknown_tool": "call"}, []),
+        pytest.param("<|python_tag|>for x in y:", {}, [], id="code that is cut off"),
+        pytest.param(
+            "{'name': 'f', 'parameters': {'a': 1}}", {"tools": F}, [([REPAIR], "f", 0)], id="a dict of Python"
+        ),
+        pytest.param(
+            "{'name': 'f', 'parameters': {'a': 1}}", {"tools": F, "repair": True}, [], id="a dict of Python, repaired"
+        ),
+        pytest.param(
+            "{'name': 'f', 'parameters': {'a': 1}}", {}, [([TOOLS, REPAIR], "f", 0)], id="a dict of Python, undeclared"
+        ),
+        pytest.param(
+            "{'name': 'f', 'args': {'a': 1}}",
+            {"tools": F},
+            [([LENIENT, REPAIR], "f", 0)],
+            id="a dict of Python with undocumented keys",
+        ),
+        pytest.param("{'name': 'f', 'args': {'a': 1}}", {}, [], id="the same, undeclared"),
+        pytest.param('{"name": "f", "parameters": {a}}', {"tools": F}, [], id="a name for a value"),
+        pytest.param(
+            f"{CALL} {CALL}",
+            {"tools": []},
+            [([some], "f", at) for some in (UNKNOWN, TOOLS) for at in (0, 32)],
+            id="two calls, no tools",
+        ),
+        pytest.param(CALL, {"tools": [], "on_unknown_tool": "call"}, [], id="a call, no tools, any tool is called"),
     ],
 )
 def test_what_is_no_call_is_one_with_these_options(
