@@ -136,7 +136,6 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
 @pytest.mark.parametrize(
     ("text", "reason", "name"),
     [
-        # Nothing is invented: text is no arguments.
         pytest.param('{"tool": "search", "input": "llamas"}', "invalid_arguments", "search", id="text for arguments"),
         pytest.param(
             '{"name": "Alice", "input": "text"}', "invalid_arguments", "Alice", id="text for the input of a person"
@@ -168,7 +167,6 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
             "search",
             id="text beside arguments",
         ),
-        # Without arguments it is the documented key, or none.
         pytest.param('{"tool": "clock"}', "not_a_call", None, id="another key for the name, and no arguments"),
         pytest.param('{"tool": "clock", "args": null}', "not_a_call", None, id="another key for the name, and null"),
         pytest.param(
@@ -184,7 +182,6 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
         pytest.param(
             '{"tool": "rm", "action": "x", "args": {}}', "invalid_name", "rm", id="two names, neither declared"
         ),
-        # A schema, as servers and frameworks show it.
         pytest.param(
             '{"tool": "search", "parameters": {"type": "object", "properties": {}}}',
             "schema_echo",
@@ -209,7 +206,6 @@ def test_what_is_documented_wins(text: str, name: str, arguments: str):
             "search",
             id="the schemas of arguments, beside a function",
         ),
-        # A wrapper that someone made up.
         pytest.param(
             '{"query": {"tool": "search", "args": {"q": "x"}}}', "not_a_call", None, id="a wrapper that someone made up"
         ),
