@@ -25,13 +25,17 @@ __all__ = ["Shape", "answers", "targets"]
 
 _TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
 _GROWTH, _LATE = "times for 4 times the length", "times an early chunk"
-_FLOORS = {"`<tool_call>`": 10.0, "text and JSON": 10.0, "fences with JSON": 14.0, "ChatML": 14.0}
+_TAGGED = "`<tool_call>`"
+_FLOORS = {_TAGGED: 10.0, "text and JSON": 10.0, "fences with JSON": 14.0, "ChatML": 14.0}
 """The targets of the shapes, in floors."""
+_COERCED_FLOORS = 14.0
+"""That of the first with tools declared and coercion on."""
 _COERCE = {"tools": TOOLS, "coerce_arguments": True}
 _CORPUS = Path(__file__).parents[2] / "shared"
 _FILES = (_CORPUS / "corpus" / "real_outputs.jsonl", _CORPUS / "bfcl" / "rows.jsonl.gz")
 """Published outputs, where they lie beside the repository."""
-_MOST_OUTPUTS = 200
+_ENOUGH_OUTPUTS = 200
+"""Of twice as many outputs of a shape, every second one is taken, and so on."""
 _REPEATS_OF_GROWTH = 2
 
 _GROWN = {
@@ -52,6 +56,8 @@ class Shape(NamedTuple):
     texts: Sequence[str]
     calls: Sequence[str]
     """The calls in them, in JSON."""
+    tools: Sequence[str] = ()
+    """The tools that are declared for each, in JSON; empty: none of their own."""
 
     @property
     def size(self) -> int:
@@ -67,7 +73,7 @@ def answers(repeats: int) -> Iterator[Answer]:
     """
     for name, (text, calls) in {**REAL_SHAPES, "prose": (PROSE, []), "Markdown": (MARKDOWN, [])}.items():
         shape = Shape(name, [text], calls)
-        plain, coercing = _extractor({}, shape), _extractor(_COERCE, shape)
+        plain, coercing = _extractors({}, shape)[0], _extractors(_COERCE, shape)[0]
         chunks = list(chunks_of(text))
         yield Answer(
             name,
@@ -87,11 +93,15 @@ def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator
         files: outputs of real models; those that are not there are left out.
     """
     shapes = [Shape(name, [text], calls) for name, (text, calls) in REAL_SHAPES.items()]
-    for shape in (*shapes, *published_shapes(files)):
-        kind = shape.name.partition(",")[0]
-        yield _whole(shape, {}, _FLOORS[kind], repeats)
-        if kind == "`<tool_call>`" and len(shape.texts) == 1:
-            yield _whole(shape, _COERCE, 14.0, repeats, ", 5 tools, coercion")
+    for shape in shapes:
+        yield _whole(shape, {}, _FLOORS[shape.name], repeats)
+        if shape.name == _TAGGED:
+            yield _whole(shape, _COERCE, _COERCED_FLOORS, repeats, ", 5 tools, coercion")
+    for shape in published_shapes(files):
+        if shape.tools:
+            yield _whole(shape, {"coerce_arguments": True}, _COERCED_FLOORS, repeats, ", coercion")
+        else:
+            yield _whole(shape, {}, _FLOORS[shape.name.partition(",")[0]], repeats)
     for name, text, plain, declared in (("prose", PROSE, 3.0, 6.0), ("Markdown", MARKDOWN, 8.0, 12.0)):
         shape = Shape(name, [text], [])
         yield _timed(shape, {}, plain, repeats)
@@ -124,16 +134,36 @@ def growth_of_the_hardest(long: int) -> Iterator[Target]:
 
 
 def published_shapes(files: Sequence[Path]) -> Iterator[Shape]:
-    """Return the outputs of real models by their shapes, with the calls that are found in them."""
+    """Return a sample of outputs of real models by their shapes, with the calls that are found in them.
+
+    Those in `<tool_call>` come twice: without tools, and with those that are declared for each.
+    """
     samples = [sample for path in files if path.is_file() for sample in read_file(path)]
     for name in _FLOORS:
         chosen = [sample for sample in samples if _shape_of(sample.text) == name]
-        step = max(1, len(chosen) // _MOST_OUTPUTS)
-        found = [(sample, _calls_in(sample)) for sample in chosen[::step]]
-        having = [(sample.text, calls) for sample, calls in found if calls]
-        if having:
-            texts, calls = [text for text, _ in having], [call for _, calls in having for call in calls]
-            yield Shape(f"{name}, {len(texts)} real outputs", texts, calls)
+        chosen = chosen[:: max(1, len(chosen) // _ENOUGH_OUTPUTS)]
+        yield from _published(name, chosen, Extractor())
+        if name == _TAGGED:
+            yield from _published(name, chosen)
+
+
+def _published(name: str, samples: Sequence[Sample], extractor: Extractor | None = None) -> Iterator[Shape]:
+    """Return the shape of outputs, if calls are found in any of them.
+
+    Args:
+        name: what the shape is called.
+        samples: the outputs.
+        extractor: what finds calls; `None`: one with the tools that are declared for each output.
+    """
+    found = [(sample, _calls_in(sample.text, extractor or _declaring(sample.tools))) for sample in samples]
+    having = [(sample, calls) for sample, calls in found if calls]
+    if having:
+        yield Shape(
+            f"{name}, {len(having)} real outputs{'' if extractor else ', own tools'}",
+            [sample.text for sample, _ in having],
+            [call for _, calls in having for call in calls],
+            () if extractor else [sample.tools for sample, _ in having],
+        )
 
 
 def build(number: int) -> Extractor:
@@ -156,9 +186,9 @@ def _shape_of(text: str) -> str | None:
     return "text and JSON" if re.search(r'\w\W*\{\s*"(?:name|arguments)"', text) else None
 
 
-def _calls_in(sample: Sample) -> list[str]:
+def _calls_in(text: str, extractor: Extractor) -> list[str]:
     """Return the JSON of the calls in an output, or nothing if one of them is not JSON."""
-    written = [sample.text[slice(*call.span)] for call in Extractor().extract(sample.text).tool_calls]
+    written = [text[slice(*call.span)] for call in extractor.extract(text).tool_calls]
     try:
         for call in written:
             json.loads(call)
@@ -167,41 +197,50 @@ def _calls_in(sample: Sample) -> list[str]:
     return written
 
 
-def _extractor(options: Mapping[str, Any], shape: Shape) -> Extractor:
-    extractor = Extractor(**options)
-    found = sum(len(extractor.extract(text).tool_calls) for text in shape.texts)
+def _declaring(tools: str, **options: Any) -> Extractor:  # noqa: ANN401 - as Extractor takes them
+    return Extractor(tools=json.loads(tools), **options)
+
+
+def _extractors(options: Mapping[str, Any], shape: Shape) -> Sequence[Extractor]:
+    """Return what reads each output: one extractor for all that have no tools of their own."""
+    if shape.tools:
+        declaring = {tools: _declaring(tools, **options) for tools in set(shape.tools)}
+        extractors = [declaring[tools] for tools in shape.tools]
+    else:
+        extractors = [Extractor(**options)] * len(shape.texts)
+    found = sum(len(one.extract(text).tool_calls) for one, text in zip(extractors, shape.texts, strict=True))
     if found != len(shape.calls):
         raise AssertionError(f"{shape.name}: {found} calls were found, not the {len(shape.calls)} in it")
-    return extractor
+    return extractors
 
 
 def _whole(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
-    extractor = _extractor(options, shape)
-    seconds = best_of(partial(_extract_all, extractor, shape.texts), repeats)
+    extractors = _extractors(options, shape)
+    seconds = best_of(partial(_extract_all, extractors, shape.texts), repeats)
     floor = best_of(partial(_read_floor, shape), repeats)
     return Target(f"{shape.name}{how}", seconds / floor, _TIMES, target)
 
 
 def _timed(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
-    extractor = _extractor(options, shape)
-    seconds = best_of(partial(_extract_all, extractor, shape.texts), repeats)
+    extractors = _extractors(options, shape)
+    seconds = best_of(partial(_extract_all, extractors, shape.texts), repeats)
     return Target(f"500 characters of {shape.name}{how}", 1e6 * seconds, _MICROSECONDS, target)
 
 
 def _in_chunks(shape: Shape, options: Mapping[str, Any], repeats: int, how: str = "") -> Target:
-    extractor = _extractor(options, shape)
+    extractors = _extractors(options, shape)
     chunks = [list(chunks_of(text)) for text in shape.texts]
-    seconds = best_of(partial(_stream_all, extractor, chunks), repeats)
+    seconds = best_of(partial(_stream_all, extractors, chunks), repeats)
     return Target(f"stream by 4 characters: {shape.name}{how}", 1e6 * seconds / shape.size, _EACH, 0.6)
 
 
-def _extract_all(extractor: Extractor, texts: Sequence[str]) -> None:
-    for text in texts:
+def _extract_all(extractors: Sequence[Extractor], texts: Sequence[str]) -> None:
+    for extractor, text in zip(extractors, texts, strict=True):
         extractor.extract(text)
 
 
-def _stream_all(extractor: Extractor, outputs: Sequence[Sequence[str]]) -> None:
-    for chunks in outputs:
+def _stream_all(extractors: Sequence[Extractor], outputs: Sequence[Sequence[str]]) -> None:
+    for extractor, chunks in zip(extractors, outputs, strict=True):
         streamed(extractor, chunks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,10 +74,19 @@ def arguments_of(call: str) -> dict[str, Any]:
 
 def outputs_in(folder: Path, copies: int) -> Path:
     """A file of so many outputs of each shape."""
+    return written_in(folder, [{"raw_output": text} for text, _ in REAL_SHAPES.values()] * copies)
+
+
+def written_in(folder: Path, lines: Iterable[object]) -> Path:
     outputs = folder / "outputs.jsonl"
-    lines = [{"raw_output": text} for text, _ in REAL_SHAPES.values()] * copies
     outputs.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return outputs
+
+
+def published(copies: int, how: str = "") -> list[str]:
+    """What the outputs in such a file are called."""
+    tagged, *others = (f"{name}, {copies} real outputs" for name in REAL_SHAPES)
+    return [tagged, f"{tagged}, own tools{how}", *others]
 
 
 def test_the_typical_output_is_as_long_as_it_says():
@@ -112,7 +121,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_files_that_it_was_given(
     printed = capsys.readouterr().out.strip()
     names = [row[0] for row in rows(printed.splitlines())]
     assert [name for name in names if "real outputs" not in name] == ["", *TARGETS, *GROWTH]
-    assert [name for name in names if "real outputs" in name] == [f"{name}, 2 real outputs" for name in REAL_SHAPES]
+    assert [name for name in names if "real outputs" in name] == published(2, ", coercion")
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
     assert page.read_text(encoding="utf-8") == f"{before}\n{printed}\n\n<!-- end -->\nNo more.\n"
     assert other.read_text(encoding="utf-8") == f"<!-- targets -->\n\n{printed}\n\n<!-- end -->\n"
@@ -278,7 +287,24 @@ def test_the_calls_in_the_outputs_of_the_targets_are_found(text: str, calls: lis
 
 def test_published_outputs_are_measured_where_they_are(tmp_path: Path):
     names = [shape.name for shape in published_shapes([outputs_in(tmp_path, 1), tmp_path / "gone.jsonl"])]
-    assert names == [f"{name}, 1 real outputs" for name in REAL_SHAPES]
+    assert names == published(1)
+
+
+def test_published_outputs_are_read_with_the_tools_that_are_declared_for_each(tmp_path: Path):
+    text, _ = REAL_SHAPES["`<tool_call>`"]
+    lines = [{"raw_output": text, "tools": tools} for tools in (TOOLS, [{"name": "another"}])]
+    outputs = written_in(tmp_path, lines)
+    plain, declaring = published_shapes([outputs])
+    assert (plain.texts, plain.tools) == ([text, text], ())
+    assert (declaring.texts, [[tool["name"] for tool in json.loads(tools)] for tools in declaring.tools]) == (
+        [text],  # the other one calls a tool that it does not have
+        [[tool["function"]["name"] for tool in TOOLS]],
+    )
+    ratios = {target.name: target.target for target in targets(1, 8 * SIZE, [outputs]) if "real" in target.name}
+    assert ratios == {
+        "`<tool_call>`, 2 real outputs": 10,
+        "`<tool_call>`, 1 real outputs, own tools, coercion": 14,
+    }
 
 
 def test_an_extractor_is_built_for_as_many_tools_as_it_says():
