@@ -100,6 +100,7 @@ def released(*chunks: str) -> list[str]:
         (["a ", CALL, " x"], ["a", " x"]),
         (["a", CALL, ";", " ", ";", "x"], ["a", " ;x"]),
     ],
+    ids=lambda texts: " ".join(map(repr, texts))[:60],
 )
 def test_text_is_released_as_soon_as_it_can_be_no_part_of_a_call(chunks: list[str], out: list[str]):
     assert released(*chunks) == out

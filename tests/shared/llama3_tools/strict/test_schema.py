@@ -279,23 +279,38 @@ class TestMaxString:
     @pytest.mark.parametrize(
         ("schema", "taken", "refused"),
         [
-            ({"type": "string"}, ["", "ü" * 9], ["ü" * 10, "a\nb", 'a"b', "a\\b", "\t"]),
-            ({"type": "string", "minLength": 2}, ["ab"], ["a", "a" * 10]),
-            ({"type": "string", "minLength": 12}, ["a" * 12], ["a" * 13]),
-            ({"type": "string", "maxLength": 3}, ["abc"], ["abcd", "a\nb"]),
-            ({"type": "string", "maxLength": 30}, ["a" * 9], ["a" * 10]),
-            ({"type": "string", "maxLength": 3.0}, ["abc"], ["abcd", "a\nb"]),
-            ({"type": "string", "pattern": "^a{2,20}$"}, ["a" * 20], ["b"]),
-            ({"type": "string", "enum": ["a much longer\nstring"]}, ["a much longer\nstring"], ["a"]),
-            ({"type": "string", "const": "a much longer\nstring"}, ["a much longer\nstring"], ["a"]),
-            ({"type": "string", "format": "date-time"}, ["2026-01-31T12:00:00Z"], [5]),
-            ({"type": "string", "format": "email"}, ["a@b.de"], ["somebody@example.org"]),
-            ({"type": ["string", "null"]}, ["abc", None], ["a\nb", 5]),
-            ({"type": ["string", "null"], "enum": ["a", None]}, ["a", None], ["b"]),
-            ({"type": "string", "nullable": True}, ["abc", None], ["a\nb"]),
-            ({"type": "array", "items": {"type": "string"}}, [["abc"]], [["a\nb"], "a"]),
-            ({"$ref": "#/$defs/X"}, ["abc"], ["a\nb"]),
-            ({"default": {"type": "string"}, "type": "integer"}, [5], ["a"]),
+            pytest.param({"type": "string"}, ["", "ü" * 9], ["ü" * 10, "a\nb", 'a"b', "a\\b", "\t"], id="a string"),
+            pytest.param({"type": "string", "minLength": 2}, ["ab"], ["a", "a" * 10], id="a least length"),
+            pytest.param(
+                {"type": "string", "minLength": 12}, ["a" * 12], ["a" * 13], id="a least length above the bound"
+            ),
+            pytest.param({"type": "string", "maxLength": 3}, ["abc"], ["abcd", "a\nb"], id="a greatest length"),
+            pytest.param(
+                {"type": "string", "maxLength": 30}, ["a" * 9], ["a" * 10], id="a greatest length above the bound"
+            ),
+            pytest.param({"type": "string", "maxLength": 3.0}, ["abc"], ["abcd", "a\nb"], id="a length with a point"),
+            pytest.param({"type": "string", "pattern": "^a{2,20}$"}, ["a" * 20], ["b"], id="a pattern"),
+            pytest.param(
+                {"type": "string", "enum": ["a much longer\nstring"]}, ["a much longer\nstring"], ["a"], id="words"
+            ),
+            pytest.param(
+                {"type": "string", "const": "a much longer\nstring"}, ["a much longer\nstring"], ["a"], id="one word"
+            ),
+            pytest.param(
+                {"type": "string", "format": "date-time"},
+                ["2026-01-31T12:00:00Z"],
+                [5],
+                id="a format of few characters",
+            ),
+            pytest.param(
+                {"type": "string", "format": "email"}, ["a@b.de"], ["somebody@example.org"], id="a format of any length"
+            ),
+            pytest.param({"type": ["string", "null"]}, ["abc", None], ["a\nb", 5], id="a string or null"),
+            pytest.param({"type": ["string", "null"], "enum": ["a", None]}, ["a", None], ["b"], id="a word or null"),
+            pytest.param({"type": "string", "nullable": True}, ["abc", None], ["a\nb"], id="nullable"),
+            pytest.param({"type": "array", "items": {"type": "string"}}, [["abc"]], [["a\nb"], "a"], id="in an array"),
+            pytest.param({"$ref": "#/$defs/X"}, ["abc"], ["a\nb"], id="by reference"),
+            pytest.param({"default": {"type": "string"}, "type": "integer"}, [5], ["a"], id="in data"),
         ],
     )
     def test_each_string_has_an_end(self, schema: dict[str, Any], taken: list[object], refused: list[object]):

@@ -38,31 +38,59 @@ CIRCULAR["properties"] = {"me": CIRCULAR}
 @pytest.mark.parametrize(
     "schema",
     [
-        {},
-        {"type": "object"},
-        {"properties": {}},
-        {"type": ["object", "null"], "properties": {}},
-        {"type": "object", "properties": {"a": True, "b": False, "c": {}}, "required": ["a"]},
-        {"type": "object", "properties": {"type": {"type": "string"}, "required": {"type": "boolean"}}},
-        {"$defs": {"Tree": {"properties": {"of": {"$ref": "#/$defs/Tree"}}}}, "$ref": "#/$defs/Tree"},
-        {"anyOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "additionalProperties": {"type": "number"}},
-        of(type=["string", "null"], default=None, enum=["a", None], format="city", minLength=1),
-        of(type="array", items={"type": "array", "items": {"type": "integer"}}),
-        of(type="array", items=[{"type": "integer"}, True]),
-        of(type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}),
-        of(default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]),
-        MappingProxyType({"type": "object"}),
-        {"x-own": {"type": "string"}},
-        {"$own": {"type": "string"}},
-        {"own": {"type": "string"}, "title": "With what nobody knows"},
-        {"own": {"type": "string"}, "$comment": "With what nobody knows"},
-        {"own": {"type": "string"}, "additionalProperties": {"type": "string"}},
-        {"own": {"type": "anything"}},
-        {"own": {"type": []}},
-        {"own": {"types": "string"}},
-        {"own": {}},
-        {"own": {"type": "string"}, "another": 5},
-        {"own": {"type": "string"}, "another": ["type"]},
+        pytest.param({}, id="empty"),
+        pytest.param({"type": "object"}, id="a type"),
+        pytest.param({"properties": {}}, id="properties"),
+        pytest.param({"type": ["object", "null"], "properties": {}}, id="a type that may be null"),
+        pytest.param(
+            {"type": "object", "properties": {"a": True, "b": False, "c": {}}, "required": ["a"]},
+            id="properties that are true and false",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"type": {"type": "string"}, "required": {"type": "boolean"}}},
+            id="properties called as keywords",
+        ),
+        pytest.param(
+            {"$defs": {"Tree": {"properties": {"of": {"$ref": "#/$defs/Tree"}}}}, "$ref": "#/$defs/Tree"},
+            id="a reference to itself",
+        ),
+        pytest.param(
+            {"anyOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "additionalProperties": {"type": "number"}},
+            id="combinations",
+        ),
+        pytest.param(
+            of(type=["string", "null"], default=None, enum=["a", None], format="city", minLength=1),
+            id="null as default and word, an unknown format",
+        ),
+        pytest.param(of(type="array", items={"type": "array", "items": {"type": "integer"}}), id="arrays in arrays"),
+        pytest.param(of(type="array", items=[{"type": "integer"}, True]), id="a schema for each element"),
+        pytest.param(
+            of(type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}),
+            id="prefixItems and contains",
+        ),
+        pytest.param(
+            of(default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]),
+            id="schemas in data",
+        ),
+        pytest.param(MappingProxyType({"type": "object"}), id="a mapping that is no dict"),
+        pytest.param({"x-own": {"type": "string"}}, id="a key of its own with x-"),
+        pytest.param({"$own": {"type": "string"}}, id="a key of its own with $"),
+        pytest.param(
+            {"own": {"type": "string"}, "title": "With what nobody knows"}, id="a key of its own beside a title"
+        ),
+        pytest.param(
+            {"own": {"type": "string"}, "$comment": "With what nobody knows"}, id="a key of its own beside a comment"
+        ),
+        pytest.param(
+            {"own": {"type": "string"}, "additionalProperties": {"type": "string"}},
+            id="a key of its own beside a keyword",
+        ),
+        pytest.param({"own": {"type": "anything"}}, id="a key of its own with another type"),
+        pytest.param({"own": {"type": []}}, id="a key of its own with no type of any"),
+        pytest.param({"own": {"types": "string"}}, id="a key of its own without keywords"),
+        pytest.param({"own": {}}, id="a key of its own that is empty"),
+        pytest.param({"own": {"type": "string"}, "another": 5}, id="keys of their own, one a number"),
+        pytest.param({"own": {"type": "string"}, "another": ["type"]}, id="keys of their own, one a list"),
     ],
 )
 def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
