@@ -385,8 +385,8 @@ def refuse(  # noqa: PLR0913 (what is known of it)
     break_wrappers(turn, failure, began=is_meant or not is_first)
     if candidate is not None and candidate.is_pythonic:
         in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
-        depth = turn.brackets.depth if turn.brackets else 0
-        turn.brackets = BrokenBrackets(depth, is_list=not is_line, in_string=in_string)
+        depth, is_list = (turn.brackets.depth, turn.brackets.is_list) if turn.brackets else (0, False)
+        turn.brackets = BrokenBrackets(depth, is_list=is_list or not is_line, in_string=in_string)
     if turn.place.is_data or (is_element and not is_meant):
         turn.data_end = start + len(text)
     why = turn.line.quotation(turn.reader.declared)

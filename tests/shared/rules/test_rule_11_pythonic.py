@@ -437,6 +437,14 @@ def test_rule_15_a_rejection_ends_where_another_begins():
     assert [text[slice(*one.span)] for one in read(text).rejections] == ["[\n", 'f(a="y']
 
 
+@pytest.mark.parametrize("bad", [1, 2, 3, 5])
+def test_rule_2_any_number_of_bad_elements_hides_no_call_after_them(bad: int):
+    text = f"[{'now(zone=x), ' * bad}now(zone='UTC'), now(zone=y)]"
+    extraction = extract_in_every_chunking(text, tools=[{"name": "now"}])
+    assert [call.arguments for call in extraction.tool_calls] == [{"zone": "UTC"}]
+    assert [str(attempt.reason) for attempt in extraction.attempts] == ["malformed"] * (bad + 1)
+
+
 def test_rule_2_a_list_that_breaks_after_its_line_hides_nothing_on_the_next():
     assert calls(read("[f(a=1)\n<f{,[g()]")) == [F, G]
 
