@@ -99,7 +99,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
                 return GO_ON
             begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
             is_begun = begins is not None and begins.lastgroup == "more"
-            return break_unless_surplus(turn, wrapper, at if at == pos else pos, is_cut_off=is_begun)
+            return break_unless_surplus(turn, wrapper, pos, is_cut_off=is_begun)
         if match.lastgroup == "more":
             return NEED_MORE
     if at > pos:
