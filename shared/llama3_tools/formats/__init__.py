@@ -243,13 +243,12 @@ def _build(every: tuple[WireFormat, ...], enabled: EnabledFormats, off: frozense
     if calls_none:
         formats = [format_ for format_ in formats if format_.kind in _QUOTATIONS]
     read = [format_ for format_ in formats if format_.asked_for_as is None or enabled.reads(format_.asked_for_as)]
-    bare = [format_ for format_ in read if format_.is_bare]
     # JSON is read in the tags that hold it, whatever was asked for.
     inside = [format_ for format_ in formats if format_.is_inside and (format_ in read or format_.is_read_in_tags)]
-    firsts = list(dict.fromkeys(format_.first for format_ in bare)) or ["\0"]
+    firsts = list(dict.fromkeys(format_.first for format_ in read)) or ["\0"]
     return Grammar(
-        re.compile("|".join(_first(bare, first) for first in firsts)),
-        {first: _patterns(bare, first) for first in firsts},
+        re.compile("|".join(_first(read, first) for first in firsts)),
+        {first: _patterns(read, first) for first in firsts},
         _inside(inside, _ends(every)),
         {format_.name: format_ for format_ in formats},
         calls=not calls_none,

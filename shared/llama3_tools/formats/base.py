@@ -92,8 +92,6 @@ class WireFormat:
     """With what its openings begin whose only use is calls, so that what fails after them is an attempt (rule 15)."""
     is_inside: bool = True
     """Whether it may stand inside a wrapper."""
-    is_bare: bool = True
-    """Whether it may stand outside of any wrapper."""
     texts: tuple[str, ...] = ()
     """Literal texts of which each true beginning may still become one."""
     opening_ended: str = ""
