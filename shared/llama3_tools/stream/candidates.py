@@ -122,7 +122,7 @@ def read_candidate(turn: Turn) -> Step:
     if not tokens.is_complete and tokens.refusal is None:
         return NEED_MORE
     if turn.wrappers and is_too_long(turn, window.pos):
-        break_wrappers(turn, began=True)
+        break_wrappers(turn, by_text=False)
     if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length:
         let_flow(turn, candidate)
     turn.candidate, turn.state = None, IN_CANDIDATE
@@ -255,7 +255,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
             held = turn.reader.read(parsed)
             if not isinstance(held, Refusal):
                 found = held
-                break_wrappers(turn, began=True)
+                break_wrappers(turn, by_text=False)
     else:
         found = turn.reader.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
     if type(found) is Refusal:
@@ -382,7 +382,7 @@ def refuse(  # noqa: PLR0913 (what is known of it)
     is_line = wrapper is not None and wrapper.kind is LINE
     is_meant = is_attempt(turn, refusal._replace(name=name), text, whole, candidate)
     failure = CUT_OFF if refusal.reason is RejectionReason.TRUNCATED else HOLDS_OTHER
-    break_wrappers(turn, failure, began=is_meant or not is_first)
+    break_wrappers(turn, failure, by_text=is_first and not is_meant)
     if candidate is not None and candidate.is_pythonic:
         in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
         depth, is_list = (turn.brackets.depth, turn.brackets.is_list) if turn.brackets else (0, False)

@@ -70,7 +70,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
             return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if window.base + at > turn.latest_end:
-        break_wrappers(turn, began=True)
+        break_wrappers(turn, by_text=False)
         return GO_ON
     if at > pos and not wrapper.has_call and not text[pos:at].isspace():
         break_wrappers(turn)
@@ -260,7 +260,7 @@ def close_at_line_end(turn: Turn, wrapper: Wrapper, at: int) -> Step:
     if after is not None and after["more"] is not None and not window.ended:
         return NEED_MORE
     if after is None or is_too_long(turn, after.end()):
-        break_wrappers(turn, began=after is not None)
+        break_wrappers(turn, by_text=after is None)
     else:
         close_at(turn, at, wrapper.closing)
     return GO_ON
@@ -278,7 +278,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
         hold(turn, held)
         close_at(turn, at, wrapper.closing)
     elif name in turn.reader.declared:
-        break_wrappers(turn, began=True)
+        break_wrappers(turn, by_text=False)
         reject(turn, wrapper.start, window.base + at, refusal, is_meant=True)
     else:
         break_wrappers(turn)
@@ -328,7 +328,7 @@ def close_line(turn: Turn) -> bool | None:
     if match["more"] is not None and not window.ended:
         return None
     if is_too_long(turn, match.end()):
-        break_wrappers(turn, began=True)
+        break_wrappers(turn, by_text=False)
         return True
     if match["more"]:
         return False

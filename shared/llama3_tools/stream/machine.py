@@ -177,7 +177,7 @@ class ExtractionStream:
         turn = self._turn
         limit, window = turn.limits.max_call_length, turn.window
         if turn.wrappers and is_too_long(turn, len(window.text)):
-            break_wrappers(turn, began=True)
+            break_wrappers(turn, by_text=False)
             if turn.candidate is not None:
                 turn.state = IN_CANDIDATE
             self._run()

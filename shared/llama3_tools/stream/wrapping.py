@@ -147,7 +147,7 @@ def close(turn: Turn) -> None:
     window, queue = turn.window, turn.queue
     end = window.base + window.pos
     if end > turn.latest_end or turn.is_broken_off:
-        break_wrappers(turn, began=True)
+        break_wrappers(turn, by_text=False)
         return
     wrapper = turn.wrappers.pop()
     if wrapper.kind is NAMED:
@@ -205,33 +205,34 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
     queue[wrapper.first :] = [held]
 
 
-def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, began: bool = False) -> None:
+def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = True) -> None:
     """Let the wrappers be text, and read what they hold as if it stood bare.
 
     Args:
         turn: the turn.
         why: why they are text.
-        began: whether a candidate has begun that is no call: so it was not only text that was wrapped.
+        by_text: whether mere text breaks them, so that it may be code, or a listing of it. It is not mere text if they
+            are too long, or if something in them was meant as a call.
     """
     if not turn.wrappers:
         turn.state = IN_PROSE
         return
     outer, inner = turn.wrappers[0], turn.wrappers[-1]
-    if outer.kind is CODE and not began and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
+    if outer.kind is CODE and by_text and (not holds_call(turn.queue) or holds_pythonic(turn.queue)):
         begin_code(turn)
         return
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
         turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
-    if inner.kind is NAMED and not began and not inner.has_call and inner.name in turn.reader.declared:
+    if inner.kind is NAMED and by_text and not inner.has_call and inner.name in turn.reader.declared:
         turn.open_tag = OpenTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
     fence = next((one for one in wrappers if one.kind is FENCE), None)
-    is_only_text = not began and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
+    is_only_text = by_text and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
     is_listing = is_only_text and why is not FENCE_ENDS and may_be_listing(turn, fence)
     if fence is not None:
         open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
-    mark_delimited(turn, queue, began=began)
+    mark_delimited(turn, queue, by_text=by_text)
     deal_out(turn, wrappers, queue, why, is_listing=is_listing)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools and not has_ended_line(queue):
         turn.brackets = BrokenBrackets(is_list=True)
@@ -283,10 +284,10 @@ def may_be_listing(turn: Turn, fence: Wrapper | None) -> bool:
     return is_open and "listing" not in turn.grammar.off
 
 
-def mark_delimited(turn: Turn, queue: Queue, *, began: bool) -> None:
-    """Say of each call that waits whether a delimiter or a line break follows it, or what begins another candidate."""
+def mark_delimited(turn: Turn, queue: Queue, *, by_text: bool) -> None:
+    """Say of each call that waits whether a delimiter or a line break follows it, or something else than text."""
     gap = DELIMITERS.match(turn.window.text, turn.window.pos)
-    is_delimited = began or (gap is not None and not _DELIMITING.isdisjoint(gap[0]))
+    is_delimited = not by_text or (gap is not None and not _DELIMITING.isdisjoint(gap[0]))
     for part in reversed(queue):
         if isinstance(part, Held):
             part.is_delimited = is_delimited or part.is_closed
