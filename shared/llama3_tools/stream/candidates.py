@@ -41,7 +41,7 @@ from llama3_tools.stream.wrappers import (
     Wrapper,
     first_name,
 )
-from llama3_tools.stream.wrapping import begin_code, break_wrappers, close, hold, holds_call
+from llama3_tools.stream.wrapping import begin_code, break_too_long, break_wrappers, close, hold, holds_call
 from llama3_tools.values import RejectionReason
 
 __all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
@@ -122,10 +122,10 @@ def read_candidate(turn: Turn) -> Step:
     if not tokens.is_complete and tokens.refusal is None:
         return NEED_MORE
     if turn.wrappers and is_too_long(turn, window.pos):
-        break_wrappers(turn, by_text=False)
+        break_too_long(turn)
     if not candidate.flows and window.offset - candidate.start > turn.limits.max_call_length:
         let_flow(turn, candidate)
-    turn.candidate, turn.state = None, IN_CANDIDATE
+    turn.candidate = None
     end_candidate(turn, candidate)
     return GO_ON
 

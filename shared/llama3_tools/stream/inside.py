@@ -34,6 +34,7 @@ from llama3_tools.stream.wrappers import (
 )
 from llama3_tools.stream.wrapping import (
     begin_named_tag,
+    break_too_long,
     break_wrappers,
     close,
     close_at,
@@ -70,7 +71,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
             return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
     if window.base + at > turn.latest_end:
-        break_wrappers(turn, by_text=False)
+        break_too_long(turn)
         return GO_ON
     if at > pos and not wrapper.has_call and not text[pos:at].isspace():
         break_wrappers(turn)
@@ -259,8 +260,10 @@ def close_at_line_end(turn: Turn, wrapper: Wrapper, at: int) -> Step:
     after = _AFTER_LINE(window.text, at + len(wrapper.closing))
     if after is not None and after["more"] is not None and not window.ended:
         return NEED_MORE
-    if after is None or is_too_long(turn, after.end()):
-        break_wrappers(turn, by_text=after is None)
+    if after is None:
+        break_wrappers(turn)
+    elif is_too_long(turn, after.end()):
+        break_too_long(turn)
     else:
         close_at(turn, at, wrapper.closing)
     return GO_ON
@@ -328,7 +331,7 @@ def close_line(turn: Turn) -> bool | None:
     if match["more"] is not None and not window.ended:
         return None
     if is_too_long(turn, match.end()):
-        break_wrappers(turn, by_text=False)
+        break_too_long(turn)
         return True
     if match["more"]:
         return False

@@ -20,9 +20,9 @@ from llama3_tools.stream.progress import Progress
 from llama3_tools.stream.prose import read_prose
 from llama3_tools.stream.quotation import end_quotation, open_quotation, read_quotation
 from llama3_tools.stream.rejections import IN_THOUGHTS
-from llama3_tools.stream.states import GO_ON, IN_CANDIDATE, IS_OVER, State, Step
+from llama3_tools.stream.states import GO_ON, IS_OVER, State, Step
 from llama3_tools.stream.turn import Quotation, Turn, is_too_long
-from llama3_tools.stream.wrapping import break_wrappers
+from llama3_tools.stream.wrapping import break_too_long
 from llama3_tools.values import Event, Extraction
 
 __all__ = ["ExtractionStream"]
@@ -177,9 +177,7 @@ class ExtractionStream:
         turn = self._turn
         limit, window = turn.limits.max_call_length, turn.window
         if turn.wrappers and is_too_long(turn, len(window.text)):
-            break_wrappers(turn, by_text=False)
-            if turn.candidate is not None:
-                turn.state = IN_CANDIDATE
+            break_too_long(turn)
             self._run()
         candidate = turn.candidate
         if candidate is not None and not candidate.flows and window.arrived - candidate.start > limit:

@@ -18,7 +18,7 @@ from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_SPAN
-from llama3_tools.stream.states import IN_CODE, IN_PROSE, IN_WRAPPER
+from llama3_tools.stream.states import IN_CANDIDATE, IN_CODE, IN_PROSE, IN_WRAPPER
 from llama3_tools.stream.turn import (
     Quotation,
     Turn,
@@ -58,6 +58,7 @@ from llama3_tools.values import RejectionReason, ToolCall
 __all__ = [
     "begin_code",
     "begin_named_tag",
+    "break_too_long",
     "break_wrappers",
     "close",
     "close_at",
@@ -206,7 +207,7 @@ def close_named(turn: Turn, wrapper: Wrapper) -> None:
 
 
 def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = True) -> None:
-    """Let the wrappers be text, and read what they hold as if it stood bare.
+    """Turn to prose: let the wrappers be text, if any are open, and read what they hold as if it stood bare.
 
     Args:
         turn: the turn.
@@ -236,6 +237,13 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
     deal_out(turn, wrappers, queue, why, is_listing=is_listing)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools and not has_ended_line(queue):
         turn.brackets = BrokenBrackets(is_list=True)
+
+
+def break_too_long(turn: Turn) -> None:
+    """Let the wrappers be text, as they are too long; a candidate in them is read on as if it stood bare (rule 14)."""
+    break_wrappers(turn, by_text=False)
+    if turn.candidate is not None:
+        turn.state = IN_CANDIDATE
 
 
 def has_ended_line(queue: Queue) -> bool:
