@@ -441,4 +441,8 @@ _BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
     Kind.THOUGHT: begin_thought,
     Kind.RESPONSE: begin_response,
 }
-"""What each kind of format does where it begins in prose. It returns whether anything has begun."""
+"""What each kind of format does where it begins in prose.
+
+It returns `True` to go on where the window stands then, in the state that the turn is in then, and `False` to search on
+after the match.
+"""
