@@ -251,7 +251,8 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
         found = turn.reader.read(parsed)
     elif wrapper.kind is NAMED:
         found = read_arguments(turn, parsed, wrapper)
-        if wrapper.deviation is not None and isinstance(found, Refusal):  # of an undeclared tool: a call in it counts
+        if wrapper.deviation is not None and isinstance(found, Refusal):
+            # A misspelt tag that fails is text: its object is read as a bare call.
             held = turn.reader.read(parsed)
             if not isinstance(held, Refusal):
                 found = held

@@ -295,7 +295,7 @@ def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Matc
     elif wrapper.has_call and wrapper.kind is SPAN:
         break_wrappers(turn)
     elif wrapper.has_call:
-        while turn.wrappers:  # the one around it holds the call now
+        while turn.wrappers:  # close() sets has_call of the next one out
             close(turn)
     elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
         break_wrappers(turn)

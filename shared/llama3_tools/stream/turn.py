@@ -249,7 +249,7 @@ def made_of(turn: Turn, held: Held, format_: str) -> Made:
 def take_made(turn: Turn, end: int, made: Made) -> None:
     """Take calls and messages into the content; the last of them ends at an offset."""
     turn.content.calls(made)
-    turn.line.add("}")  # the line holds more than text
+    turn.line.add("}")  # so a marker or a span before it no longer begins the line
     turn.broken = NOTHING_BROKE
     turn.fresh.begin_at(end)
     turn.place = ORDINARY
