@@ -44,7 +44,7 @@ from llama3_tools.values import RejectionReason
 __all__ = ["read_prose"]
 
 _FAR = 512
-"""Longer than anything is that may be the beginning of a format at the end of the text."""
+"""Longer than what may be the beginning of a format at the end of the text: further before it, all is settled."""
 
 _SURPLUS = re.compile(r"[}\]](?:(?=[ \t]{0,64}(?:[\r\n]|<[|/]))|(?P<more>[ \t]{0,64}<?\Z))").match
 _INDENTATIONS = ("", " ", "  ", "   ")
@@ -61,11 +61,11 @@ def read_prose(turn: Turn) -> Step:
         return NEED_MORE
     text, at, grammar = window.text, window.pos, turn.grammar
     first, outside = grammar.first.search, grammar.outside
-    size = sys.maxsize if window.ended else len(text) - _FAR
+    settled = sys.maxsize if window.ended else len(text) - _FAR
     while (found := first(text, at)) is not None:
         at = found.start()
         patterns = outside[text[at]]
-        match = (patterns.ended if at < size else patterns.going)(text, at)
+        match = (patterns.ended if at < settled else patterns.going)(text, at)
         if match is None:
             at += 1
             continue
