@@ -44,7 +44,7 @@ from llama3_tools.stream.wrappers import (
 from llama3_tools.stream.wrapping import begin_code, break_too_long, break_wrappers, close, hold, holds_call
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_candidate", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
+__all__ = ["begin_python", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
 
 _FAILURES = 16
 """After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""
@@ -88,18 +88,18 @@ def begin_pythonic(turn: Turn, start: int, at: int, name: str) -> None:
     """Read a pythonic call from its parenthesis on."""
     window = turn.window
     tokens = PythonTokens(as_they_are=name.endswith(METHOD))
-    begin_candidate(turn, tokens, start, name).kept.add(window.text[start:at])
+    begin_python(turn, tokens, start, name).kept.add(window.text[start:at])
     window.pos = at
 
 
-def begin_candidate(turn: Turn, tokens: PythonTokens, at: int, name: str | None = None) -> Candidate:
-    """Begin to read a dict of Python, or a pythonic call, at an index of the window."""
+def begin_python(turn: Turn, tokens: PythonTokens, at: int, name: str | None = None) -> Candidate:
+    """Begin to read a dict of Python, or a pythonic call, at an index of the window; return the candidate."""
     note_place(turn, at)
     return hold_candidate(turn, tokens, at, name)
 
 
 def hold_candidate(turn: Turn, tokens: JsonTokens | PythonTokens, at: int, name: str | None = None) -> Candidate:
-    """Begin to read token by token what stands at an index of the window."""
+    """Begin to read token by token what stands at an index of the window; return the candidate."""
     window = turn.window
     before = window.text[max(at - LOOK_BEHIND, 0) : at]
     tag = turn.wrappers[-1].name if turn.wrappers and turn.wrappers[-1].kind is NAMED else None
