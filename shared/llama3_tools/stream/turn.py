@@ -157,7 +157,16 @@ class Turn:
 
 
 def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:
-    """Put text into the content."""
+    """Put text into the content, and move on what depends on the text so far.
+
+    That is the line, `trace`, `open_tag` and `brackets`.
+
+    Args:
+        turn: the turn.
+        start: the offset of the text.
+        text: it.
+        is_prose: whether it is neither a candidate's nor quoted, so that it may set `has_words`.
+    """
     if not text:
         return
     turn.content.text(text)
