@@ -194,6 +194,7 @@ class JsonTokens:
         return pos
 
     def _read_number(self, text: str, pos: int) -> int:
+        """Read on in a number; return the index after what belongs to it."""
         while True:
             if self._rest in _RUNS_OF_DIGITS:
                 digits = _DIGITS(text, pos)
@@ -205,6 +206,7 @@ class JsonTokens:
             pos += 1
 
     def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
+        """Refuse what stands at an index, where something else was due; return the index, for `read` to return."""
         is_string = base + pos == self._string_end  # which was meant to go on: `"F-1; {"name"`
         self.resume = self.last if due in _IN_TOKEN or is_string else base + pos
         detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"

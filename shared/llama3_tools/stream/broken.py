@@ -20,15 +20,15 @@ class Broken(NamedTuple):
     one of its strings."""
 
     def and_candidate(self) -> Broken:
-        """Add a candidate, of which no more is known: it may be a brace in prose."""
+        """Return it with a candidate, of which no more is known: it may be a brace in prose."""
         return _JSON_BROKE if self.lines_are_data else _CANDIDATE_BROKE
 
     def and_json(self) -> Broken:
-        """Add JSON, or a dict of Python."""
+        """Return it with JSON, or a dict of Python."""
         return _JSON_BROKE
 
     def and_tag(self) -> Broken:
-        """Add a tag that names a tool."""
+        """Return it with a tag that names a tool."""
         return _JSON_BROKE if self.values_are_data else _TAG_BROKE
 
 

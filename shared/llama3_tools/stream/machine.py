@@ -107,6 +107,9 @@ class ExtractionStream:
             complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
                 wrapper counts as closed, and no open code is called (rule 7).
 
+        Returns:
+            The last events, in order.
+
         Raises:
             StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.
             TypeError: `complete` is not a `bool`.
@@ -121,6 +124,9 @@ class ExtractionStream:
 
     def abort(self) -> list[Event]:
         """Take the news that the stream broke off: what was held back is text, and nothing is called (rule 7).
+
+        Returns:
+            The events of that text.
 
         Raises:
             StreamStateError: the turn is over.
@@ -151,6 +157,12 @@ class ExtractionStream:
         Args:
             text: the output.
             complete: as `flush` has it.
+
+        Returns:
+            The content and the calls, as `extraction` has them from then on.
+
+        Raises:
+            Exception: whatever `id_factory` raises.
         """
         self._turn.window.take_whole(text)
         self._turn.is_complete = complete
