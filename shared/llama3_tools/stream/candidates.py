@@ -44,7 +44,7 @@ from llama3_tools.stream.wrappers import (
 from llama3_tools.stream.wrapping import begin_code, break_too_long, break_wrappers, close, hold, holds_call
 from llama3_tools.values import RejectionReason
 
-__all__ = ["begin_python", "begin_json", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
+__all__ = ["begin_json", "begin_python", "begin_pythonic", "let_flow", "read_candidate", "read_repair"]
 
 _FAILURES = 16
 """After so many failures of the scanner in C, only the token reader reads: each failure may cost a look at all text."""

@@ -12,7 +12,7 @@ from llama3_tools.formats.fences import WORDS
 from llama3_tools.formats.function_tag import FORMAT, MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
 from llama3_tools.reading.python_tokens import PythonTokens
-from llama3_tools.stream.candidates import begin_python, begin_json, begin_pythonic
+from llama3_tools.stream.candidates import begin_json, begin_python, begin_pythonic
 from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS
 from llama3_tools.stream.states import GO_ON, NEED_MORE, Step

@@ -22,7 +22,7 @@ from llama3_tools.formats.quotations import RESPONSE_END, end_of_tag
 from llama3_tools.reading.python_tokens import PythonTokens
 from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.broken import depth_after
-from llama3_tools.stream.candidates import begin_python, begin_json, begin_pythonic
+from llama3_tools.stream.candidates import begin_json, begin_python, begin_pythonic
 from llama3_tools.stream.line import is_marker
 from llama3_tools.stream.quotation import open_quotation
 from llama3_tools.stream.rejections import IN_RESULT, IN_STRING, IN_THOUGHTS
