@@ -34,7 +34,7 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_calls", "_grammar", "_options", "_tools")
+    __slots__ = ("_grammar", "_options", "_reader", "_tools")
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Extractor:
         self._tools = tools
         self._options = options
         id_factory = options.id_factory
-        self._calls = CallReader(
+        self._reader = CallReader(
             tools,
             on_unknown_tool=options.on_unknown_tool,
             id_factory=id_factory if id_factory is new_call_id else partial(written_id, id_factory),
@@ -135,7 +135,7 @@ class Extractor:
 
     def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
         options = self._options
-        return ExtractionStream(self._calls, self._grammar, options, keep_content=keep_content)
+        return ExtractionStream(self._reader, self._grammar, options, keep_content=keep_content)
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""

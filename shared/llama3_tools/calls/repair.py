@@ -43,11 +43,11 @@ class Mended(NamedTuple):
 class Mending:
     """One attempt to mend a malformed object, for which more text may be needed."""
 
-    __slots__ = ("_calls", "_name", "_reading", "_source")
+    __slots__ = ("_name", "_reader", "_reading", "_source")
 
     def __init__(  # noqa: PLR0913 (what is known of it)
         self,
-        calls: CallReader,
+        reader: CallReader,
         start: int,
         before: str,
         *,
@@ -58,7 +58,7 @@ class Mending:
         """Begin at a brace.
 
         Args:
-            calls: decides what is a call.
+            reader: decides what is a call.
             start: the offset of the brace.
             before: the text before it.
             name: the tool that a tag around it names, so that it holds the arguments.
@@ -70,10 +70,10 @@ class Mending:
             scan_broken,
         )
 
-        self._calls = calls
+        self._reader = reader
         self._name = name
         self._source: GrowingSource = GrowingSource(start, length)
-        any_key = calls.lenient or name is not None
+        any_key = reader.lenient or name is not None
         self._reading: Generator[None, None, list[Token] | None] | None = None
         if name is not None or not is_inside(before, is_after_call=is_after_call):
             self._reading = scan_broken(self._source, None if any_key else _FIRST_KEYS)
@@ -105,7 +105,7 @@ class Mending:
 
         if not has_one_reading(text, tokens):
             return None
-        if self._name is None and not self._calls.lenient and not any(token.key in ARGUMENTS for token in tokens):
+        if self._name is None and not self._reader.lenient and not any(token.key in ARGUMENTS for token in tokens):
             return None
         rewritten = _rewritten(text, tokens)
         found = None if rewritten is None else self._found(rewritten, tokens[0].start)
@@ -115,18 +115,18 @@ class Mending:
         parsed = parse_object(rewritten.json, 0)
         if parsed is None or parsed.flaw:
             return None
-        calls = self._calls
+        reader = self._reader
         found: Found | Refusal
         if self._name is not None:
-            found = calls.checked(WrittenCall(self._name, parsed.members, parsed.json))
+            found = reader.checked(WrittenCall(self._name, parsed.members, parsed.json))
         else:
-            found = calls.read(parsed)
+            found = reader.read(parsed)
         if isinstance(found, Refusal):
             return None
         if isinstance(found, WrittenCall):
-            return found if found.name in (calls.tools or ()) else None
+            return found if found.name in (reader.tools or ()) else None
         placed = [part for part in found if isinstance(part, Placed)]
-        if not placed or any(part.written.name not in (calls.tools or ()) for part in placed):
+        if not placed or any(part.written.name not in (reader.tools or ()) for part in placed):
             return None
         return [_moved(part, rewritten, start) if isinstance(part, Placed) else part for part in found]
 

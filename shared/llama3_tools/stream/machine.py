@@ -58,8 +58,8 @@ class ExtractionStream:
 
     __slots__ = ("_ended_by", "_extraction", "_is_reading", "_progress", "_turn")
 
-    def __init__(self, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> None:
-        self._turn = turn = Turn.of(calls, grammar, options, keep_content=keep_content)
+    def __init__(self, reader: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> None:
+        self._turn = turn = Turn.of(reader, grammar, options, keep_content=keep_content)
         self._progress = Progress() if options.progress else None
         self._is_reading = False
         """Whether the machine is at work. Between two calls it is not, unless an exception ended it."""

@@ -27,7 +27,7 @@ _FAR = 256
 _FAILURES = 16
 
 
-def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | None]]:
+def find_quoted(text: str, reader: CallReader) -> Iterator[tuple[int, int, str | None]]:
     """Yield where candidates stand in quotation, and the tool that each names.
 
     It looks for no more than objects whose first key is a call's, declared names in a tag or where a call may be, and
@@ -37,7 +37,7 @@ def find_quoted(text: str, calls: CallReader) -> Iterator[tuple[int, int, str | 
     [(5, 36, 'f')]
     """
     pos = failures = 0
-    tools = calls.tools or {}
+    tools = reader.tools or {}
     while (match := _CANDIDATE.search(text, pos)) is not None:
         start, pos = match.start("json"), match.end()
         if start < 0:

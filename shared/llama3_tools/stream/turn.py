@@ -140,19 +140,19 @@ class Turn:
     """Where text stands that is content or reasoning, and whether it is quotation: kept if this is set to a list."""
 
     @classmethod
-    def of(cls, calls: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> Turn:
+    def of(cls, reader: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> Turn:
         """Begin a turn."""
         return cls(
-            calls,
+            reader,
             grammar,
             options.limits,
             options.split_reasoning,
-            calls.declared if grammar.pythonic else _NO_NAMES,
+            reader.declared if grammar.pythonic else _NO_NAMES,
             Window(),
             Content(is_kept=keep_content),
             Line(grammar.off),
             Rejections(options.limits.max_rejections),
-            repeats=Repeats(calls) if calls.repair else None,
+            repeats=Repeats(reader) if reader.repair else None,
         )
 
 
