@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["NOTHING_BROKE", "Broken", "BrokenBrackets", "OpenTag", "depth_after"]
+__all__ = ["NOTHING_BROKE", "Broken", "BrokenBrackets", "TextTag", "depth_after"]
 
 _BRACKETS = re.compile(r"[()\[\]{}]").findall
 
@@ -38,8 +38,8 @@ _TAG_BROKE = Broken(lines_are_data=True)
 _JSON_BROKE = Broken(values_are_data=True, lines_are_data=True)
 
 
-class OpenTag(NamedTuple):
-    """A tag that is text, and names a declared tool."""
+class TextTag(NamedTuple):
+    """A tag that failed, and is text; it names a declared tool."""
 
     start: int
     name: str

@@ -291,9 +291,9 @@ def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Report a tag of a declared tool that closes, and held no object."""
     put_up_to(turn, match.start())
-    if turn.open_tag is not None:
-        start, name = turn.open_tag
-        turn.open_tag = None
+    if turn.text_tag is not None:
+        start, name = turn.text_tag
+        turn.text_tag = None
         put_up_to(turn, match.end())
         refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
         reject(turn, start, turn.window.offset, refusal, is_meant=True)

@@ -16,7 +16,7 @@ from llama3_tools.formats.pythonic import METHOD
 from llama3_tools.limits import Limits, too_long, too_many
 from llama3_tools.options import ReadOptions
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.broken import NOTHING_BROKE, Broken, BrokenBrackets, OpenTag
+from llama3_tools.stream.broken import NOTHING_BROKE, Broken, BrokenBrackets, TextTag
 from llama3_tools.stream.candidate import Candidate, Code, HeldBack
 from llama3_tools.stream.content import Content
 from llama3_tools.stream.line import Line
@@ -118,8 +118,8 @@ class Turn:
     place: Place = ORDINARY
     broken: Broken = NOTHING_BROKE
     brackets: BrokenBrackets | None = None
-    open_tag: OpenTag | None = None
-    """The tag on this line that names a declared tool, and holds no object."""
+    text_tag: TextTag | None = None
+    """The tag on this line that is text, as it holds no object; it names a declared tool."""
     data_end: int | None = None
     """The offset after the last element of an array of data, the next of which is data, too."""
     failures: int = 0
@@ -159,7 +159,7 @@ class Turn:
 def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> None:
     """Put text into the content, and move on what depends on the text so far.
 
-    That is the line, `trace`, `open_tag` and `brackets`.
+    That is the line, `trace`, `text_tag` and `brackets`.
 
     Args:
         turn: the turn.
@@ -173,8 +173,8 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     turn.line.add(text)
     if turn.trace is not None:
         turn.trace.append((start, start + len(text), turn.quotation is not None))
-    if turn.open_tag is not None and "\n" in text:
-        turn.open_tag = None
+    if turn.text_tag is not None and "\n" in text:
+        turn.text_tag = None
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
     if turn.brackets is not None and turn.brackets.end_in(text):
@@ -272,7 +272,7 @@ def make_bare(turn: Turn, held: Held) -> None:
         if names:
             turn.rejections.add_quoted(held.start, held.end, why, names[0])
         put_text(turn, held.start, held.text)
-    elif turn.place.is_data or turn.open_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
+    elif turn.place.is_data or turn.text_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, first_name(held.found))
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, held.text)

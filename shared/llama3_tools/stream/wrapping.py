@@ -12,7 +12,7 @@ from llama3_tools.formats.quotations import end_of_quote
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
-from llama3_tools.stream.broken import BrokenBrackets, OpenTag
+from llama3_tools.stream.broken import BrokenBrackets, TextTag
 from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS
@@ -226,7 +226,7 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
     if outer.kind is CODE:
         turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
     if inner.kind is NAMED and by_text and not inner.has_call and inner.name in turn.reader.declared:
-        turn.open_tag = OpenTag(inner.start, inner.name or "")
+        turn.text_tag = TextTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
     fence = next((one for one in wrappers if one.kind is FENCE), None)
     is_only_text = by_text and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
