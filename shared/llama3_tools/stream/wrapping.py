@@ -229,8 +229,8 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
         turn.text_tag = TextTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
     fence = next((one for one in wrappers if one.kind is FENCE), None)
-    is_only_text = by_text and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
-    is_listing = is_only_text and why is not FENCE_ENDS and may_be_listing(turn, fence)
+    may_be_code = by_text and ((inner is fence and not inner.has_call) or holds_pythonic(queue))
+    is_listing = may_be_code and why is not FENCE_ENDS and may_be_listing(turn, fence)
     if fence is not None:
         open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
     mark_delimited(turn, queue, by_text=by_text)
