@@ -2,9 +2,9 @@
 
 A function of the machine is one of three things:
 
-- a step reads on, and returns `GO_ON` or `NEED_MORE`;
+- a step, or a part of one, reads on, and returns `GO_ON` or, to wait for text, `NEED_MORE`;
 - a question returns its answer, or `None` if it takes more text to know;
-- an action returns nothing, or, if there may be nothing to do, whether it did something (`None` as above).
+- an action returns nothing, or, if its caller has to know, what came of it (`None` as above).
 """
 
 from __future__ import annotations
