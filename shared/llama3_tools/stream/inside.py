@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from llama3_tools.calls.shapes import WrittenCall, refuse_empty
-from llama3_tools.formats import A_CALL
+from llama3_tools.formats import A_CALL, Patterns
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS
 from llama3_tools.formats.function_tag import FORMAT, MISSPELLED_CLOSINGS
@@ -77,13 +77,13 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         break_wrappers(turn)
         return GO_ON
     if at == len(text):
-        patterns = match = None
-    elif wrapper.has_call and wrapper.kind in _CLOSED_BY_TEXT and text.startswith(wrapper.closing, at):
+        return wait_or_end(turn, at)
+    if wrapper.has_call and wrapper.kind in _CLOSED_BY_TEXT and text.startswith(wrapper.closing, at):
         if at > pos:
             turn.queue.append(text[pos:at])
         close_at(turn, at, wrapper.closing)
         return GO_ON
-    elif wrapper.kind is FENCE and is_cut_off(turn, wrapper, at):
+    if wrapper.kind is FENCE and is_cut_off(turn, wrapper, at):
         if not window.ended:
             return NEED_MORE
         if counts_as_closed(turn):
@@ -91,27 +91,47 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         else:
             break_wrappers(turn, CUT_OFF)
         return GO_ON
-    else:
-        patterns = turn.grammar.inside.get(text[at], A_CALL)
-        match = (patterns.ended if window.ended else patterns.going)(text, at)
-        if match is None:
-            if window.ended and is_cut_off(turn, wrapper, at) and counts_as_closed(turn):
-                close_at(turn, pos, text[pos:])
-                return GO_ON
-            begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
-            is_begun = begins is not None and begins.lastgroup == "more"
-            return break_unless_surplus(turn, wrapper, pos, is_cut_off=is_begun)
-        if match.lastgroup == "more":
-            return NEED_MORE
+    patterns = turn.grammar.inside.get(text[at], A_CALL)
+    match = (patterns.ended if window.ended else patterns.going)(text, at)
+    if match is None:
+        return read_other(turn, wrapper, patterns, at)
+    if match.lastgroup == "more":
+        return NEED_MORE
     if at > pos:
         turn.queue.append(text[pos:at])
         window.pos = at
-    if match is None:
-        if not window.ended:
-            return NEED_MORE
-        end_wrappers(turn)
-        return GO_ON
     return follow(turn, wrapper, match, at)
+
+
+def wait_or_end(turn: Turn, at: int) -> Step:
+    """Take delimiters up to an index at which the text ends, and the end of the output, if that has come."""
+    window = turn.window
+    if at > window.pos:
+        turn.queue.append(window.text[window.pos : at])
+        window.pos = at
+    if not window.ended:
+        return NEED_MORE
+    end_wrappers(turn)
+    return GO_ON
+
+
+def read_other(turn: Turn, wrapper: Wrapper, patterns: Patterns, at: int) -> Step:
+    """Read what the wrapper cannot hold: it breaks, unless the output ends within what closes it.
+
+    Args:
+        turn: the turn, in which delimiters may stand before it.
+        wrapper: the innermost wrapper.
+        patterns: what may begin with its first character.
+        at: its index.
+    """
+    window = turn.window
+    text, pos = window.text, window.pos
+    if window.ended and is_cut_off(turn, wrapper, at) and counts_as_closed(turn):
+        close_at(turn, pos, text[pos:])
+        return GO_ON
+    begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
+    is_begun = begins is not None and begins.lastgroup == "more"
+    return break_unless_surplus(turn, wrapper, pos, is_cut_off=is_begun)
 
 
 def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
