@@ -42,7 +42,7 @@ LOOK_BEHIND = LONGEST_NAME + 32
 
 
 _GROUPS = frozenset({"call", "end", "more"})
-"""The groups of patterns that are no formats."""
+"""The groups of patterns that are no formats. The machine looks for them, so that no format can have their names."""
 _IS_NAME = re.compile(r"[a-z][a-z0-9_]*").fullmatch
 _SHORTEST_TEXT, _LONGEST_TEXT = 2, 128
 """How long a literal text is; the patterns that are not literal are bounded so that they reach no further."""
@@ -206,7 +206,10 @@ def tag(name: str, closings: Mapping[str, str], *, is_for_calls: bool = True) ->
 
 def _require_name(name: str) -> None:
     """Refuse a name that cannot be one of a group in a pattern."""
-    if not _IS_NAME(name) or name in _GROUPS:
+    if name in _GROUPS:
+        taken = ", ".join(map(repr, sorted(_GROUPS)))
+        raise ValueError(f"no format can be named {name!r}: {taken} are taken; add a word, such as '{name}_tag'")
+    if not _IS_NAME(name):
         cure = "write one of lowercase letters, digits and '_', as a group in a pattern has it, such as 'my_tag'"
         raise ValueError(f"no format can be named {name!r}: {cure} for <my-tag>")
 

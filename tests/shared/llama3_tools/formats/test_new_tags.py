@@ -132,8 +132,9 @@ def test_what_is_added_is_read_meanwhile_only():
 
 REFUSED = [
     ("my-tag", {"<my-tag>": "</my-tag>"}, "no format can be named 'my-tag': .* such as 'my_tag' for <my-tag>"),
-    ("end", {"<end>": "</end>"}, "no format can be named 'end'"),
-    ("more", {"<more>": "</more>"}, "no format can be named 'more'"),
+    ("call", {"<a>": "</a>"}, "'call': 'call', 'end', 'more' are taken; add a word, such as 'call_tag'"),
+    ("end", {"<end>": "</end>"}, "no format can be named 'end': .* 'end_tag'"),
+    ("more", {"<more>": "</more>"}, "no format can be named 'more': .* 'more_tag'"),
     ("2x", {"<2x>": "</2x>"}, "no format can be named '2x'"),
     ("", {"<x>": "</x>"}, "no format can be named ''"),
     ("x", {"<x>": ""}, "'' cannot close a format: name what may close it, even if nothing has to"),
