@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llama3_tools.formats.base import LOOK_BEHIND, NAME_CHAR, SPACE, Kind, WireFormat
+from llama3_tools.formats.base import LOOK_BEHIND, NAME_CHAR, SPACE, WORD_NAME, Kind, WireFormat, beginnings
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reading.json_object import JsonObject, parse_object
 from llama3_tools.reading.python_tokens import PythonTokens
@@ -17,6 +17,7 @@ __all__ = [
     "METHOD",
     "NAME",
     "NAMED_LIST",
+    "NAME_BEGINS",
     "PYTHONIC_CALL",
     "PYTHONIC_LIST",
     "arguments_in_json",
@@ -31,15 +32,16 @@ METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
 decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 
-_LONGEST = LONGEST_NAME + len(METHOD)
-NAME = rf"[^\W\d]{NAME_CHAR}{{0,{_LONGEST - 1}}}"
+NAME = rf"{WORD_NAME}(?:{re.escape(METHOD)})?"
 """The name in a pythonic call, with `METHOD` or without."""
+NAME_BEGINS = rf"{NAME}(?:{beginnings(METHOD)})?"
+"""As much of one as has come."""
 
 PYTHONIC_LIST = WireFormat(
     "pythonic_list",
     Kind.LIST,
     rf"\[(?={SPACE}{NAME}{SPACE}\()",
-    rf"\[{SPACE}(?:{NAME}{SPACE})?",
+    rf"\[{SPACE}(?:{NAME_BEGINS}{SPACE})?",
     "[",
     r"[ \t\n\r]|[^\W\d]",
     asked_for_as="pythonic",
@@ -51,7 +53,7 @@ NAMED_LIST = WireFormat(
     "named_list",
     Kind.NAMED_LIST,
     rf"\[(?=[\[(]{{0,2}}[\"']?(?P<listed_name>{NAME})[\"']?[ ]{{0,8}},[ ]{{0,8}}(?:\{{|{NAME}=))",
-    rf"\[[\[(]{{0,2}}[\"']?(?:{NAME}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{NAME})?)?)?",
+    rf"\[[\[(]{{0,2}}[\"']?(?:{NAME_BEGINS}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{NAME_BEGINS})?)?)?",
     "[",
     r"[\[(\"']|[^\W\d]",
     asked_for_as="pythonic",
@@ -68,12 +70,12 @@ _CODE_BEFORE = re.compile(
     r"|\w\((?:[^()\"'\n]|\"[^\"\n]*\"|'[^'\n]*')*(?:\"[^\"\n]*|'[^'\n]*))\Z"  # a string of a call
 )
 _CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{NAME}{SPACE}\()|[ \t]{{1,8}}else\b")
-_MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{NAME}{SPACE})?)?\Z")
+_MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{NAME_BEGINS}{SPACE})?)?\Z")
 
 
-_LONGEST_AT_END = _LONGEST + 5
-_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME})[ \t]{{0,4}}\r?\Z").search
-_LISTED_NAME = re.compile(rf"\[{SPACE}({NAME})").match
+_LONGEST_AT_END = LONGEST_NAME + len(METHOD) + 5
+_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME_BEGINS})[ \t]{{0,4}}\r?\Z").search
+_LISTED_NAME = re.compile(rf"\[{SPACE}({NAME})(?!{NAME_CHAR})").match
 _QUOTED_NAME = re.compile(rf"[\[(,]\s{{0,8}}[\"'(]{{1,2}}\s{{0,8}}({NAME})\Z")
 
 

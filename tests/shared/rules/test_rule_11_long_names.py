@@ -37,6 +37,7 @@ FORMS = {
     "Llama 4's tokens": "<|python_start|>[NAME(a=1)]<|python_end|>",
     "a token": "<|python_tag|>NAME.call(a=1)<|eom_id|>",
 }
+PYTHONIC = [form for form in FORMS.values() if form.count("NAME") == 1 and "(a=1)" in form and "<|" not in form]
 REJECTED = {
     "a bad value": "[NAME(a=b)]",
     "a list in code": "x = [NAME(a=1)]",
@@ -92,8 +93,9 @@ def test_long_names_are_rendered_as_they_are_read(prompt_format, length: int):  
     assert [call.name for call in extract_in_every_chunking(text, tools=[tool(name)]).tool_calls] == [name]
 
 
-def test_longer_names_are_read_in_json():
-    name = "x" * (LONGEST_NAME + 1)
+@pytest.mark.parametrize("length", [LONGEST_NAME + 1, LONGEST_NAME + len(".call"), LONGEST_NAME + len(".call") + 1])
+def test_longer_names_are_read_in_json_only(length: int):
+    name = "x" * length
     tools = [tool(name)]
     for text in (FORMS["JSON"], FORMS["a tag"], FORMS["functools"]):
         assert extract_in_every_chunking(text.replace("NAME", name), tools=tools).tools_called
@@ -101,5 +103,8 @@ def test_longer_names_are_read_in_json():
         extraction = extract_in_every_chunking(text.replace("NAME", name), tools=tools)
         assert extraction.rejections
         assert not extraction.tools_called
+    for text in [form.replace("NAME", name) for form in PYTHONIC]:
+        extraction = extract_in_every_chunking(text, tools=tools)
+        assert (extraction.content, extraction.tool_calls, extraction.rejections) == (text, (), ())
     for prompt_format in ("function", "pythonic"):
         assert render_tool_call(name, {"a": 1}, prompt_format=prompt_format).startswith("{")
