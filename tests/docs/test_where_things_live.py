@@ -1,4 +1,4 @@
-"""The table that says where each rule lives names what is there."""
+"""The page that says where things live names what is there, and each file of the extractor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+CORE = ROOT / "shared" / "llama3_tools"
 PAGE = (ROOT / "docs" / "where-things-live.md").read_text("utf-8")
 
 
@@ -39,6 +40,17 @@ def test_what_a_row_names_is_there(path: str, name: str):
     where = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     module = importlib.import_module(f"llama3_tools.{where}")
     assert reduce(getattr, name.split("."), module) if name else module
+
+
+@pytest.mark.parametrize("folder", ["formats", "reading", "calls", "stream"])
+def test_each_file_of_the_extractor_has_its_place(folder: str):
+    named = set(re.findall(rf"`{folder}/(\w+\.py)`", PAGE))
+    assert named | {"__init__.py"} == {path.name for path in (CORE / folder).glob("*.py")}
+
+
+def test_each_file_of_arguments_has_its_place():
+    named = set(re.findall(r"`(\w+\.py)`", section("What happens to arguments")))
+    assert named | {"__init__.py"} == {path.name for path in (CORE / "arguments").glob("*.py")}
 
 
 def test_each_benchmark_has_its_place():
