@@ -8,10 +8,11 @@ This is told here from what came out, without the code that put it there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from chunkings import flow_of
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall
+from llama3_tools.formats.tags import TAGS
 
 __all__ = ["all_is_accounted_for"]
 
@@ -21,13 +22,22 @@ _TOKEN = (
     r"|<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>"
     r"|<\|im_start\|>(?:(?:assistant|user|system|tool|ipython|function)(?![a-z])[ \t]*)?(?:\r?\n)?"
 )
-_TAG = r"(?:tool_call|TOOLCALL|TOOL|tool-use|tools|tool|functioncall|function_call|function)"
+_OPENINGS = {opening for tag in TAGS for opening in tag.closings}
+_CLOSINGS = {text for tag in TAGS for pair in tag.closings.items() for text in pair if not text[-1].isspace()} - {">"}
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Return the pattern of any of the texts, the longest first; white space at the end of one may have gone."""
+    patterns = (re.escape(text.rstrip()) + r"\b" * text[-1].isspace() for text in texts)
+    return "|".join(sorted(patterns, key=len, reverse=True))
+
+
 _WORDS = r"(?:jsonl?|python3?|py|tool_calls?|tool_code|tools?|functions?|function_calls?)?"
 _OPENING = (
-    rf"<{_TAG}>|<functioncall\b|<function[=. (][^<>{{\[]*[>=]?|\[|\*\*|(?:functools|\[TOOL_CALLS\])(?=\s*\[)"
+    rf"{_any_of(_OPENINGS)}|<function[=. (][^<>{{\[]*[>=]?|\[|\*\*|(?:functools|\[TOOL_CALLS\])(?=\s*\[)"
     rf"|`{{3,16}}[ \t]*(?i:{_WORDS})(?:[^\w\n`][^\n`]*(?=\n))?|`{{1,2}}(?!`)"
 )
-_CLOSING = rf"</?{_TAG}>|\]|\*\*|`{{1,16}}"
+_CLOSING = rf"{_any_of(_CLOSINGS)}|\]|\*\*|`{{1,16}}"
 _EDGE = rf"(?:\s|{_TOKEN})*"
 _BEFORE_CALL = re.compile(rf"(?:\s|{_TOKEN}|{_OPENING})*")
 _CLOSED = rf"(?:\s|{_TOKEN}|{_CLOSING})*"
