@@ -8,6 +8,7 @@ from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import MAX_TOKENS, NATIVE, TEXT_AND_CALL, TEXT_TOKENS, TOOLS
 from llama3_tools.arguments import coerce_arguments
+from llama3_tools.formats.tags import TAGS
 from llama3_tools.values import shortened
 
 __all__ = [
@@ -30,11 +31,8 @@ _LEAST_FOR_CALL = 8
 _CITIES = 2
 _CALLED = ("tool_calls", "function_call")
 _FORMS = {
+    **{tag.name: f"JSON in {next(iter(tag.closings))}" for tag in TAGS},
     "json": "bare JSON",
-    "tool_call": "JSON in <tool_call>",
-    "tool": "JSON in <tool>",
-    "tools": "JSON in <tools>",
-    "functioncall": "JSON in <functioncall>",
     "function": "the tag <function=NAME>",
     "pythonic": "pythonic calls",
     "python_start": "pythonic calls after <|python_start|>",
