@@ -1,6 +1,6 @@
-"""The wire formats. A new one is a file in this folder and a line in `_FORMATS`.
+"""The wire formats: which there are, and the patterns that look for those that are read.
 
-If it can be asked for, its name stands in `FormatName` and in the schema of suites.
+CONTRIBUTING.md says how to add one.
 """
 
 from __future__ import annotations

@@ -100,8 +100,8 @@ class TestAwkwardTags:
 
 
 def test_one_tag_may_begin_with_another():
-    format_ = tag("calls", {"<call": "/>", "<call_all>": "</call_all>", "<call>": "</call>"})
-    for text in (f"<call {CALL}/>", f"<call>{CALL}</call>", f"<call_all>{CALL}</call_all>"):
+    format_ = tag("calls", {"<zq": "/>", "<zq_all>": "</zq_all>", "<zq>": "</zq>"})
+    for text in (f"<zq {CALL}/>", f"<zq>{CALL}</zq>", f"<zq_all>{CALL}</zq_all>"):
         extraction = read(format_, text)
         assert (extraction.content, [call.format for call in extraction.tool_calls]) == (None, ["calls"])
 
