@@ -101,9 +101,7 @@ class TestOptions:
             make(**{option: True})
 
     @pytest.mark.parametrize("value", ["no", ["x"], 1, None])
-    @pytest.mark.parametrize(
-        "option", ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning", "progress"]
-    )
+    @pytest.mark.parametrize("option", [name for name, kind in get_type_hints(ReadOptions).items() if kind is bool])
     def test_what_is_true_or_false_is_nothing_else(self, option: str, value: Any):  # noqa: ANN401 - on purpose
         for make in (Extractor, lambda **options: extract("Hi", **options)):
             with pytest.raises(TypeError) as raised:
