@@ -51,6 +51,10 @@ _USUAL_PLACE = ChatOptions().tools_in
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 _ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|embeddings|api/(?:chat|generate|tags))\Z")
 """How a URL ends that is the address of one request."""
+_ORIGIN = re.compile(
+    r"(?P<origin>(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?)"
+    r"(?P<path>/[^,\s]*)?\Z"
+)
 _USUAL_PORTS = {"http": 80, "https": 443}
 """Browsers leave them out of an origin."""
 
@@ -363,17 +367,14 @@ def _origin(given: str) -> str:
     """
     if given == "*":
         return given
-    try:
-        parts = urlsplit(given.rstrip("/"))
-        host, port = parts.netloc.lower(), parts.port
-    except ValueError:  # as for a URL
-        parts, host, port = urlsplit(""), "", None
-    origin = f"{parts.scheme}://{host}"
-    if not parts.scheme or not parts.hostname or "*" in host or "@" in host:
-        raise SettingsError(f"an origin in cors is * or scheme://host[:port], not {given!r}")
-    if origin != given.rstrip("/").lower():
+    found = _ORIGIN.match(given.lower())
+    if found is None:
+        letters = "" if given.isascii() else "; browsers write a host in other letters as xn--…"
+        raise SettingsError(f"an origin in cors is * or scheme://host[:port], not {given!r}{letters}")
+    origin, scheme, port, path = found.group("origin", "scheme", "port", "path")
+    if path and path != "/":
         raise SettingsError(f"an origin in cors has no path: write {origin}, not {given!r}")
-    return origin.removesuffix(f":{port}") if port == _USUAL_PORTS.get(parts.scheme) else origin
+    return origin.removesuffix(f":{port}") if port == str(_USUAL_PORTS.get(scheme)) else origin
 
 
 def _is_loopback(host: str) -> bool:

@@ -19,7 +19,9 @@ from llama3_tools.values import shortened
 
 __all__ = ["NoWords", "find_no_words"]
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _QUOTED_LINE = re.compile(r"^[ \t]*>[ \t]?(.*)$", re.MULTILINE)
 _QUOTATIONS = ((_FENCE, 2), (_SPAN, 2), (_QUOTED_LINE, 1))
@@ -133,16 +135,19 @@ def _quoted_calls(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
 
 
 def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
-    """Find `calculate` before an object, and before any brackets if these have their line to themselves."""
+    """Find `calculate` before an object, and before brackets that fill its line; after a space, if that is all."""
     names = _any_of(tools)
     starts = {piece.start: piece for piece in pieces}
-    for match in re.finditer(rf"(?<![\w.])(?:{names})[*_`:= \t]*\n?[ \t]*(?=\{{)", text):
+    for match in re.finditer(rf"(?<![\w.])(?:{names})[*_`:= \t]{{0,32}}\n?[ \t]{{0,32}}(?=\{{)", text):
         piece = starts.get(match.end())
         if piece is not None:
             shown = shortened(text[match.start() : piece.end])
             yield NoWords(f"the name of a tool, and arguments: {shown}", piece.is_cut_off)
     line = rf"^[^\w\n]*(?:[\w \t]{{1,24}}:[ \t]*)?(?:{names})[ \t]?([(\[{{])([^\n]*)"
     for match in re.finditer(line, text, re.MULTILINE):
+        is_apart = match[1] != "(" and text[match.start(1) - 1].isspace()
+        if is_apart and (_WORD.search(text, 0, match.start()) or _WORD.search(text, match.end())):
+            continue  # a source, as in `search [1]`, or a set
         _, closing, after = match[2].rpartition(_CLOSINGS[match[1]])
         if not _WORD.search(after if closing else ""):
             is_cut_off = not closing and match.end() == len(text.rstrip())

@@ -81,13 +81,13 @@ class BrokenBrackets:
 
     def end_in(self, text: str) -> bool:
         """Count the brackets in the text that follows, and return whether it ends them."""
-        line, line_break, rest = text.partition("\n")
-        self.depth = depth_after(line, self.depth)
-        if line_break:
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self.depth = depth_after(line, self.depth)
             if not self.depth:
                 return True
             self.is_list, self._hide_line = False, self._in_string
-            self.depth = depth_after(rest, self.depth)
+        self.depth = depth_after(rest, self.depth)
         return False
 
 

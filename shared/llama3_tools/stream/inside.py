@@ -310,9 +310,7 @@ def close_empty(turn: Turn, wrapper: Wrapper, at: int) -> None:
 def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Match[str]) -> None:
     """Take a protocol token in a wrapper: after a call it closes what is open, before one it is passed."""
     window, token, at = turn.window, match[0], match.start()
-    if wrapper.has_call and token == wrapper.closing:
-        close_at(turn, at, token)
-    elif wrapper.has_call and wrapper.kind is SPAN:
+    if wrapper.has_call and wrapper.kind is SPAN:
         break_wrappers(turn)
     elif wrapper.has_call:
         while turn.wrappers:  # close() sets has_call of the next one out

@@ -113,6 +113,18 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "cors": ["foo"]}, "an origin in cors is * or scheme://host[:port], not 'foo'"),
         ({"upstream": URL, "cors": ["localhost:3000"]}, "an origin in cors is * or scheme://host[:port]"),
         ({"upstream": URL, "cors": ["https://*.example.org"]}, "an origin in cors is * or scheme://host[:port]"),
+        *(
+            ({"upstream": URL, "cors": [given]}, "an origin in cors is * or scheme://host[:port], not")
+            for given in (
+                "http://x,http://y",
+                "http://x:",
+                "http://x:080",
+                "http://a b",
+                "http://bücher.de",
+                1,
+                "http://",
+            )
+        ),
         ({"upstream": URL, "cors": ["http://a:b"]}, "an origin in cors is * or scheme://host[:port]"),
         ({"upstream": URL, "cors": ["null"]}, "an origin in cors is * or scheme://host[:port]"),
         ({"upstream": URL, "cors": ["http://a/b"]}, "an origin in cors has no path: write http://a, not 'http://a/b'"),

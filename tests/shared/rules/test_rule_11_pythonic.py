@@ -437,6 +437,20 @@ def test_rule_15_a_rejection_ends_where_another_begins():
     assert [text[slice(*one.span)] for one in read(text).rejections] == ["[\n", 'f(a="y']
 
 
+ENDED_BRACKETS = {
+    "of a call, before others in prose": ("f(q=[x\n])\nI mean (\nf(q=2)\n)\n", [2]),
+    "of a list, before others in prose": ("[f(q=1), f(q=x\n)]\nThen (as said\nf(q=2)\n", [1, 2]),
+    "of a list of objects": ("[{\nx }]\n(see\nf(q=1)\n", [1]),
+    "open at the line break": ("f(q=[x\n\nf(q=2)\n", []),
+}
+
+
+@pytest.mark.parametrize(("text", "called"), ENDED_BRACKETS.values(), ids=ENDED_BRACKETS)
+def test_brackets_that_broke_end_at_the_first_line_break_at_which_none_is_open(text: str, called: list[int]):
+    extraction = extract_in_every_chunking(text, tools=[{"name": "f"}])
+    assert [call.arguments["q"] for call in extraction.tool_calls] == called
+
+
 @pytest.mark.parametrize("bad", [1, 2, 3, 5])
 def test_rule_2_any_number_of_bad_elements_hides_no_call_after_them(bad: int):
     text = f"[{'now(zone=x), ' * bad}now(zone='UTC'), now(zone=y)]"

@@ -113,3 +113,9 @@ def test_an_undeclared_tool_makes_all_of_it_text():
     extraction = extract_in_every_chunking(text, tools=[{"name": "a"}])
     assert (extraction.content, extraction.tool_calls) == (text, ())
     assert [(str(one.reason), one.name) for one in extraction.attempts] == [("unknown_tool", "b")]
+
+
+def test_an_envelope_without_calls_that_is_quoted_stays_and_is_no_rejection():
+    text = '> {"message": "Hi", "tool_calls": []}'
+    extraction = extract_in_every_chunking(text)
+    assert (extraction.content, extraction.rejections) == (text, ())
