@@ -173,11 +173,13 @@ def released(page: str) -> str:
         "pip install 'llama3-tools[cli,batch]'  # batch brings pyarrow"
         >>> released("Python 3.10. There is no release on a package index yet: install from a clone.")
         'Python 3.10.'
-        >>> released("[Try it](docs/try-it.md). The site is not published yet: build it.")
-        '[Try it](https://OWNER_TO_SET.github.io/llama3-tools/latest/try-it.html).'
+        >>> released("**Try it in your browser**. The site is not published yet: build it.")
+        '**[Try it in your browser](https://OWNER_TO_SET.github.io/llama3-tools/latest/try-it.html)**.'
     """
     page = re.sub(rf"(?:{UNRELEASED}|{UNPUBLISHED}):.*?\.(?=\s|$)[ ]?", "", page, flags=re.DOTALL)
-    page = page.replace("](docs/try-it.md)", f"](https://{OWNER}.github.io/llama3-tools/latest/try-it.html)")
+    try_it = "Try it in your browser"
+    site = f"https://{OWNER}.github.io/llama3-tools/latest"
+    page = page.replace(f"**{try_it}**", f"**[{try_it}]({site}/try-it.html)**")
     page = re.sub(rf"{re.escape(MARK)}\s", "", page)
     page = _FROM_A_CLONE.sub(r"\g<quote>llama3-tools\g<extras>\g<quote>", page)
     page = re.sub(r"# from a clone[;,:] ", "# ", page)
