@@ -121,7 +121,6 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
                 "http://x:080",
                 "http://a b",
                 "http://bücher.de",
-                1,
                 "http://",
             )
         ),
