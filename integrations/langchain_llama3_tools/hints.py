@@ -14,6 +14,7 @@ __all__ = ["NO_RESPONSE", "explain_errors"]
 NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
 """For a stream that holds nothing, such as a web page read as one. LangChain says the first half of it."""
 
+_IN_THE_PROMPT = 'tools_in="user"'  # an option of the model and of the middleware
 _NOT_COMPLETIONS = (
     "expected a dict or openai.BaseModel",  # langchain-openai, of a page; older ones say what follows
     "'str' object has no attribute 'model_dump'",
@@ -51,4 +52,4 @@ def _hint(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> str | No
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE and tool_role != "user":
         return 'the server does not know this role: use tool_role="user"'
-    return what_to_do(fault, error, llm) if fault else None
+    return what_to_do(fault, error, llm, _IN_THE_PROMPT) if fault else None

@@ -14,8 +14,7 @@ from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, w
 
 __all__ = ["advised"]
 
-_TOOLS_REFUSED = ("does not support tools", "--enable-auto-tool-choice")
-"""What Ollama and vLLM say of tools that they do not take."""
+_TOOLS_REFUSED = frozenset({EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS})
 _OLLAMA_PATH = "/api/chat"
 
 
@@ -53,10 +52,9 @@ def advised(refusal: UpstreamRefusal, settings: ModelSettings, path: str, model:
 
 
 def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, path: str, model: str | None) -> str | None:
-    text = str(refusal)
-    if settings.chat.tools_in == "request" and any(part in text for part in _TOOLS_REFUSED):
-        return "without --native, the gateway shows the tools to the model in the prompt"
     fault = endpoint_fault(refusal)
+    if settings.chat.tools_in == "request" and fault in _TOOLS_REFUSED:
+        return "without --native, the gateway shows the tools to the model in the prompt"
     url = settings.upstream.shown
     if fault is EndpointFault.NO_TOOL_ROLE and settings.chat.tool_role != "user":
         return "the server does not take results in this role: --tool-role user"

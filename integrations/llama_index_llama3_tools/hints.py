@@ -17,19 +17,8 @@ __all__ = ["NO_RESPONSE", "explain_errors"]
 NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
 
-_IN_THE_PROMPT = 'put the tools into the prompt: Llama3ToolLLM(llm, tools_in="user")'
-_HINTS = (
-    ("does not support tools", _IN_THE_PROMPT),
-    (
-        "--enable-auto-tool-choice",
-        f"start vLLM with --enable-auto-tool-choice and --tool-call-parser, or {_IN_THE_PROMPT}",
-    ),
-    (
-        "unexpected keyword argument 'tools'",
-        f"this LLM only completes text: use OpenAILike(…, is_chat_model=True), or {_IN_THE_PROMPT}",
-    ),
-)
-"""A part of an error's text, and what to do."""
+_IN_THE_PROMPT = 'Llama3ToolLLM(llm, tools_in="user")'
+_ONLY_COMPLETES = "unexpected keyword argument 'tools'"
 _NOT_COMPLETIONS = (
     "has no attribute 'choices'",
     "'NoneType' object is not subscriptable",
@@ -72,10 +61,9 @@ def explain_errors(llm: LLM, answer: Answer | None = None) -> Iterator[None]:
 
 
 def _hint(error: Exception, llm: LLM) -> str | None:
-    text = str(error).lower()
-    for part, hint in _HINTS:
-        if part in text:
-            return hint
+    if _ONLY_COMPLETES in str(error):
+        chats = "this LLM only completes text: use OpenAILike(…, is_chat_model=True)"
+        return f"{chats}, or put the tools into the prompt: {_IN_THE_PROMPT}"
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.TIMED_OUT:
         return _of_timeout(llm)
@@ -88,7 +76,7 @@ def _hint(error: Exception, llm: LLM) -> str | None:
     may_only_chat = is_no_completion and not llm.metadata.is_chat_model
     if fault is EndpointFault.NOT_A_COMPLETION and may_only_chat:
         return f"{NOT_A_COMPLETION} If the server only chats, use OpenAILike(…, is_chat_model=True)"
-    return what_to_do(fault, error, llm) if fault else None
+    return what_to_do(fault, error, llm, _IN_THE_PROMPT) if fault else None
 
 
 def _asks_openai(llm: LLM) -> bool:

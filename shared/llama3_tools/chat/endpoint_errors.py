@@ -16,7 +16,8 @@ __all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "what_to_do", 
 NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
 
 # Of openai, httpx, ollama, requests and aiohttp.
-_NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "UnsupportedProtocol"}
+_NO_SCHEME = {"UnsupportedProtocol", "MissingSchema", "InvalidSchema", "NonHttpUrlClientError"}
+_NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
 _TIMED_OUT = {"APITimeoutError", "ReadTimeout", "TimeoutError"}
 _BROKEN = {"RemoteProtocolError", "ReadError", "ConnectionResetError", "ChunkedEncodingError", "ClientPayloadError"}
 _CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # where nothing more is known
@@ -31,6 +32,8 @@ _TOOL_ROLE = (
     'role "tool"',
     "roles are supported",
 )
+_NO_TOOLS = ("does not support tools",)  # Ollama
+_NO_AUTO_TOOLS = ("--enable-auto-tool-choice",)  # vLLM
 _NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist)|model_not_found", re.IGNORECASE | re.DOTALL)
 _LONGEST_TEXT = 500  # characters: some clients put a whole web page into the text of their error
 
@@ -39,7 +42,9 @@ class EndpointFault(Enum):
     """What is wrong with an endpoint."""
 
     NOT_CONNECTED = auto()
-    """Nobody listens at the address, or it is none."""
+    """Nobody listens at the address."""
+    NO_SCHEME = auto()
+    """The address does not begin with `http://` or `https://`."""
     TIMED_OUT = auto()
     """It did not answer in time."""
     BROKE_OFF = auto()
@@ -52,6 +57,10 @@ class EndpointFault(Enum):
     """It answers with a web page or other data: most often, the path of the address is wrong."""
     NO_TOOL_ROLE = auto()
     """Its template takes no messages of the role `tool`."""
+    NO_TOOLS = auto()
+    """It refuses tools for this model."""
+    NO_AUTO_TOOLS = auto()
+    """It refuses tools, because vLLM was started without the options for them."""
 
 
 def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) -> EndpointFault | None:
@@ -72,29 +81,40 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     status = getattr(error, "status_code", None) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return EndpointFault.PROXY if is_page else _fault_of_role(text)
+        return EndpointFault.PROXY if is_page else _fault_of_request(text)
     if _NO_SUCH_MODEL.search(text):
         return EndpointFault.NO_SUCH_MODEL
     is_not_found = status == HTTPStatus.NOT_FOUND or "NotFoundError" in names
     if is_page or is_not_found or "JSONDecodeError" in names or any(part.lower() in text for part in not_completions):
         return EndpointFault.NOT_A_COMPLETION
-    return _fault_of_role(text)
+    return _fault_of_request(text)
 
 
-def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> str | None:
+def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_the_prompt: str = "") -> str | None:
     """Say in one line what to do about a fault, without a stop at its end; `None` where only a framework can tell.
+
+    >>> what_to_do(EndpointFault.NO_TOOLS, ValueError(), object(), 'tools_in="user"')
+    'put the tools into the prompt: tools_in="user"'
 
     Args:
         fault: what is wrong.
         error: what the client raised.
         client: a framework's model, whose address and name it is.
+        in_the_prompt: how the framework's user puts tools into the prompt.
     """
+    if fault is EndpointFault.NO_SCHEME:
+        return f"{_address(client)} must begin with http:// or https://"
     if fault is EndpointFault.NOT_CONNECTED:
         *_, first = _causes(error)
         return f"no connection to {_address(client)}: is the server running there? {first}".rstrip()
     if fault is EndpointFault.NO_SUCH_MODEL:
         name = getattr(client, "model_name", None) or getattr(client, "model", None)
         return f"the server has no model {name!r}: {_address(client)}/models lists those that it has"
+    if fault in {EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS}:
+        cures = [f"put the tools into the prompt: {in_the_prompt}"] if in_the_prompt else []
+        if fault is EndpointFault.NO_AUTO_TOOLS:
+            cures.insert(0, "start vLLM with --enable-auto-tool-choice and --tool-call-parser")
+        return ", or ".join(cures) or None
     return _TO_DO.get(fault)
 
 
@@ -117,6 +137,8 @@ def with_advice(text: str, to_do: str) -> str:
 
 
 def _fault_of_connection(names: set[str]) -> EndpointFault | None:
+    if names & _NO_SCHEME:
+        return EndpointFault.NO_SCHEME
     if names & _NOT_CONNECTED:
         return EndpointFault.NOT_CONNECTED
     if names & _TIMED_OUT:
@@ -126,8 +148,14 @@ def _fault_of_connection(names: set[str]) -> EndpointFault | None:
     return EndpointFault.NOT_CONNECTED if names & _CONNECTION_ERRORS else None
 
 
-def _fault_of_role(text: str) -> EndpointFault | None:
-    return EndpointFault.NO_TOOL_ROLE if any(part in text for part in _TOOL_ROLE) else None
+def _fault_of_request(text: str) -> EndpointFault | None:
+    """Return what of a request a server refuses, by a text in lower case."""
+    parts = {
+        EndpointFault.NO_TOOLS: _NO_TOOLS,
+        EndpointFault.NO_AUTO_TOOLS: _NO_AUTO_TOOLS,
+        EndpointFault.NO_TOOL_ROLE: _TOOL_ROLE,
+    }
+    return next((fault for fault, of_fault in parts.items() if any(part in text for part in of_fault)), None)
 
 
 def _address(client: object) -> str:

@@ -98,6 +98,31 @@ class TestEndpoints:
             f"Connection error. (no connection to {address}: is the server running there? "
         )
 
+    def test_an_address_without_its_scheme(self, made: Callable[..., Any], way: str) -> None:
+        with pytest.raises(openai.APIConnectionError) as error:
+            ask(made(llm_at("localhost:1/v1")), way)
+        assert str(error.value) == "Connection error. (localhost:1/v1 must begin with http:// or https://)"
+
+    @pytest.mark.parametrize(
+        ("refusal", "cure"),
+        [
+            ("registry.ollama.ai/library/llama3:latest does not support tools", ""),
+            (
+                '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+                "start vLLM with --enable-auto-tool-choice and --tool-call-parser, or ",
+            ),
+        ],
+        ids=["Ollama", "vLLM"],
+    )
+    def test_a_server_that_refuses_tools(self, made: Callable[..., Any], way: str, refusal: str, cure: str) -> None:
+        with (
+            LoopbackServer(lambda _: answer_error(400, refusal)) as server,
+            pytest.raises(openai.BadRequestError) as error,
+        ):
+            ask(made(llm_at(server.base_url), tools_in="request"), way)
+        assert refusal in str(error.value)
+        assert str(error.value).endswith(f' ({cure}put the tools into the prompt: tools_in="user")')
+
     def test_a_model_that_is_not_there(self, made: Callable[..., Any], way: str) -> None:
         with serving() as server:
             address = server.base_url

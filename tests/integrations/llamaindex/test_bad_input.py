@@ -115,7 +115,7 @@ class TestEndpoints:
         [
             ({}, r"no connection to http://127.+/v1: is the server running there\? "),
             ({"is_chat_model": False}, r"no connection to http://127.+/v1: is the server running there\? "),
-            ({"api_base": "localhost/v1"}, "no connection to localhost/v1: .+ missing an 'http://' or 'https://'"),
+            ({"api_base": "localhost/v1"}, r"\(localhost/v1 must begin with http:// or https://\)"),
         ],
         ids=["chats", "completes text", "no scheme"],
     )

@@ -21,7 +21,10 @@ def named(name: str, text: str = "", *, status: int | None = None, cause: BaseEx
 
 FAULTS = {
     "nobody listens": (named("APIConnectionError", cause=named("ConnectError")), EndpointFault.NOT_CONNECTED),
-    "no address": (named("APIConnectionError", cause=named("UnsupportedProtocol")), EndpointFault.NOT_CONNECTED),
+    "no scheme": (named("APIConnectionError", cause=named("UnsupportedProtocol")), EndpointFault.NO_SCHEME),
+    "no scheme, in requests": (named("MissingSchema"), EndpointFault.NO_SCHEME),
+    "another scheme, in requests": (named("InvalidSchema"), EndpointFault.NO_SCHEME),
+    "another scheme, in aiohttp": (named("NonHttpUrlClientError"), EndpointFault.NO_SCHEME),
     "refused": (named("OllamaError", cause=ConnectionRefusedError()), EndpointFault.NOT_CONNECTED),
     "not reached in time": (named("APITimeoutError", cause=named("ConnectTimeout")), EndpointFault.NOT_CONNECTED),
     "no connection, for no known reason": (named("APIConnectionError"), EndpointFault.NOT_CONNECTED),
@@ -60,6 +63,14 @@ FAULTS = {
             "Only user and assistant roles are supported!",
         )
     },
+    "no tools, in Ollama": (
+        named("BadRequestError", "llama3:latest does not support tools", status=400),
+        EndpointFault.NO_TOOLS,
+    ),
+    "no tools, in vLLM": (
+        named("BadRequestError", '"auto" tool choice requires --enable-auto-tool-choice', status=400),
+        EndpointFault.NO_AUTO_TOOLS,
+    ),
     "no role, as a failure": (named("InternalServerError", "Unknown role", status=500), EndpointFault.NO_TOOL_ROLE),
     "a framework's word": (TypeError("'NoneType' has No Choices"), EndpointFault.NOT_A_COMPLETION),
     "anything else": (ValueError("out of memory"), None),
@@ -80,13 +91,25 @@ TO_DO = {
         "the server has no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"
     ),
     EndpointFault.NOT_A_COMPLETION: ("the server's answer is not a completion: does the address end in /v1?"),
+    EndpointFault.NO_SCHEME: "http://127.0.0.1:1/v1 must begin with http:// or https://",
     EndpointFault.NO_TOOL_ROLE: None,
+    EndpointFault.NO_TOOLS: "put the tools into the prompt: as here",
+    EndpointFault.NO_AUTO_TOOLS: (
+        "start vLLM with --enable-auto-tool-choice and --tool-call-parser, or put the tools into the prompt: as here"
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", EndpointFault)
 def test_what_to_do_is_said(fault: EndpointFault):
-    assert what_to_do(fault, named("APIConnectionError", "error", cause=OSError("no route")), CLIENT) == TO_DO[fault]
+    error = named("APIConnectionError", "error", cause=OSError("no route"))
+    assert what_to_do(fault, error, CLIENT, "as here") == TO_DO[fault]
+
+
+def test_without_a_framework_the_prompt_is_no_cure():
+    assert what_to_do(EndpointFault.NO_TOOLS, ValueError(), CLIENT) is None
+    started = what_to_do(EndpointFault.NO_AUTO_TOOLS, ValueError(), CLIENT)
+    assert started == "start vLLM with --enable-auto-tool-choice and --tool-call-parser"
 
 
 @pytest.mark.parametrize(
