@@ -8,6 +8,8 @@ from io import TextIOWrapper
 __all__ = ["main"]
 
 _PACKAGES = frozenset({"click", "rich"})
+_EXTRAS = {"accept": "cli,acceptance", "doctor": "cli,acceptance", "serve": "gateway"}
+"""The extras of a subcommand, where it needs more than `cli`."""
 
 
 def main() -> None:
@@ -21,7 +23,11 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
-        print("llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'", file=sys.stderr)  # noqa: T201 - a command prints
+        command = sys.argv[1] if len(sys.argv) > 1 else ""
+        extras = _EXTRAS.get(command, "cli")
+        asked = f"llama3-tools {command}" if command in _EXTRAS else "llama3-tools"
+        needed = f"{asked} needs packages that are an extra: pip install 'llama3-tools[{extras}]'"
+        print(needed, file=sys.stderr)  # noqa: T201 - a command prints
         raise SystemExit(2) from None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -17,20 +17,35 @@ import sys
 sys.path[:] = {path!r}
 sys.modules[{package!r}] = None
 from llama3_tools.cli import main
+sys.argv[1:] = {arguments!r}
 main()
 """
 
 
-@pytest.mark.parametrize("package", ["click", "rich"])
-def test_without_its_packages_the_command_says_what_to_install(package: str) -> None:
-    program = BLOCKED.format(path=sys.path, package=package)
+@pytest.mark.parametrize(
+    ("package", "arguments", "asked", "extras"),
+    [
+        ("click", [], "llama3-tools", "cli"),
+        ("rich", [], "llama3-tools", "cli"),
+        ("click", ["--help"], "llama3-tools", "cli"),
+        ("click", ["extract", "reply.txt"], "llama3-tools", "cli"),
+        ("click", ["serve", "--upstream", "http://localhost:1/v1"], "llama3-tools serve", "gateway"),
+        ("click", ["doctor", "--model", "llama3.1"], "llama3-tools doctor", "cli,acceptance"),
+        ("click", ["accept", "kitchen.yaml"], "llama3-tools accept", "cli,acceptance"),
+        ("click", ["extract", "serve"], "llama3-tools", "cli"),
+    ],
+)
+def test_without_its_packages_the_command_says_what_to_install(
+    package: str, arguments: list[str], asked: str, extras: str
+) -> None:
+    program = BLOCKED.format(path=sys.path, package=package, arguments=arguments)
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "llama3-tools needs packages that are an extra: pip install 'llama3-tools[cli]'\n"
+    assert ended.stderr == f"{asked} needs packages that are an extra: pip install 'llama3-tools[{extras}]'\n"
 
 
 def test_what_else_is_missing_is_not_called_an_extra() -> None:
-    program = BLOCKED.format(path=sys.path, package="llama3_tools.cli.group")
+    program = BLOCKED.format(path=sys.path, package="llama3_tools.cli.group", arguments=[])
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert "ModuleNotFoundError" in ended.stderr
 
