@@ -26,6 +26,7 @@ const getWeather = {
   },
 };
 
+// runTools runs a tool by its name. If the model has invented the name, it answers with an error, and runs nothing.
 const runner = client.chat.completions.runTools({
   model: process.env.MODEL ?? "llama3.1",
   messages: [{ role: "user", content: process.argv[2] ?? "How is the weather in Paris?" }],

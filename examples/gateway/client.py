@@ -36,6 +36,16 @@ def get_weather(city: str) -> str:
     return f"Sun in {city}"
 
 
+TOOLS = {"get_weather": get_weather}
+
+
+def run(name: str, arguments: str) -> str:
+    """Run the tool of a name, and return its result; an error for the model, if there is none: models invent names."""
+    if name not in TOOLS:
+        return f"Error: there is no tool {name!r}. The tools are: {', '.join(TOOLS)}"
+    return TOOLS[name](**json.loads(arguments))
+
+
 def answer(client: OpenAI, model: str, question: str) -> str:
     """Ask the model, run the tools that it calls, and return its answer."""
     messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": question}]
@@ -46,7 +56,7 @@ def answer(client: OpenAI, model: str, question: str) -> str:
             return message.content or ""
         messages.append(message.to_dict())  # type: ignore[arg-type]  # which it is, as a dict
         for call in message.tool_calls:
-            result = get_weather(**json.loads(call.function.arguments))
+            result = run(call.function.name, call.function.arguments)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return "The model did not come to an end."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from integrations.gateway.harness import says, serving
-from integrations.gateway.test_clients import LAST, model_without_tools
+from integrations.gateway.test_clients import LAST, model_without_tools, without_such_a_tool
 from llama3_gateway import load_settings, read_settings
 from llama3_gateway.command import serve
 
@@ -34,6 +34,17 @@ def test_the_client_runs_its_tool(
         monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
         client.main(arguments)  # type: ignore[attr-defined]
     assert capsys.readouterr().out.splitlines() == ["[get_weather Paris]", LAST]
+
+
+def test_the_client_runs_no_tool_for_a_name_that_the_model_invented(
+    client: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(without_such_a_tool) as served:
+        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+        client.main([])  # type: ignore[attr-defined]
+    assert capsys.readouterr().out.splitlines() == ["I cannot."]
+    assert "there is no tool 'send_alarm'. The tools are: get_weather" in str(served.asked[-1].body["messages"][-1])
 
 
 def test_the_client_gives_up_on_a_model_that_calls_without_end(

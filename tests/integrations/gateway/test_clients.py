@@ -34,6 +34,7 @@ from integrations.gateway.harness import (
 TEXT = f"Let me check. {CALL}"
 LAST = "The sun shines in Paris."
 NUMBERS = itertools.count(1)
+UNDECLARED = '{"name": "send_alarm", "parameters": {"city": "Paris"}}'
 REFUSAL = b'{"error": {"message": "registry.ollama.ai/library/llama3:latest does not support tools"}}'
 
 
@@ -52,6 +53,12 @@ def model_without_tools(asked: Asked) -> Answer:
     return replace(
         answer, parts=[part.replace(b"chatcmpl-1", name) for part in answer.parts if isinstance(part, bytes)]
     )
+
+
+def without_such_a_tool(asked: Asked) -> Answer:
+    """A model that invents a tool, and believes the error."""
+    told = str(asked.body["messages"][-1]["content"])
+    return says("I cannot." if "send_alarm" in told and "get_weather" in told else UNDECLARED)(asked)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from integrations.gateway.harness import Answer, Asked, says, serving
-from integrations.gateway.test_clients import LAST, model_without_tools
+from integrations.gateway.harness import Answer, Asked, Responder, says, serving
+from integrations.gateway.test_clients import LAST, model_without_tools, without_such_a_tool
 
 ROOT = Path(__file__).parents[3]
 CLIENTS = ROOT / "tests" / "clients"
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(program: Path, folder: Path) -> list[str]:
+def run(program: Path, folder: Path, respond: Responder = model_without_tools) -> list[str]:
     """The lines that a program prints, beside the packages that it imports."""
     (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
     copied = shutil.copy(program, folder)
-    with serving(model_without_tools) as served:
+    with serving(respond) as served:
         environment = {**os.environ, "OPENAI_BASE_URL": served.base_url, "NO_PROXY": "127.0.0.1"}
         command = [NODE, str(copied)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120)
@@ -52,6 +52,10 @@ def test_a_client_runs_its_tools(client: str, ways: list[str], tmp_path: Path):
 
 def test_the_example_runs_its_tool(tmp_path: Path):
     assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path) == ["[get_weather Paris]", LAST]
+
+
+def test_the_example_runs_no_tool_for_a_name_that_the_model_invented(tmp_path: Path):
+    assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path, without_such_a_tool) == ["I cannot."]
 
 
 def test_continue_runs_its_tool(tmp_path: Path):
