@@ -43,8 +43,11 @@ _STATEFUL = re.compile(
     r"/v1/responses/(?!input_tokens$|compact$)[^/]+(?:/cancel|/input_items)?|/v1/conversations(?:/.*)?"
 )
 """Paths of the Responses API that are about what the server has kept."""
-_V1_TOO_MANY = ("/v1/v1/", "/v1/api/")
-"""How paths begin if a client's address has a `/v1` that the client adds itself, or that Ollama's paths have not."""
+_MISPLACED = re.compile(
+    r"/v1/(?:v1|api)/.*|/v1/(?:chat/completions|completions|responses)/(?:chat/completions|responses)"
+    r"|/api/(?:chat/completions|responses)"
+)
+"""Paths of clients whose address has a `/v1` that is not theirs, or ends with the path that the client adds itself."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
 _METRICS = b"text/plain; version=0.0.4; charset=utf-8"
@@ -325,7 +328,7 @@ def _route(exchange: Exchange) -> tuple[str, _Handler]:
     if _STATEFUL.fullmatch(exchange.path):
         message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
         raise GatewayError(HTTPStatus.BAD_REQUEST, message)
-    if exchange.path.startswith(("/v1/", "/api/")) and not exchange.path.startswith(_V1_TOO_MANY):
+    if exchange.path.startswith(("/v1/", "/api/")) and not _MISPLACED.fullmatch(exchange.path):
         return "pass_through", Gateway.pass_on
     cure = "clients' base_url ends in /v1, once; that of Ollama's own clients does not"
     message = f"there is no {exchange.method} {exchange.path} here: {cure}"

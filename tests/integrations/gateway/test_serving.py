@@ -184,8 +184,14 @@ class TestHealthAndMetrics:
         assert response.status_code == 404
         assert "base_url ends in /v1" in response.json()["error"]["message"]
 
-    @pytest.mark.parametrize("path", ["/v1/v1/chat/completions", "/v1/v1/models", "/v1/api/chat"])
-    def test_a_v1_too_many_is_named(self, path: str):
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("/v1/v1/chat/completions", "/v1/v1/models", "/v1/api/chat"),
+            *("/v1/chat/completions/chat/completions", "/api/chat/completions", "/api/responses"),
+        ],
+    )
+    def test_an_address_with_too_much_is_named(self, path: str):
         with serving(says("Hi")) as served:
             response = served.post(path, {"messages": QUESTION, "tools": [WEATHER]})
             assert served.asked == []
