@@ -9,7 +9,7 @@ CLIENTS := $(VENV)/clients
 VALID := $(VENV)/bin/check-jsonschema --quiet
 PAGES ?= build/pages
 ARGS ?=
-TESTS = $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not model and not engines and not vllm and not site"
+TESTS = $(PY) -m pytest -n auto --maxprocesses 5 --dist worksteal -m "not model and not engines and not vllm and not site"
 # vLLM brings versions of its own of most that is in .venv. The package for processors without a graphics card:
 VLLM := .venv-vllm
 VLLM_VERSION ?= 0.32.0

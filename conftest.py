@@ -17,6 +17,7 @@ import contextlib
 import gc
 import io
 import itertools
+import os
 import re
 import sys
 from collections.abc import Generator, Iterator
@@ -38,11 +39,22 @@ LAST = "The sun shines in Paris."
 sys.path.append(str(Path(__file__).parent / "tests" / "stand_ins"))
 collect_ignore = ["tests/stand_ins"]
 
+# Each client of a test loads all certificates of this machine, which takes longer than most tests. None is ever looked
+# at, as no test leaves this machine: a folder without any stands for them.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "tests")
+
 _ENDPOINT = re.compile(r"(?P<gateway>http://localhost:8089)|http://(?:localhost|127\.0\.0\.1):\d+/v1")
 _TOLD = re.compile(r"\b(?:Result|Error) of ")
 _SERVERS = ("documented_endpoint", "documented_gateway")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are processors, as some tests wait."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(wrapper=True)

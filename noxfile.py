@@ -73,10 +73,10 @@ INSTALLED = "tests/installed.py"
 
 
 def run_tests(session: nox.Session, *arguments: str) -> None:
-    """Say which versions are there, and run tests on as many cores as there are, four at most."""
+    """Say which versions are there, and run tests with one process more than there are cores, five at most."""
     program = f"import sys; sys.path.insert(0, 'tests'); from installed import versions; print(versions({SHOWN}))"
     session.run("python", "-c", program)
-    workers = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
+    workers = ["--numprocesses=auto", "--maxprocesses=5", "--dist=worksteal"]
     session.run("python", "-m", "pytest", "--quiet", *workers, *arguments, *session.posargs)
 
 
