@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from llama3_tools.formats import EnabledFormats, FormatName, grammar_of
 from llama3_tools.formats.json_calls import CALL_KEYS
-from llama3_tools.formats.pythonic import NAME
+from llama3_tools.formats.pythonic import PYTHONIC_NAME
 
 __all__ = ["OPTIONS", "RULES", "SHAPES", "SPELLINGS", "Rule"]
 
@@ -17,7 +17,7 @@ _EVERYTHING = EnabledFormats(get_args(FormatName), has_tools=True, has_code_inte
 FORMATS = grammar_of(_EVERYTHING).formats
 """All wire formats, by the names of their rules."""
 
-_CANDIDATE = rf"(?:[{{\[<]|{NAME}\()"
+_CANDIDATE = rf"(?:[{{\[<]|{PYTHONIC_NAME}\()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ def _format(name: str, kind: str, shown: str = "") -> Rule:
 
 RULES = (
     _format("json", "format", "bare JSON"),
-    Rule("pythonic calls", "format", ("pythonic", "pythonic_list"), rf"{NAME}[ \t]{{0,8}}\("),
+    Rule("pythonic calls", "format", ("pythonic", "pythonic_list"), rf"{PYTHONIC_NAME}[ \t]{{0,8}}\("),
     _format("function_tag", "format", "`<function=NAME>`"),
-    Rule("`NAME`, then JSON", "format", ("functionary",), rf"(?m)^(?:.*>>>)?{NAME}[ \t]*\r?\n\s*\{{"),
+    Rule("`NAME`, then JSON", "format", ("functionary",), rf"(?m)^(?:.*>>>)?{PYTHONIC_NAME}[ \t]*\r?\n\s*\{{"),
     Rule("code for `code_interpreter`", "format", ("code",), r"<\|python_tag\|>"),
     _format("list", "wrapper", "`[…]` around JSON"),
     _format("pythonic_list", "wrapper", "`[…]` around pythonic calls"),

@@ -106,8 +106,8 @@ def extract_in_every_chunking(
     """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content.
 
     Extractions are compared with all that is in them: calls (ids aside), content, reasoning, and each rejection with
-    its span, reason, detail, name and whether it is an attempt. Of a text that is not long, every second beginning has to
-    give the calls that the whole gives, as far as it goes, and a stream that breaks off no other ones.
+    its span, reason, detail, name and whether it is an attempt. Of a text that is not long, every second beginning
+    has to give the calls that the whole gives, as far as it goes, and a stream that breaks off no other ones.
 
     Args:
         text: the output.

@@ -108,8 +108,8 @@ class Extractor:
 
         Args:
             text: what the model wrote.
-            complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
-                wrapper counts as closed, and no open code is called (rule 7).
+            complete: whether the model ended its turn, rather than a limit (finish reason `length` or
+                `content_filter`). If not, no open wrapper counts as closed, and no open code is called (rule 7).
 
         Raises:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.

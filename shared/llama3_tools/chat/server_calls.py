@@ -130,8 +130,8 @@ class ServerCalls:
     def gathered(self) -> list[UnreadCall]:
         """The calls so far, in the order in which they began.
 
-        One with an id that has arrived twice is one. A namesake with that id fills a call without arguments. Calls that
-        share no more than an id and a name are several: some servers count ids anew.
+        Calls with the same id, name and arguments are one. One without arguments takes those of another with its id and
+        name. If the arguments differ, they are several calls: some servers count ids anew.
         """
         with_arguments: dict[tuple[str, str], UnreadCall] = {}
         for call in self._calls:

@@ -19,7 +19,7 @@ from llama3_tools.formats.function_tag import CLOSING, FUNCTION_END, FUNCTION_TA
 from llama3_tools.formats.json_calls import JSON_LIST, LITERAL, MALFORMED_OBJECT, OBJECT
 from llama3_tools.formats.prefixes import FUNCTIONARY
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
-from llama3_tools.formats.pythonic import NAME, NAME_BEGINS, NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST
+from llama3_tools.formats.pythonic import NAMED_LIST, PYTHONIC_CALL, PYTHONIC_LIST, PYTHONIC_NAME, PYTHONIC_NAME_BEGINS
 from llama3_tools.formats.quotations import RESPONSE, THOUGHT
 from llama3_tools.formats.tags import TAGS
 
@@ -85,8 +85,8 @@ _ENDS = ("]", ">", "**", "`", "``", CLOSING)
 """What closes wrappers that are no tags: a list, Llama's misspelt tag, bold, a code span, `<function=NAME>`."""
 
 A_CALL = Patterns(
-    re.compile(rf"(?P<more>{NAME_BEGINS}[ \t]{{0,8}}\Z)|(?P<call>{NAME}[ \t]{{0,8}}\()").match,
-    re.compile(rf"(?P<call>{NAME}[ \t]{{0,8}}\()").match,
+    re.compile(rf"(?P<more>{PYTHONIC_NAME_BEGINS}[ \t]{{0,8}}\Z)|(?P<call>{PYTHONIC_NAME}[ \t]{{0,8}}\()").match,
+    re.compile(rf"(?P<call>{PYTHONIC_NAME}[ \t]{{0,8}}\()").match,
 )
 """The name and the parenthesis of a pythonic call."""
 

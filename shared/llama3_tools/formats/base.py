@@ -62,7 +62,7 @@ class Kind(Enum):
     FENCE = "opens a code fence: a wrapper, or quotation"
     TILDES = "opens a fence of tildes, which is quotation"
     TOKEN = "takes a protocol token"  # noqa: S105 (a token of the model's)
-    TURN = "opens another's turn, which is quotation"
+    OTHER_TURN = "opens another's turn, which is quotation"
     THOUGHT = "opens reasoning, which is quotation"
     RESPONSE = "opens the result of a tool, which is quotation"
 
@@ -79,7 +79,7 @@ class WireFormat:
     opening: str
     """The pattern of its beginning. Each alternative begins with a literal character, or a set of them."""
     beginnings: str
-    """The pattern of what may still become one, at the end of the text so far, beside beginnings of `texts`."""
+    """The pattern of text at the end of a chunk that may still become its beginning, if `texts` does not cover it."""
     first: str
     """The character with which it begins."""
     second: str
@@ -89,11 +89,11 @@ class WireFormat:
     asked_for_as: str | None = None
     """The name by which it can be asked for, one of `FormatName`; `None`: it is always read beside calls."""
     for_calls: tuple[str, ...] = ()
-    """With what its openings begin whose only use is calls, so that what fails after them is an attempt (rule 15)."""
+    """What openings begin with that are used for calls only: what fails after them is an attempt (rule 15)."""
     is_inside: bool = True
     """Whether it may stand inside a wrapper."""
     texts: tuple[str, ...] = ()
-    """Literal texts of which each true beginning may still become one."""
+    """Literal openings. A stream holds back text at its end with which one of them may begin."""
     opening_ended: str = ""
     """The pattern of its beginning once the output has ended; empty if it is the same."""
     may_be_code: bool = False

@@ -38,7 +38,7 @@ _NAME = r"[^<>|]{0,32}"
 
 TURN = WireFormat(
     "turn",
-    Kind.TURN,
+    Kind.OTHER_TURN,
     rf"<\|im_start\|>{_OTHERS_ROLE}|{_HEADER}{_OTHERS}\s{{0,8}}{_HEADER_END}",
     rf"<\|im_start\|>{_ROLE}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?"
     rf"|{_HEADER}{_NAME}(?:<(?:\|[a-z_]{{0,16}}\|?)?|{_HEADER_END})?",

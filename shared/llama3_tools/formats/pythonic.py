@@ -15,11 +15,11 @@ from llama3_tools.values import RejectionReason, shortened
 
 __all__ = [
     "METHOD",
-    "NAME",
     "NAMED_LIST",
-    "NAME_BEGINS",
     "PYTHONIC_CALL",
     "PYTHONIC_LIST",
+    "PYTHONIC_NAME",
+    "PYTHONIC_NAME_BEGINS",
     "arguments_in_json",
     "goes_on_as_code",
     "is_part_of_code",
@@ -32,16 +32,16 @@ METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`. Its template writes strings as they are, and its
 decoder takes them so: meta-llama/llama-models, chat_format.py of llama3."""
 
-NAME = rf"{WORD_NAME}(?:{re.escape(METHOD)})?"
+PYTHONIC_NAME = rf"{WORD_NAME}(?:{re.escape(METHOD)})?"
 """The name in a pythonic call, with `METHOD` or without."""
-NAME_BEGINS = rf"{NAME}(?:{beginnings(METHOD)})?"
+PYTHONIC_NAME_BEGINS = rf"{PYTHONIC_NAME}(?:{beginnings(METHOD)})?"
 """As much of one as has come."""
 
 PYTHONIC_LIST = WireFormat(
     "pythonic_list",
     Kind.LIST,
-    rf"\[(?={SPACE}{NAME}{SPACE}\()",
-    rf"\[{SPACE}(?:{NAME_BEGINS}{SPACE})?",
+    rf"\[(?={SPACE}{PYTHONIC_NAME}{SPACE}\()",
+    rf"\[{SPACE}(?:{PYTHONIC_NAME_BEGINS}{SPACE})?",
     "[",
     r"[ \t\n\r]|[^\W\d]",
     asked_for_as="pythonic",
@@ -52,8 +52,8 @@ PYTHONIC_LIST = WireFormat(
 NAMED_LIST = WireFormat(
     "named_list",
     Kind.NAMED_LIST,
-    rf"\[(?=[\[(]{{0,2}}[\"']?(?P<listed_name>{NAME})[\"']?[ ]{{0,8}},[ ]{{0,8}}(?:\{{|{NAME}=))",
-    rf"\[[\[(]{{0,2}}[\"']?(?:{NAME_BEGINS}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{NAME_BEGINS})?)?)?",
+    rf"\[(?=[\[(]{{0,2}}[\"']?(?P<listed_name>{PYTHONIC_NAME})[\"']?[ ]{{0,8}},[ ]{{0,8}}(?:\{{|{PYTHONIC_NAME}=))",
+    rf"\[[\[(]{{0,2}}[\"']?(?:{PYTHONIC_NAME_BEGINS}[\"']?[ ]{{0,8}}(?:,[ ]{{0,8}}(?:{PYTHONIC_NAME_BEGINS})?)?)?",
     "[",
     r"[\[(\"']|[^\W\d]",
     asked_for_as="pythonic",
@@ -69,14 +69,16 @@ _CODE_BEFORE = re.compile(
     r"|[\"']\s*:\s*|\w\([^()\n]{0,64},\s*|=\s*[\w.]{1,32} (?:or|and)\s|(?:^|\n)[ \t]*assert\s"
     r"|\w\((?:[^()\"'\n]|\"[^\"\n]*\"|'[^'\n]*')*(?:\"[^\"\n]*|'[^'\n]*))\Z"  # a string of a call
 )
-_CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{NAME}{SPACE}\()|[ \t]{{1,8}}else\b")
-_MAY_BE_CODE_AFTER = re.compile(rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{NAME_BEGINS}{SPACE})?)?\Z")
+_CODE_AFTER = re.compile(rf"[(:]|\.\w|\[(?!{SPACE}{PYTHONIC_NAME}{SPACE}\()|[ \t]{{1,8}}else\b")
+_MAY_BE_CODE_AFTER = re.compile(
+    rf"(?:[ \t]{{1,8}}(?:e(?:l(?:s(?:e)?)?)?)?|\.|\[{SPACE}(?:{PYTHONIC_NAME_BEGINS}{SPACE})?)?\Z"
+)
 
 
 _LONGEST_AT_END = LONGEST_NAME + len(METHOD) + 5
-_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({NAME_BEGINS})[ \t]{{0,4}}\r?\Z").search
-_LISTED_NAME = re.compile(rf"\[{SPACE}({NAME})(?!{NAME_CHAR})").match
-_QUOTED_NAME = re.compile(rf"[\[(,]\s{{0,8}}[\"'(]{{1,2}}\s{{0,8}}({NAME})\Z")
+_NAME_AT_END = re.compile(rf"(?<!{NAME_CHAR})({PYTHONIC_NAME_BEGINS})[ \t]{{0,4}}\r?\Z").search
+_LISTED_NAME = re.compile(rf"\[{SPACE}({PYTHONIC_NAME})(?!{NAME_CHAR})").match
+_QUOTED_NAME = re.compile(rf"[\[(,]\s{{0,8}}[\"'(]{{1,2}}\s{{0,8}}({PYTHONIC_NAME})\Z")
 
 
 def name_before(text: str, at: int) -> re.Match[str] | None:

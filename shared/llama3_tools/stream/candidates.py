@@ -61,11 +61,11 @@ def note_place(turn: Turn, at: int) -> None:
     window, fresh = turn.window, turn.fresh
     after = fresh.offset - window.base
     is_near = fresh.token == PYTHON_TAG and at - after <= _FAR_AFTER_TOKEN
-    is_after_tag = is_near and not window.text[after:at].strip()
+    is_after_python_tag = is_near and not window.text[after:at].strip()
     is_data = not turn.wrappers and (
         (turn.broken.values_are_data and is_data_at(turn, window.base + at)) or is_element_of_data(turn, at)
     )
-    turn.place = Place(is_after_tag, is_data)
+    turn.place = Place(is_after_python_tag, is_data)
 
 
 def begin_json(turn: Turn, at: int) -> None:
@@ -260,7 +260,7 @@ def end_json(turn: Turn, parsed: JsonObject, start: int) -> None:
     else:
         found = turn.reader.read(parsed, tool_name=wrapper.tag is not None and wrapper.tag.reads_tool_name)
     if type(found) is Refusal:
-        if not parsed.members and wrapper is None and not turn.place.is_after_tag:  # `{}` in prose
+        if not parsed.members and wrapper is None and not turn.place.is_after_python_tag:  # `{}` in prose
             put_text(turn, start, parsed.json)
             turn.state = IN_PROSE
             return
@@ -423,4 +423,4 @@ def is_code(turn: Turn, name: str | None, whole: str, candidate: Candidate | Non
 
 def is_for_calls(turn: Turn) -> bool:
     """Return whether a candidate stands in a tag, or after a token, whose only use is calls."""
-    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.place.is_after_tag
+    return any(wrapper.is_for_calls for wrapper in turn.wrappers) or turn.place.is_after_python_tag

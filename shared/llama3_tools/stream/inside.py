@@ -70,7 +70,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
         if is_closed:
             return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
-    if window.base + at > turn.latest_end:
+    if is_too_long(turn, at):
         break_too_long(turn)
         return GO_ON
     if at > pos and not wrapper.has_call and not text[pos:at].isspace():
@@ -315,7 +315,7 @@ def take_token(turn: Turn, wrapper: Wrapper, format_: WireFormat, match: re.Matc
     elif wrapper.has_call:
         while turn.wrappers:  # close() sets has_call of the next one out
             close(turn)
-    elif format_.kind is Kind.TURN or wrapper.kind is not TAG:
+    elif format_.kind is Kind.OTHER_TURN or wrapper.kind is not TAG:
         break_wrappers(turn)
     else:
         turn.queue.append(Token(token))
@@ -391,7 +391,7 @@ _TAKE: dict[Kind, Callable[[Turn, Wrapper, WireFormat, re.Match[str]], None]] = 
     Kind.LITERAL: take_literal,
     Kind.TAG: take_tag,
     Kind.TOKEN: take_token,
-    Kind.TURN: take_token,
+    Kind.OTHER_TURN: take_token,
     Kind.FENCE: take_fence,
 }
 """What each kind of format does where it begins in a wrapper; what is not listed opens one, or breaks it."""

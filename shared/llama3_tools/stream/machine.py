@@ -41,8 +41,8 @@ _STEPS: dict[State, Callable[[Turn], Step]] = {
 class ExtractionStream:
     """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
 
-    Made by `Extractor.stream()`. For every way to cut an output into chunks the events are the same, once neighbouring
-    text deltas are joined.
+    Made by `Extractor.stream()`. However an output is cut into chunks, text and calls are the same, but for what
+    stands at a limit (rule 14). Progress events depend on the chunks.
 
     >>> from llama3_tools import Extractor
     >>> stream = Extractor().stream()
@@ -56,13 +56,13 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_ended_by", "_extraction", "_is_reading", "_progress", "_turn")
+    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_progress", "_turn")
 
     def __init__(self, reader: CallReader, grammar: Grammar, options: ReadOptions, *, keep_content: bool) -> None:
         self._turn = turn = Turn.of(reader, grammar, options, keep_content=keep_content)
         self._progress = Progress() if options.progress else None
-        self._is_reading = False
-        """Whether the machine is at work. Between two calls it is not, unless an exception ended it."""
+        self._has_failed = False
+        """Whether an exception ended the machine's work. Set while it is at work, too."""
         self._extraction: Extraction | None = None
         self._ended_by = ""
         if options.starts_reasoning:
@@ -88,7 +88,7 @@ class ExtractionStream:
         """
         if type(chunk) is not str:
             require_str(chunk, "feed() takes a str")
-        if self._extraction is not None or self._is_reading:
+        if self._extraction is not None or self._has_failed:
             self._require_open("feed()")
         if not chunk:
             return []
@@ -104,8 +104,8 @@ class ExtractionStream:
         """Take the end of the output, and hand out what was held back for it.
 
         Args:
-            complete: whether the model ended its turn, rather than a limit (finish reason `length`): if not, no open
-                wrapper counts as closed, and no open code is called (rule 7).
+            complete: whether the model ended its turn, rather than a limit (finish reason `length` or
+                `content_filter`). If not, no open wrapper counts as closed, and no open code is called (rule 7).
 
         Returns:
             The last events, in order.
@@ -174,15 +174,15 @@ class ExtractionStream:
             raise StreamStateError(
                 f"{verb} after {self._ended_by}: the turn is over; call Extractor.stream() for the next one"
             )
-        if self._is_reading:
+        if self._has_failed:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 
     def _run(self) -> None:
-        self._is_reading = True
+        self._has_failed = True
         turn, steps = self._turn, _STEPS
         while steps[turn.state](turn) is GO_ON:
             pass
-        self._is_reading = False
+        self._has_failed = False
 
     def _hold_no_more_than_a_call(self) -> None:
         """Release what is held back beyond the length of a call (rule 14)."""

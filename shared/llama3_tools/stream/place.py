@@ -14,8 +14,8 @@ class Place(NamedTuple):
     when a call is made.
     """
 
-    is_after_tag: bool = False
-    """Whether it stands directly after a token whose only use is calls."""
+    is_after_python_tag: bool = False
+    """Whether it stands directly after <|python_tag|>, which no prose has."""
     is_data: bool = False
     """Whether it stands at a member's value, or in an array, of data or of what is malformed."""
 
@@ -39,9 +39,7 @@ class FreshPlace:
         self.token: str | None = None
         """The token that was read last, unless a call or quotation came after it."""
         self.surplus: str | None = None
-        """What closed the wrapper that ends there, and is surplus if it follows once more; empty after a bare call,
-        which a bracket may follow. `None` if neither ends there, if the wrapper is text, and once it is known what
-        follows."""
+        """The closing that is dropped if it follows once more. Empty: only one bracket too many is. `None`: nothing."""
 
     def begin_at(self, offset: int) -> None:
         """Move after a call, after quotation, or after what opens it: a token before that does not count."""

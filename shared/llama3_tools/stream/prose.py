@@ -372,7 +372,7 @@ def take_token(turn: Turn, token: str) -> None:
     turn.fresh.after_token(turn.window.offset, token.rstrip())
 
 
-def begin_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
+def begin_other_turn(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Open another's turn, which is quotation."""
     put_up_to(turn, match.start())
     take_token(turn, match[0])
@@ -412,8 +412,8 @@ def open_line_wrapper(turn: Turn, at: int) -> bool:
     last = text[at - 1]
     if last in LINE_MARKS and at > pos:
         run = len(text[pos:at]) - len(text[pos:at].rstrip(last))
-        kind = SPAN if last == "`" else BOLD
-        is_read = run in LINE_MARKS[last] and kind.name.lower() not in turn.grammar.off
+        kind, rule = (SPAN, "span") if last == "`" else (BOLD, "bold")
+        is_read = run in LINE_MARKS[last] and rule not in turn.grammar.off
         if is_read and is_marker(line_before(turn, at - run)):
             open_wrapper(turn, kind, at - run, at, last * run, None)
             return True
@@ -437,7 +437,7 @@ _BEGIN: dict[Kind, Callable[[Turn, WireFormat, re.Match[str]], bool]] = {
     Kind.FENCE: begin_fence,
     Kind.TILDES: begin_tildes,
     Kind.TOKEN: begin_token,
-    Kind.TURN: begin_turn,
+    Kind.OTHER_TURN: begin_other_turn,
     Kind.THOUGHT: begin_thought,
     Kind.RESPONSE: begin_response,
 }

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from llama3_tools.calls.attempts import attempted_name
 from llama3_tools.calls.reader import CallReader
+from llama3_tools.formats.base import NAME
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.json_calls import CALL_KEYS
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
-from llama3_tools.formats.pythonic import METHOD, NAME
+from llama3_tools.formats.pythonic import METHOD, PYTHONIC_NAME
 from llama3_tools.reading.json_object import parse_object
 
 __all__ = ["find_quoted"]
@@ -19,7 +20,7 @@ _S = r"[ \t\n\r]{0,64}"
 _CANDIDATE = re.compile(
     rf"(?P<json>\{{{_S}[\"']{CALL_KEYS}[\"']{_S}:)|<function(?:=|\.|\(| name=[\"']?)(?P<tag>{NAME})"
     rf"|(?:^[ \t>]{{0,8}}(?:(?:[-*+•]|\d{{1,4}}[.)])[ \t]{{1,4}})?[`*]{{0,2}}|(?<=\[)|(?<=\|>))\[?"
-    rf"(?P<name>{NAME})[ \t]{{0,4}}(?:\(|\r?\n{_S}(?=\{{))"
+    rf"(?P<name>{PYTHONIC_NAME})[ \t]{{0,4}}(?:\(|\r?\n{_S}(?=\{{))"
     rf"|(?P<code>{re.escape(PYTHON_TAG)})(?!{_S}[\[{{<])",
     re.MULTILINE,
 )

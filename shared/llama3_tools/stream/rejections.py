@@ -40,7 +40,7 @@ class Rejections:
 
         Args:
             start: the offset of its first character.
-            end: the offset after its last. What was rejected within it before ends it.
+            end: the offset after its last. If text in it was rejected before, it ends there.
             refusal: why it is no call.
             is_meant: whether the model meant to call by it.
         """

@@ -164,7 +164,7 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     Args:
         turn: the turn.
         start: the offset of the text.
-        text: it.
+        text: the text to add.
         is_prose: whether it is neither a candidate's nor quoted, so that it may set `has_words`.
     """
     if not text:
@@ -216,7 +216,7 @@ def is_too_long(turn: Turn, at: int) -> bool:
 
 
 def tool_named(turn: Turn, name: str) -> str | None:
-    """Return the declared tool that a pythonic name means; or the name, if any may be called."""
+    """Return the tool that a pythonic name means: a declared one, or one of Meta's if those were asked for by name."""
     if name in turn.pythonic_tools:
         return name
     base = name.removesuffix(METHOD)

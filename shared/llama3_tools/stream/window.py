@@ -64,7 +64,7 @@ class Window:
 
         Args:
             start: the offset of what was kept.
-            kept: it.
+            kept: the text that was kept.
             at: the index in it to read on from.
             before: the text before it.
         """

@@ -212,8 +212,8 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
     Args:
         turn: the turn.
         why: why they are text.
-        by_text: whether text breaks them, so that it may be code, or a listing of it. It is not text if they are too
-            long, or if a candidate breaks them, save one that begins a fence and means no call.
+        by_text: whether text breaks them, which may then be code, or a listing of it. `False` if they are too long, or
+            if a rejected candidate breaks them; but `True` if that is the first thing in a fence, and no attempt.
     """
     if not turn.wrappers:
         turn.state = IN_PROSE

@@ -71,6 +71,14 @@ QUOTED = {
 }
 
 
+@pytest.mark.parametrize("name", ["2fa", "-x", "ns.f", "f"])
+def test_a_quoted_tag_names_a_tool_as_one_that_is_called_does(name: str):
+    tag = f'<function={name}>{{"x": 1}}</function>'
+    quoted = extract_in_every_chunking(f"<think>{tag}</think>", tools=[{"name": name}])
+    assert [(str(one.reason), one.name) for one in quoted.rejections] == [("quoted", name)]
+    assert [call.name for call in extract_in_every_chunking(tag, tools=[{"name": name}]).tool_calls] == [name]
+
+
 @pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
 def test_a_call_in_quotation_is_found_and_rejected_as_quoted(text: str):
     extraction = extract_in_every_chunking(text, tools=TOOLS)
