@@ -377,28 +377,38 @@ def refuse(  # noqa: PLR0913 (what is known of it)
     if is_code(turn, name, whole, candidate):
         begin_code(turn, text)
         return
+    refusal = refusal._replace(name=name)
+    is_meant = is_attempt(turn, refusal, text, whole, candidate)
     wrapper = turn.wrappers[-1] if turn.wrappers else None
-    is_element = wrapper is not None and wrapper.kind is LIST and not wrapper.has_call
-    is_first = wrapper is not None and wrapper.kind is FENCE and not wrapper.has_call
-    is_line = wrapper is not None and wrapper.kind is LINE
-    is_meant = is_attempt(turn, refusal._replace(name=name), text, whole, candidate)
+    kind, is_first = (None, False) if wrapper is None else (wrapper.kind, not wrapper.has_call)
     failure = CUT_OFF if refusal.reason is RejectionReason.TRUNCATED else HOLDS_OTHER
-    break_wrappers(turn, failure, by_text=is_first and not is_meant)
+    break_wrappers(turn, failure, by_text=kind is FENCE and is_first and not is_meant)
     if candidate is not None and candidate.is_pythonic:
-        in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
-        depth, is_list = (turn.brackets.depth, turn.brackets.is_list) if turn.brackets else (0, False)
-        turn.brackets = BrokenBrackets(depth, is_list=is_list or not is_line, in_string=in_string)
-    if turn.place.is_data or (is_element and not is_meant):
+        note_brackets(turn, candidate, is_line=kind is LINE)
+    if turn.place.is_data or (kind is LIST and is_first and not is_meant):
         turn.data_end = start + len(text)
+    report(turn, refusal, start, text, is_meant=is_meant)
+    put_text(turn, start, text)
+
+
+def note_brackets(turn: Turn, candidate: Candidate, *, is_line: bool) -> None:
+    """Note the brackets that a pythonic call leaves open as it breaks: what stands in them is not called (rule 6)."""
+    in_string = isinstance(candidate.tokens, PythonTokens) and candidate.tokens.is_in_string
+    depth, is_list = (turn.brackets.depth, turn.brackets.is_list) if turn.brackets else (0, False)
+    turn.brackets = BrokenBrackets(depth, is_list=is_list or not is_line, in_string=in_string)
+
+
+def report(turn: Turn, refusal: Refusal, start: int, text: str, *, is_meant: bool) -> None:
+    """Report the text of a candidate at an offset as rejected, or as quoted if it is."""
+    name, end = refusal.name, start + len(text)
     why = turn.line.quotation(turn.reader.declared)
     is_escaped = text == "{"  # JSON in a string of JSON breaks at its first backslash
     if turn.quotation is not None:  # a listing, which is searched when it closes
         turn.quotation.pieces.add(text)
     elif why is not None and (name is not None or is_meant or is_escaped):
-        turn.rejections.add_quoted(start, start + len(text), why, name)
+        turn.rejections.add_quoted(start, end, why, name)
     else:
-        turn.rejections.add(start, start + len(text), refusal._replace(name=name), is_meant=is_meant)
-    put_text(turn, start, text)
+        turn.rejections.add(start, end, refusal, is_meant=is_meant)
 
 
 def is_attempt(turn: Turn, refusal: Refusal, text: str, whole: str, candidate: Candidate | None) -> bool:
