@@ -29,7 +29,7 @@ def read_quotation(turn: Turn) -> Step:
     text, pos = window.text, window.pos
     match = (quotation.closing.ended if window.ended else quotation.closing.going).search(text, pos)
     end = len(text) if match is None else match.start()
-    take_quoted(turn, text[pos:end])
+    take_quoted(turn, quotation, text[pos:end])
     if match is None or match.lastgroup == "more":
         return NEED_MORE
     end_quotation(turn)
@@ -41,9 +41,10 @@ def read_quotation(turn: Turn) -> Step:
     return GO_ON
 
 
-def take_quoted(turn: Turn, piece: str) -> None:
-    window, quotation = turn.window, turn.quotation
-    if not piece or quotation is None:
+def take_quoted(turn: Turn, quotation: Quotation, piece: str) -> None:
+    """Let the next piece of quotation flow, and keep it to be searched."""
+    window = turn.window
+    if not piece:
         return
     if quotation.is_split:
         turn.content.reasoning(piece)
