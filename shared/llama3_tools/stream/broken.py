@@ -39,10 +39,12 @@ _JSON_BROKE = Broken(values_are_data=True, lines_are_data=True)
 
 
 class TextTag(NamedTuple):
-    """A tag that failed, and is text; it names a declared tool."""
+    """A tag that failed, and is text; it names a declared tool. It is kept until it closes, or a call is made."""
 
     start: int
     name: str
+    hides_objects: bool = True
+    """Whether its line goes on, on which no object is called."""
 
 
 class BrokenBrackets:

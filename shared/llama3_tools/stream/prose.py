@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS, end_of_fence
+from llama3_tools.formats.function_tag import EXPECTED_OBJECT
 from llama3_tools.formats.prefixes import (
     FUNCTIONARY,
     LINE_MARKS,
@@ -291,12 +292,11 @@ def begin_tag(turn: Turn, format_: WireFormat, match: re.Match[str]) -> bool:
 def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     """Report a tag of a declared tool that closes, and held no object."""
     put_up_to(turn, match.start())
-    if turn.text_tag is not None:
-        start, name = turn.text_tag
-        turn.text_tag = None
+    tag, turn.text_tag = turn.text_tag, None
+    if tag is not None:
         put_up_to(turn, match.end())
-        refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
-        reject(turn, start, turn.window.offset, refusal, is_meant=True)
+        refusal = Refusal(RejectionReason.MALFORMED, EXPECTED_OBJECT, tag.name)
+        reject(turn, tag.start, turn.window.offset, refusal, is_meant=True)
         return True
     return False
 

@@ -119,7 +119,7 @@ class Turn:
     broken: Broken = NOTHING_BROKE
     brackets: BrokenBrackets | None = None
     text_tag: TextTag | None = None
-    """The tag on this line that is text, as it holds no object; it names a declared tool."""
+    """The last tag that is text, as it holds no object, though it names a declared tool."""
     data_end: int | None = None
     """The offset after the last element of an array of data, the next of which is data, too."""
     failures: int = 0
@@ -173,8 +173,8 @@ def put_text(turn: Turn, start: int, text: str, *, is_prose: bool = False) -> No
     turn.line.add(text)
     if turn.trace is not None:
         turn.trace.append((start, start + len(text), turn.quotation is not None))
-    if turn.text_tag is not None and "\n" in text:
-        turn.text_tag = None
+    if turn.text_tag is not None and turn.text_tag.hides_objects and "\n" in text:
+        turn.text_tag = turn.text_tag._replace(hides_objects=False)
     if is_prose and not turn.has_words:
         turn.has_words = _WORD(text) is not None
     if turn.brackets is not None and turn.brackets.end_in(text):
@@ -260,6 +260,7 @@ def take_made(turn: Turn, end: int, made: Made) -> None:
     turn.content.calls(made)
     turn.line.add("}")  # so a marker or a span before it no longer begins the line
     turn.broken = NOTHING_BROKE
+    turn.text_tag = None
     turn.fresh.begin_at(end)
     turn.place = ORDINARY
 
@@ -272,7 +273,7 @@ def make_bare(turn: Turn, held: Held) -> None:
         if names:
             turn.rejections.add_quoted(held.start, held.end, why, names[0])
         put_text(turn, held.start, held.text)
-    elif turn.place.is_data or turn.text_tag is not None or (turn.brackets is not None and turn.brackets.hide_objects):
+    elif is_part_of_broken(turn):
         refusal = Refusal(RejectionReason.NOT_A_CALL, PART_OF_BROKEN, first_name(held.found))
         reject(turn, held.start, held.end, refusal)
         put_text(turn, held.start, held.text)
@@ -283,6 +284,13 @@ def make_bare(turn: Turn, held: Held) -> None:
     else:
         make(turn, held)
         turn.fresh.after_bare_call()
+
+
+def is_part_of_broken(turn: Turn) -> bool:
+    """Return whether an object that was read is a part of what broke, and so is not called (rule 6)."""
+    tag, brackets = turn.text_tag, turn.brackets
+    hides = (tag is not None and tag.hides_objects) or (brackets is not None and brackets.hide_objects)
+    return turn.place.is_data or hides
 
 
 def is_in_brackets(turn: Turn) -> bool:

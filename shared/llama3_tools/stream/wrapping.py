@@ -7,8 +7,8 @@ import re
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
-from llama3_tools.formats.function_tag import CLOSING, FORMAT, MISSPELLED_CLOSINGS, named_in
-from llama3_tools.formats.quotations import end_of_quote
+from llama3_tools.formats.function_tag import CLOSING, EXPECTED_OBJECT, FORMAT, MISSPELLED_CLOSINGS, named_in
+from llama3_tools.formats.quotations import end_of_quote, end_of_tag
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
 from llama3_tools.reading.refusal import Refusal
@@ -71,6 +71,9 @@ __all__ = [
 ]
 
 _DELIMITING = frozenset(",;\n")
+_BRACE = re.compile(r"\s*\{").match
+_XML_ARGUMENT = re.compile(r"\s*(?=<[ap])").match
+"""`<parameter=…>`, `<param …>` or `<arg …>`, as far as it has to have come when the tag around it breaks."""
 
 
 def open_wrapper(  # noqa: PLR0913, PLR0917 (what a wrapper is)
@@ -225,7 +228,8 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
     wrappers, queue = leave_wrappers(turn)
     if outer.kind is CODE:
         turn.fresh.after_token(outer.start + len(outer.opening), outer.opening)
-    if inner.kind is NAMED and by_text and not inner.has_call and inner.name in turn.reader.declared:
+    holds_no_object = inner.kind is NAMED and by_text and not inner.has_call
+    if holds_no_object and inner.name in turn.reader.declared:
         turn.text_tag = TextTag(inner.start, inner.name or "")
         turn.broken = turn.broken.and_tag()
     fence = next((one for one in wrappers if one.kind is FENCE), None)
@@ -235,8 +239,33 @@ def break_wrappers(turn: Turn, why: Failure = HOLDS_OTHER, *, by_text: bool = Tr
         open_fence(turn, fence, is_listing=is_listing and why is not CUT_OFF)
     mark_delimited(turn, queue, by_text=by_text)
     deal_out(turn, wrappers, queue, why, is_listing=is_listing)
+    if by_text and inner.kind is not NAMED and any(one.is_for_calls for one in wrappers) and not holds_call(queue):
+        reject_brace(turn, outer.start, why)
     if any(one.kind is LIST for one in wrappers) and turn.pythonic_tools and not has_ended_line(queue):
         turn.brackets = BrokenBrackets(is_list=True)
+    if holds_no_object and inner.closing:
+        quote_arguments(turn, inner)
+
+
+def reject_brace(turn: Turn, start: int, why: Failure) -> None:
+    """Report a brace that begins no object, after what its only use is calls (rule 15)."""
+    window = turn.window
+    brace = _BRACE(window.text, window.pos)
+    if brace is not None and turn.quotation is None and turn.line.quotation(turn.reader.declared) is None:
+        end = window.base + brace.end()
+        reason = RejectionReason.TRUNCATED if why is CUT_OFF else RejectionReason.MALFORMED
+        reject(turn, start, end, Refusal(reason, f"expected an object of JSON at offset {end - 1}"), is_meant=True)
+
+
+def quote_arguments(turn: Turn, tag: Wrapper) -> None:
+    """Let arguments in XML be quotation: without it, a call in `<parameter=text>…</parameter>` would run."""
+    window = turn.window
+    argument = None if "broken_data" in turn.grammar.off else _XML_ARGUMENT(window.text, window.pos)
+    if argument is not None and turn.quotation is None:
+        turn.text_tag = None
+        refusal = Refusal(RejectionReason.MALFORMED, EXPECTED_OBJECT, tag.name)
+        reject(turn, tag.start, window.base + argument.end(), refusal, is_meant=True)
+        open_quotation(turn, Quotation(end_of_tag(CLOSING), window.offset, "in a tag with arguments in XML"))
 
 
 def break_too_long(turn: Turn) -> None:

@@ -178,6 +178,7 @@ def test_rule_1_a_function_tag_of_a_declared_tool_that_requires_no_argument_may_
 MEANT = {
     "a word": ("<function=clock>None</function>", "malformed", "clock"),
     "another form of arguments": ("<function=get_weather>city=Paris</function>", "malformed", "get_weather"),
+    "the same on lines of its own": ("<function=get_weather>\ncity=Paris\n</function>", "malformed", "get_weather"),
     "no arguments": ("<function=get_weather></function>", "missing_arguments", "get_weather"),
 }
 
@@ -219,6 +220,43 @@ def test_a_pythonic_call_in_a_function_tag_is_a_part_of_its_arguments(written: s
     extraction = extract_in_every_chunking(text, tools=TOOLS)
     assert (extraction.content, extraction.tool_calls) == (text, ())
     assert "clock" in {rejection.name for rejection in extraction.rejections}
+
+
+XML = {
+    "lines": "<function=get_weather>\n<parameter=city>\n{}\n</parameter>\n</function>",
+    "one line": "<function=get_weather><param name='city'>{}</param></function>",
+    "in a tag": "<tool_call>\n<function=get_weather>\n<arg>{}</arg>\n</function>\n</tool_call>",
+    "in a fence": "```\n<function=get_weather>\n<parameter=city>{}</parameter></function>\n```",
+    "never closed": "<function=get_weather>\n<parameter=city>\n{}",
+}
+IN_XML = [
+    '{"name": "clock", "parameters": {}}',
+    '<tool_call>{"name": "clock", "parameters": {}}</tool_call>',
+]
+
+
+@pytest.mark.parametrize("call", IN_XML)
+@pytest.mark.parametrize("written", XML.values(), ids=XML)
+@pytest.mark.parametrize("tools", [TOOLS, None], ids=["declared", "any"])
+def test_rule_6_a_call_in_an_argument_in_xml_is_quoted(written: str, call: str, tools: list[dict[str, object]] | None):
+    text = written.format(call)
+    extraction = extract_in_every_chunking(text, tools=tools, is_sampled=True)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    (attempt,) = extraction.attempts
+    assert (str(attempt.reason), attempt.name) == ("malformed", "get_weather")
+    (quoted,) = (one for one in extraction.rejections if one is not attempt)
+    assert (str(quoted.reason), quoted.detail, quoted.name) == ("quoted", "in a tag with arguments in XML", "clock")
+
+
+def test_after_a_tag_with_arguments_in_xml_calls_are_made():
+    text = f"{XML['in a tag'].format('x')}\n<function=get_weather>{ARGUMENTS}</function>"
+    assert [call.name for call in extract_in_every_chunking(text, tools=TOOLS).tool_calls] == ["get_weather"]
+
+
+def test_a_tag_that_is_text_is_no_attempt_once_a_call_was_made():
+    text = '<function=clock> is a tag.\n{"name": "clock", "parameters": {}}\n</function>'
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert ([call.name for call in extraction.tool_calls], extraction.rejections) == (["clock"], ())
 
 
 def test_rule_15_a_dict_of_python_in_a_function_tag_is_an_attempt():

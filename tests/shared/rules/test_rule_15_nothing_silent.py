@@ -523,3 +523,29 @@ def test_what_is_quoted_is_reported_with_the_name_of_its_tool(text: str):
     assert (extraction.content, extraction.tool_calls) == (text, ())
     (reported,) = (one for one in extraction.rejections if (str(one.reason), one.name) == ("quoted", "f"))
     assert text[slice(*reported.span)] in {"f", "f.call", "<function=f", "<function=f>", "<function(f"}
+
+
+BRACES = ["{name: 'now'}", "{'thought': 'x', 'name': 'now'}", "{{now}}", "{", " {\n"]
+ONLY_FOR_CALLS = [
+    "<tool_call>{}</tool_call>",
+    "<tool_call>[{}]</tool_call>",
+    "<tool_call>\n```json\n{}\n```",
+    "[TOOL_CALLS][{}]",
+]
+
+
+@pytest.mark.parametrize("written", ONLY_FOR_CALLS)
+@pytest.mark.parametrize("brace", BRACES)
+def test_a_brace_that_begins_no_object_is_an_attempt_where_the_only_use_is_calls(written: str, brace: str):
+    text = written.format(brace)
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (extraction.content, extraction.tool_calls) == (text, ())
+    first = extraction.attempts[0]
+    assert (str(first.reason), text[first.span[1] - 1]) == ("malformed", "{")
+    limited = extract_in_every_chunking(text[: first.span[1]], tools=TOOLS, complete=False)
+    assert [str(one.reason) for one in limited.attempts] == ["truncated"]
+
+
+@pytest.mark.parametrize("text", ["<tool_call>now</tool_call>", "<tools>{name: 1}</tools>", "`<tool_call>{name: 1}`"])
+def test_without_such_a_brace_or_such_a_tag_there_is_none(text: str):
+    assert extract_in_every_chunking(text, tools=TOOLS).rejections == ()
