@@ -47,6 +47,8 @@ from llama3_tools.stream.wrapping import (
 __all__ = ["read_wrapper"]
 
 _FAR = 512
+_NEAR = 1024
+"""How near the limit of a call is where what stands beyond it may decide: nothing looks as far ahead."""
 _DELIMITERS = DELIMITERS.match
 
 _MOST_WRAPPERS = 16
@@ -59,8 +61,21 @@ _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
 
-def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
-    """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
+def read_wrapper(turn: Turn) -> Step:
+    """Read what follows in a wrapper: no more of it than a stream would see that holds back no more (rule 14)."""
+    window = turn.window
+    latest = turn.latest_end + 1
+    if window.base + len(window.text) <= latest or latest - window.offset > _NEAR:
+        return read_next(turn)
+    with window.cut_at(latest):
+        step = read_next(turn)
+    if step is NEED_MORE:
+        break_too_long(turn)
+    return GO_ON
+
+
+def read_next(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
+    """Read delimiters in a wrapper, and then a call, another wrapper, or what closes it."""
     window, wrapper = turn.window, turn.wrappers[-1]
     text, pos = window.text, window.pos
     if wrapper.kind is LINE:

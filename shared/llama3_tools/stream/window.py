@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from llama3_tools.formats.base import LOOK_BEHIND
 
 __all__ = ["LOOK_BEHIND", "Window"]
@@ -75,6 +78,28 @@ class Window:
         self.text = passed + kept[at:] + self.text[self.pos :]
         self.pos = len(passed)
         self.base = start + at - len(passed)
+
+    @contextmanager
+    def cut_at(self, offset: int) -> Iterator[None]:
+        r"""Hide the text from an offset on, as if it had not come yet.
+
+        >>> window = Window()
+        >>> window.take_whole("one, two")
+        >>> with window.cut_at(3):
+        ...     print(repr(window.text[window.pos :]), window.ended)
+        'one' False
+        >>> window.text, window.ended
+        ('\none, two', True)
+        """
+        text, base, ended = self.text, self.base, self.ended
+        first = max(self.pos - LOOK_BEHIND, 0)
+        self.text = text[first : offset - base]
+        self.base, self.pos, self.ended = base + first, self.pos - first, False
+        try:
+            yield
+        finally:
+            self.pos += self.base - base
+            self.text, self.base, self.ended = text, base, ended
 
     def feed(self, chunk: str) -> None:
         """Append a chunk."""
