@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -51,7 +51,7 @@ class Examination:
     """How long an answer might be: longer if the model thinks."""
     secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
     """What has to be hidden in a report."""
-    _read: dict[str, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _read: dict[Exchange, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What the extractor has made of the answers so far."""
 
     def __getitem__(self, name: str) -> Exchange:
@@ -96,9 +96,10 @@ class Examination:
 
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
-        if name not in self._read:
-            self._read[name] = _read(self[name])
-        return self._read[name]
+        answer = self[name]
+        if answer not in self._read:
+            self._read[answer] = _EXTRACTOR.extract(answer.content, complete=answer.finish_reason != "length")
+        return self._read[answer]
 
     def said(self, name: str) -> Said | None:
         """Return what an answer says; `None` if there is no answer."""
@@ -106,7 +107,9 @@ class Examination:
 
     def is_still_thinking(self, name: str) -> bool:
         """Return whether the limit ended an answer before the model said or called anything."""
-        return _ends_early(self[name]) and not _has_come(self.read(name))
+        answer, read = self[name], self.read(name)
+        is_cut_off = answer.is_answered and answer.finish_reason == "length"
+        return is_cut_off and not (answer.calls or read.tools_called or (read.content or "").strip())
 
 
 _EXTRACTOR = Extractor(list(TOOLS.values()), on_unknown_tool="call", split_reasoning=True)
@@ -137,67 +140,48 @@ def examine(
     _check_path(base_url)
     connection, has_key = Connection(base_url, api_key, seconds), api_key != "none"
     exchanges: dict[str, Exchange] = {}
+    of = Examination(bare_url(base_url), model, exchanges, has_key=has_key, secrets=connection.secrets)
     not_asked: list[str] = []
     max_tokens = MAX_TOKENS
     try:
         on_question(_LISTED)
-        exchanges[_LISTED] = listed = connection.get("/models")
-        if not listed.status:
-            return Examination(bare_url(base_url), model, exchanges, has_key=has_key, secrets=connection.secrets)
-        if _model_names(listed) is None and not base_url.rstrip("/").endswith("/v1"):
+        exchanges[_LISTED] = connection.get("/models")
+        if not of[_LISTED].status:
+            return of
+        if of.models is None and not base_url.rstrip("/").endswith("/v1"):
             exchanges[_ELSEWHERE] = connection.get("/v1/models")
         for name in QUESTIONS:
-            if _is_needless(name, exchanges):
+            if _is_needless(name, of):
                 continue
             if not connection.seconds_left:
                 not_asked.append(name)
                 continue
             on_question(name)
             exchanges[name] = answer = connection.ask(name, request_body(name, model, max_tokens))
-            if name == "one" and _is_still_thinking(answer):
+            if name == "one" and of.is_still_thinking(name):
                 max_tokens = THINKING_TOKENS
                 exchanges[name] = connection.ask(name, request_body(name, model, max_tokens))
             if name == "plain" and (answer.status in _REFUSED_KEYS or not answer.is_answered):
                 break
     finally:
         connection.close()
-    return Examination(bare_url(base_url), model, exchanges, tuple(not_asked), has_key, max_tokens, connection.secrets)
+    return replace(of, not_asked=tuple(not_asked), max_tokens=max_tokens)
 
 
-def _is_needless(name: str, exchanges: Mapping[str, Exchange]) -> bool:
+def _is_needless(name: str, of: Examination) -> bool:
     """Return whether the answers so far say all that a question could."""
     if name == WITH_EMPTY_CONTENT:
-        return "result" not in exchanges or exchanges["result"].is_answered
-    two, streamed = (exchanges.get(name, Exchange(name)) for name in ("two", "two streamed"))
+        return "result" not in of.exchanges or of["result"].is_answered
     if name == TWO_AGAIN:
-        whole_said, stream_said = _said(two), _said(streamed)
-        return whole_said is None or stream_said is None or whole_said == stream_said
+        said, said_streamed = of.said("two"), of.said("two streamed")
+        return said is None or said_streamed is None or said == said_streamed
     if name == TEXT_AND_CALL:
+        two = of["two"]
         return not two.calls or bool(two.content.strip() or two.reasoning)
-    one = exchanges.get("one", Exchange("one"))
-    if name in _WITH_TOOLS[1:] and "one" in exchanges and not (one.is_answered or one.is_timeout):
+    one = of["one"]
+    if name in _WITH_TOOLS[1:] and "one" in of.exchanges and not (one.is_answered or one.is_timeout):
         return True
-    return name in (*_WITH_TOOLS[1:], "in the prompt") and _is_still_thinking(one)
-
-
-def _read(exchange: Exchange) -> Extraction:
-    return _EXTRACTOR.extract(exchange.content, complete=exchange.finish_reason != "length")
-
-
-def _said(exchange: Exchange) -> Said | None:
-    return Said.of(exchange, _read(exchange)) if exchange.is_answered else None
-
-
-def _is_still_thinking(exchange: Exchange) -> bool:
-    return _ends_early(exchange) and not _has_come(_read(exchange))
-
-
-def _ends_early(exchange: Exchange) -> bool:
-    return exchange.is_answered and exchange.finish_reason == "length" and not exchange.calls
-
-
-def _has_come(read: Extraction) -> bool:
-    return read.tools_called or bool((read.content or "").strip())
+    return name in (*_WITH_TOOLS[1:], "in the prompt") and of.is_still_thinking("one")
 
 
 def _check_path(base_url: str) -> None:
