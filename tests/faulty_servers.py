@@ -177,6 +177,12 @@ def _lost_in_streams(reply: Reply) -> Reply:
     return replace(reply, text=reply.text.replace(" both", ""))
 
 
+def _cut_off(finish_reason: str) -> Fault:
+    return lambda reply: replace(
+        reply, text=_pythonic(reply.calls).removesuffix("]"), calls=(), finish_reason=finish_reason
+    )
+
+
 def _varying() -> Fault:
     """Return a fault that is none: a model that words each answer in another way."""
     asked = count()
@@ -257,6 +263,9 @@ FAULTS: dict[str, Faulty] = {
     ),
     "thinks longer than the first limit": Faulty(_thinking(1000), frozenset(), notes=frozenset({"thinks_long"})),
     "thinks and thinks": _one("thinks_long", _thinking(9999)),
+    "ends before a word, in Anthropic's word": _one(
+        "thinks_long", _if(_is_native, lambda reply: replace(reply, text="", calls=(), finish_reason="max_tokens"))
+    ),
     "thinks in the text": _one(
         "thinks_long",
         _if(_is_native, lambda reply: replace(reply, text="<think>Okay, so", calls=(), finish_reason="length")),
@@ -280,6 +289,14 @@ FAULTS: dict[str, Faulty] = {
     "a model that writes half a call": _one(
         "malformed_calls", _if(_has_calls, lambda reply: replace(reply, text=_as_json(reply.calls)[:40], calls=()))
     ),
+    **{
+        f"calls that {by} cuts off": _one("malformed_calls", _if(_has_calls, _cut_off(reason)))
+        for by, reason in (
+            ("a limit", "length"),
+            ("a limit, in Anthropic's word,", "max_tokens"),
+            ("a filter", "content_filter"),
+        )
+    },
     "tools ignored, and a call made up": Faulty(
         _if(
             _is_native,
@@ -352,6 +369,9 @@ FAULTS: dict[str, Faulty] = {
     "ids twice": _one("ids_missing", lambda reply: replace(reply, ids=("call_0", "call_0"))),
     "finish reason of calls": _one(
         "finish_reason_wrong", _if(_has_calls, lambda reply: replace(reply, finish_reason="stop"))
+    ),
+    "calls beside a filter's finish reason": Faulty(
+        _if(_has_calls, lambda reply: replace(reply, finish_reason="content_filter")), frozenset()
     ),
     "finish reason of a limit": _one(
         "finish_reason_wrong", _if(_is_plain, lambda reply: replace(reply, finish_reason="stop"))

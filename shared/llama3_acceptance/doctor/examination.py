@@ -24,6 +24,7 @@ from llama3_acceptance.doctor.said import Said
 from llama3_acceptance.doctor.secrets import Secrets
 from llama3_acceptance.running.runner import Endpoint, EndpointError, check_endpoint
 from llama3_tools import Extraction, Extractor
+from llama3_tools.chat.finish_reason import is_complete
 
 __all__ = ["Examination", "examine"]
 
@@ -98,7 +99,7 @@ class Examination:
         """Return what the extractor makes of the text of an answer."""
         answer = self[name]
         if answer not in self._read:
-            self._read[answer] = _EXTRACTOR.extract(answer.content, complete=answer.finish_reason != "length")
+            self._read[answer] = _EXTRACTOR.extract(answer.content, complete=is_complete(answer.finish_reason))
         return self._read[answer]
 
     def said(self, name: str) -> Said | None:
@@ -108,7 +109,7 @@ class Examination:
     def is_still_thinking(self, name: str) -> bool:
         """Return whether the limit ended an answer before the model said or called anything."""
         answer, read = self[name], self.read(name)
-        is_cut_off = answer.is_answered and answer.finish_reason == "length"
+        is_cut_off = answer.is_answered and not is_complete(answer.finish_reason)
         return is_cut_off and not (answer.calls or read.tools_called or (read.content or "").strip())
 
 

@@ -8,6 +8,7 @@ from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import MAX_TOKENS, NATIVE, TEXT_AND_CALL, TEXT_TOKENS, TOOLS
 from llama3_tools.arguments import coerce_arguments
+from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.formats.tags import TAGS
 from llama3_tools.values import shortened
 
@@ -63,7 +64,8 @@ def ignored_tools(of: Examination) -> Iterator[Finding]:
     if means_to_call:
         return
     how = "calls them only if they are in the prompt" if of.calls_in_the_prompt else "calls none"
-    limit = f" (a limit of {of.max_tokens} tokens ended it)" if one.finish_reason == "length" else ""
+    is_whole = is_complete(one.finish_reason)
+    limit = "" if is_whole else f" (cut off: finish_reason {one.finish_reason!r}, max_tokens {of.max_tokens})"
     yield Finding(
         "no_calls",
         f"the model sees the tools, but {how}: it answers {shortened(one.content, 80)!r}{limit}",
@@ -162,10 +164,16 @@ def long_thoughts(of: Examination) -> Iterator[Finding]:
     if of.max_tokens == MAX_TOKENS or not of["one"].is_answered:
         return
     is_too_long = of.is_still_thinking("one")
-    after = f"and after {of.max_tokens}: it is not known whether it calls" if is_too_long else "so it was given more"
+    if is_too_long:
+        what = (
+            f"the answer ends before the model says or calls anything, after {MAX_TOKENS} tokens and after "
+            f"{of.max_tokens} (finish_reason {of['one'].finish_reason!r}): it is not known whether it calls"
+        )
+    else:
+        what = f"the model is still thinking after {MAX_TOKENS} tokens, so it was given more"
     yield Finding(
         "thinks_long",
-        f"the model is still thinking after {MAX_TOKENS} tokens, {after}",
+        what,
         "turn its thinking off or down, if the server can" if is_too_long else "set a large max_tokens",
         is_fault=is_too_long,
     )

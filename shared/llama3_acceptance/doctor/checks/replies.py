@@ -11,6 +11,7 @@ from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import NATIVE, SHORT_TOKENS, TWO_AGAIN
 from llama3_acceptance.doctor.said import stream_difference
+from llama3_tools.chat.finish_reason import openai_finish_reason
 from llama3_tools.values import shortened
 
 __all__ = [
@@ -97,8 +98,9 @@ def wrong_finish_reasons(of: Examination) -> Iterator[Finding]:
         return
     for name in NATIVE:
         answer = of[name]
-        if answer.calls and answer.is_answered and answer.finish_reason not in ("tool_calls", "length"):
-            yield _finish_reason(answer, "of an answer with calls", "tool_calls")
+        expected = openai_finish_reason(answer.finish_reason, has_calls=True)
+        if answer.calls and answer.is_answered and answer.finish_reason != expected:
+            yield _finish_reason(answer, "of an answer with calls", expected)
             return
 
 
