@@ -11,24 +11,6 @@ from llama3_acceptance.doctor.finding import Finding
 
 __all__ = ["Advice", "advise"]
 
-_HARMLESS = frozenset(
-    {
-        "context_limit",
-        "no_usage",
-        "not_asked",
-        "finish_reason_wrong",
-        "prompt_cut_off",
-        "prompt_failed",
-        "thinks_long",
-        "tokens_left",
-    }
-)
-"""Findings with which the server's own calls can be used all the same."""
-_NO_CALLS = frozenset(
-    {"unreachable", "key_refused", "model_missing", "not_openai", "server_error", "server_busy", "too_slow"}
-)
-"""Findings after which nobody knows what would work."""
-
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -49,15 +31,16 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
         examination: what it answered.
         findings: what is wrong with it.
     """
-    codes = {finding.code for finding in findings}
-    if codes & _NO_CALLS:
+    still_works = {finding.still_works for finding in findings}
+    can_call_natively = still_works <= {"native"}
+    if "nothing" in still_works:
         return Advice("Fix this first, then run the doctor again.")
-    if codes <= _HARMLESS and examination.unanswered:
+    if can_call_natively and examination.unanswered:
         return Advice("Some questions have no answer, so it is not known yet what works: allow more with --timeout.")
     key = "…" if examination.has_key else "none"
     where = f'base_url={_quoted(examination.base_url)}, api_key="{key}", model={_quoted(examination.model)}'
     lines: tuple[str, ...]
-    if examination.calls_natively and not codes - _HARMLESS:
+    if examination.calls_natively and can_call_natively:
         lines = ("from langchain_openai import ChatOpenAI", f"llm = ChatOpenAI({where}).bind_tools(tools)")
         return Advice("You can use the server's own tool calls.", lines)
     lines = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["IN_BETWEEN", "Finding", "FindingCode"]
+__all__ = ["IN_BETWEEN", "Finding", "FindingCode", "StillWorks"]
 
 IN_BETWEEN = "put llama3-tools in between, as shown below: it finds the calls in the text"
 """What to do about most of what a server loses."""
@@ -49,6 +49,9 @@ FindingCode: TypeAlias = Literal[
 ]
 """What a finding is called."""
 
+StillWorks: TypeAlias = Literal["native", "text", "nothing"]
+"""What works in spite of a finding: the server's own calls, only calls in the text, or nothing that is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -62,3 +65,10 @@ class Finding:
     """What to do about it."""
     is_fault: bool = True
     """Whether it is wrong; if not, it is a note."""
+    still_works: StillWorks = "text"
+    """What can be advised all the same. A note is no reason against the server's own calls: it always has `native`."""
+
+    def __post_init__(self) -> None:
+        """Let everything work in spite of a note."""
+        if not self.is_fault:
+            object.__setattr__(self, "still_works", "native")

@@ -31,6 +31,7 @@ def unreachable(of: Examination) -> Iterator[Finding]:
             "unreachable",
             f"nothing answers at {of.base_url}: {why}",
             "start the server, and compare the host and the port with what it prints when it starts",
+            still_works="nothing",
         )
 
 
@@ -42,6 +43,7 @@ def refused_key(of: Examination) -> Iterator[Finding]:
                 "key_refused",
                 f"the server refuses the key (HTTP {of[name].status}): {of[name].error}",
                 "pass the server's key with --api-key or OPENAI_API_KEY",
+                still_works="nothing",
             )
             return
 
@@ -55,6 +57,7 @@ def busy_server(of: Examination) -> Iterator[Finding]:
                 "server_busy",
                 f"the server is {does} (HTTP {answer.status}): {answer.error}",
                 "wait a moment, then run the doctor again",
+                still_works="nothing",
             )
             return
 
@@ -72,6 +75,7 @@ def missing_model(of: Examination) -> Iterator[Finding]:
         "model_missing",
         f"the server has no model {of.model!r}{f' ({plain.error})' if plain.error else ''}{there}",
         "pass a name that the server has with --model, or load the model into the server",
+        still_works="nothing",
     )
 
 
@@ -88,6 +92,7 @@ def no_openai_server(of: Examination) -> Iterator[Finding]:
             "not_openai",
             f"the server's OpenAI-compatible API is not at {of.base_url} (HTTP {plain.status})",
             f"use --base-url {of.base_url.rstrip('/')}/v1",
+            still_works="nothing",
         )
     elif plain.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.OK):
         yield Finding(
@@ -95,12 +100,14 @@ def no_openai_server(of: Examination) -> Iterator[Finding]:
             f"what answers at {of.base_url} is not an OpenAI-compatible server (HTTP {plain.status}): {plain.error}",
             "use the address that ends in /v1: http://localhost:11434/v1 for Ollama, http://localhost:8080/v1 for "
             "llama.cpp, http://localhost:8000/v1 for vLLM, http://localhost:1234/v1 for LM Studio",
+            still_works="nothing",
         )
     else:
         yield Finding(
             "server_error",
             f"the server answers a plain question with HTTP {plain.status}: {plain.error}",
             "look into the server's log: the model may not be loaded, or there may be too little memory",
+            still_works="nothing",
         )
 
 
@@ -113,6 +120,7 @@ def too_slow(of: Examination) -> Iterator[Finding]:
             "too_slow" if plain.is_timeout else "unreachable",
             f"a plain question {why}, after {plain.seconds:.0f} s",
             "allow more with --timeout, or use a smaller model or context",
+            still_works="nothing",
         )
 
 

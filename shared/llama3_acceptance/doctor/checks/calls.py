@@ -176,6 +176,7 @@ def long_thoughts(of: Examination) -> Iterator[Finding]:
         what,
         "turn its thinking off or down, if the server can" if is_too_long else "set a large max_tokens",
         is_fault=is_too_long,
+        still_works="native",
     )
 
 

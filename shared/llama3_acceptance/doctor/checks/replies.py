@@ -113,6 +113,7 @@ def left_tokens(of: Examination) -> Iterator[Finding]:
                 "tokens_left",
                 f"a token of the model's protocol is left in the text: {token[0]}",
                 "check the chat template: the server should stop at the model's own tokens",
+                still_works="native",
             )
             return
 
@@ -134,4 +135,5 @@ def _finish_reason(answer: Exchange, which: str, expected: str) -> Finding:
         "finish_reason_wrong",
         f"the finish_reason {which}{streamed} is {answer.finish_reason!r}, but should be {expected!r}",
         "check for calls instead of finish_reason; llama3-tools corrects it",
+        still_works="native",
     )

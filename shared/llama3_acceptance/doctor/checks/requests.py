@@ -58,6 +58,7 @@ def failed_prompts(of: Examination) -> Iterator[Finding]:
                 "prompt_failed",
                 f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 "look into the server's log: there may be too little memory, or the request may be too long",
+                still_works="native",
             )
 
 
@@ -73,6 +74,7 @@ def cut_prompts(of: Examination) -> Iterator[Finding]:
             "the rest without an error, and your tools may be in it",
             "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
             "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
+            still_works="native",
         )
     elif of.failed("long") and _CONTEXT.search(long.error):
         yield Finding(
