@@ -222,6 +222,17 @@ FAULTS: dict[str, Faulty] = {
     "model missing, and none listed": Faulty(
         _error(404, "model 'llama' not found"), frozenset({"model_missing"}), models=None
     ),
+    **{
+        f"model missing, and none listed: {message}": Faulty(
+            _error(404, message), frozenset({"model_missing"}), models=None
+        )
+        for message in ("no such model: llama", "model llama is unknown", "The model `llama`\ndoes not exist.")
+    },
+    "model missing, and none listed, by its code": Faulty(
+        lambda _: answer_json({"error": {"message": "try another", "code": "model_not_found"}}, status=404),
+        frozenset({"model_missing"}),
+        models=None,
+    ),
     "key refused": _one("key_refused", _error(401, "Incorrect API key provided: secret-key")),
     "server error": _one("server_error", _error(500, "out of memory: the model does not fit")),
     "server error, under a name that is not listed": Faulty(

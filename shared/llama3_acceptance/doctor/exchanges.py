@@ -210,13 +210,15 @@ def _since(started: float) -> float:
 
 
 def _said(text: str) -> str:
-    """Return what a server says of an error, in one line."""
+    """Return what a server says of an error, in one line, with a code such as `model_not_found` that it has."""
     value = _json(text)
     error = value.get("error", value) if isinstance(value, Mapping) else text
+    code = error.get("code") if isinstance(error, Mapping) else None
     for key in ("message", "detail"):
         if isinstance(error, Mapping) and isinstance(error.get(key), str):
             error = error[key]
-    return " ".join((error if isinstance(error, str) else json.dumps(error)).split())
+    said = " ".join((error if isinstance(error, str) else json.dumps(error)).split())
+    return f"{said} ({code})" if isinstance(code, str) and code not in said else said
 
 
 def _json(text: str) -> object:

@@ -11,9 +11,15 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from http import HTTPStatus
 
-__all__ = ["NOT_A_COMPLETION", "EndpointFault", "endpoint_fault", "what_to_do", "with_advice"]
+__all__ = ["NOT_A_COMPLETION", "NO_SUCH_MODEL", "EndpointFault", "endpoint_fault", "what_to_do", "with_advice"]
 
 NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
+
+NO_SUCH_MODEL = re.compile(
+    r"\bmodel\b.{0,99}(?:not found|not exist|is unknown|\bunknown(?!\s+\w))|no such model|model_not_found",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How a server says that it does not know the name of the model, in words or by OpenAI's code."""
 
 # Of openai, httpx, ollama, requests and aiohttp.
 _NO_SCHEME = {"UnsupportedProtocol", "MissingSchema", "InvalidSchema", "NonHttpUrlClientError"}
@@ -34,7 +40,6 @@ _TOOL_ROLE = (
 )
 _NO_TOOLS = ("does not support tools",)  # Ollama
 _NO_AUTO_TOOLS = ("--enable-auto-tool-choice",)  # vLLM
-_NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist)|model_not_found", re.IGNORECASE | re.DOTALL)
 _LONGEST_TEXT = 500  # characters: some clients put a whole web page into the text of their error
 
 
@@ -82,7 +87,7 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return EndpointFault.PROXY if is_page else _fault_of_request(text)
-    if _NO_SUCH_MODEL.search(text):
+    if NO_SUCH_MODEL.search(text):
         return EndpointFault.NO_SUCH_MODEL
     is_not_found = status == HTTPStatus.NOT_FOUND or "NotFoundError" in names
     if is_page or is_not_found or "JSONDecodeError" in names or any(part.lower() in text for part in not_completions):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from http import HTTPStatus
 
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
+from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
 
 __all__ = [
@@ -18,8 +18,6 @@ __all__ = [
     "too_slow",
     "unreachable",
 ]
-
-_NO_SUCH_MODEL = re.compile(r"\bmodel\b.{0,99}(?:not found|not exist|unknown)|no such model", re.IGNORECASE)
 
 
 def unreachable(of: Examination) -> Iterator[Finding]:
@@ -65,7 +63,7 @@ def busy_server(of: Examination) -> Iterator[Finding]:
 def missing_model(of: Examination) -> Iterator[Finding]:
     """Yield a finding if the server does not have the model."""
     plain, models = of["plain"], of.models
-    is_told = bool(_NO_SUCH_MODEL.search(plain.error))
+    is_told = bool(NO_SUCH_MODEL.search(plain.error))
     is_request_refused = plain.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
     is_unknown = is_told if models is None else of.model not in models and (is_told or is_request_refused)
     if plain.is_answered or not is_unknown:

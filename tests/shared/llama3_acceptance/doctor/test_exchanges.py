@@ -77,6 +77,10 @@ def test_another_answer_is_no_completion(body: object) -> None:
     ("body", "told"),
     [
         ({"error": {"message": "no\n  memory"}}, "no memory"),
+        ({"error": {"message": "no\n  memory", "code": 400}}, "no memory"),
+        ({"error": {"message": "it is gone", "code": "model_not_found"}}, "it is gone (model_not_found)"),
+        ({"error": {"message": "model_not_found: llama", "code": "model_not_found"}}, "model_not_found: llama"),
+        ({"error": {"code": "model_not_found"}}, '{"code": "model_not_found"}'),
         ({"error": "no memory"}, "no memory"),
         ({"detail": "no memory"}, "no memory"),
         ({"detail": [{"loc": 1}]}, '{"detail": [{"loc": 1}]}'),

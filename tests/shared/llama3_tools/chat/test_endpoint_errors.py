@@ -50,6 +50,14 @@ FAULTS = {
     "no model": (named("NotFoundError", "The model `x`\ndoes not exist", status=404), EndpointFault.NO_SUCH_MODEL),
     "no model, in Ollama": (named("ResponseError", 'Model "x" not found, pull it'), EndpointFault.NO_SUCH_MODEL),
     "no model, by its code": (named("APIError", "code: model_not_found"), EndpointFault.NO_SUCH_MODEL),
+    **{
+        f"no model: {text}": (named("NotFoundError", text, status=404), EndpointFault.NO_SUCH_MODEL)
+        for text in ("no such model: x", "model x is unknown", "Model 'x': unknown.", "the model x is unknown to us")
+    },
+    "a model's template without a role": (
+        named("BadRequestError", "model x: unknown role 'tool'", status=400),
+        EndpointFault.NO_TOOL_ROLE,
+    ),
     "a failure that names a model": (named("InternalServerError", "model not found", status=500), None),
     **{
         text: (named("BadRequestError", text, status=400), EndpointFault.NO_TOOL_ROLE)
