@@ -2,11 +2,12 @@
 
 .. code-block:: text
 
-    GatewayError            an answer of the gateway's own: a status, and a message that says what to do
-    ├── BrokenOffError      the upstream's answer ended in the middle, or cannot be read any further
-    └── SettingsError       the configuration cannot be read
-    UpstreamRefusal         an answer of the upstream's that is an error: it goes to the client, maybe with advice
-    ClientGoneError         nobody waits for the answer any more
+    Llama3ToolsError
+    ├── GatewayError                  an answer of the gateway's own: a status, and a message that says what to do
+    │   └── BrokenOffError            the upstream's answer ended in the middle, or cannot be read any further
+    └── SettingsError (ValueError)    the configuration cannot be read
+    UpstreamRefusal                   an error of the upstream's: it goes to the client, maybe with advice
+    ClientGoneError                   nobody waits for the answer any more
 """
 
 from __future__ import annotations
