@@ -21,14 +21,21 @@ _STATEFUL = {
 }
 """Fields that need a server which keeps what it has answered, and what to do instead."""
 _RENAMED = {"max_output_tokens": "max_tokens"}
-_NOT_SENT = frozenset(
+_WRITTEN_ANEW = frozenset({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "stream_options"})
+"""Fields that a chat completion has in another form."""
+_OF_RESPONSES = frozenset({"max_tool_calls", "truncation", "context_management", *_STATEFUL})
+"""Fields that a chat completion does not have."""
+_OF_ANSWERS = frozenset({"include", "top_logprobs"})
+"""Fields that ask for parts of an answer that the gateway does not write, such as the probabilities of tokens."""
+_OF_OPENAI = frozenset(
     {
-        *("input", "instructions", "tools", "tool_choice", "text", "reasoning", "include", "metadata", "store"),
-        *("truncation", "service_tier", "prompt_cache_key", "safety_identifier", "max_tool_calls", *_STATEFUL),
-        *("prompt_cache_retention", "context_management", "top_logprobs", "stream_options"),
+        *("metadata", "store", "service_tier", "safety_identifier", "moderation"),
+        *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
     }
 )
-"""Fields that a chat completion does not have, or has in another form."""
+"""Fields that a chat completion has, too, and that only OpenAI's own servers act on. Many clients send some of them
+unasked, and other servers may refuse what they do not know."""
+_NOT_SENT = _WRITTEN_ANEW | _OF_RESPONSES | _OF_ANSWERS | _OF_OPENAI
 _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 
 
@@ -93,6 +100,8 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     text, reasoning = body.get("text"), body.get("reasoning")
     if isinstance(text, Mapping) and (response_format := _response_format(text.get("format"))):
         chat["response_format"] = response_format
+    if isinstance(text, Mapping) and text.get("verbosity"):
+        chat["verbosity"] = text["verbosity"]
     if isinstance(reasoning, Mapping) and reasoning.get("effort"):
         chat["reasoning_effort"] = reasoning["effort"]
     if body.get("stream") is True:

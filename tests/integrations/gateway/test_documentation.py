@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 from click import Option
+from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 import llama3_gateway
 from integrations.gateway.harness import Answer, serving
 from llama3_gateway import load_settings, read_settings
 from llama3_gateway.command import serve
+from llama3_gateway.responses_input import from_responses
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gateway-reference.md").read_text("utf-8")
 SOURCES = "".join(file.read_text("utf-8") for file in Path(llama3_gateway.__file__).parent.glob("*.py"))
+WRITTEN_ANEW = {
+    *("input", "instructions", "tools", "tool_choice", "text", "reasoning", "stream_options", "max_output_tokens"),
+}
+REFUSED = {"previous_response_id", "conversation", "prompt", "background"}
 QUOTED = re.compile(r"\*([^*|]+?)\*")
 
 
@@ -24,6 +30,17 @@ def section(title: str) -> str:
 
 def rows(title: str) -> list[list[str]]:
     return [line.strip("| ").split(" | ") for line in section(title).splitlines() if line.startswith("| ")][1:]
+
+
+def test_it_names_each_field_of_a_response_that_is_not_sent():
+    """`input` and what else a chat completion has in another form is written anew, and so is sent."""
+    item = section("What it does not do").partition("**It does not send every field")[2].partition("\n- ")[0]
+    named = set(re.findall(r"`(\w+)`", item))
+    fields = set(ResponseCreateParamsBase.__annotations__) - {*WRITTEN_ANEW, *REFUSED}
+    sent = set(from_responses({"input": "Hi", **dict.fromkeys(fields | named, 1)}))
+    assert (fields - sent) - named == set()
+    assert named & sent == set()
+    assert "temperature" in sent
 
 
 def test_it_lists_every_option():

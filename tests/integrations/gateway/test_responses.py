@@ -33,6 +33,7 @@ TOOL = {
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     "strict": True,
 }
+TOOLS = [{"type": "function", "function": {key: TOOL[key] for key in ("name", "parameters")}}]
 BODY = {"model": "llama3.1", "input": "How is the weather in Paris?", "tools": [TOOL]}
 
 
@@ -226,6 +227,45 @@ def test_the_request_becomes_a_chat_completion():
     assert messages[3]["content"].startswith('Sure. {"name": "get_weather", "parameters": {"city": "Rome"}}')
     assert "Sun\n\n" in messages[4]["content"]
     assert messages[5]["content"][1] == {"type": "image_url", "image_url": {"url": image["image_url"]}}
+
+
+OF_OPENAI = {
+    "metadata": {"a": "b"},
+    "store": False,
+    "service_tier": "auto",
+    "safety_identifier": "s",
+    "moderation": {"model": "m"},
+    "prompt_cache_key": "k",
+    "prompt_cache_options": {"mode": "implicit"},
+    "prompt_cache_retention": "24h",
+}
+OF_RESPONSES = {
+    "include": ["message.output_text.logprobs"],
+    "top_logprobs": 2,
+    "max_tool_calls": 3,
+    "truncation": "auto",
+    "context_management": [],
+}
+
+
+def test_fields_that_a_server_may_refuse_are_not_sent():
+    with serving(says("Fine.")) as served:
+        ask(served, **OF_OPENAI, **OF_RESPONSES, user="u", top_p=0.5)
+        body = served.asked[0].body
+    assert body.keys() == {"model", "messages", "user", "top_p"}
+
+
+def test_how_long_the_text_is_to_be_is_sent_as_a_chat_completion_has_it():
+    with serving(says("Fine.")) as served:
+        ask(served, text={"verbosity": "low"})
+        assert served.asked[0].body["verbosity"] == "low"
+
+
+def test_a_chat_completion_keeps_the_fields_that_only_openais_servers_act_on():
+    messages = [{"role": "user", "content": "Hi"}]
+    with serving(says("Fine.")) as served:
+        served.post("/v1/chat/completions", {"model": "llama3.1", "messages": messages, "tools": TOOLS, **OF_OPENAI})
+        assert {name: served.asked[0].body.get(name) for name in OF_OPENAI} == OF_OPENAI
 
 
 def test_text_after_calls_belongs_to_the_same_turn():
