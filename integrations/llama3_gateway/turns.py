@@ -49,12 +49,9 @@ class Turn:
         tools, choice = self.request.tools, self.request.choice
         declared = self.request.chat.tools
         if tools:
-            shown = dict(zip(declared, (tool["function"]["name"] for tool in tools), strict=True))
-            named = choice.tool_choice in shown
             body["tools"] = tools
             if choice.tool_choice != "auto":
-                name = shown.get(choice.tool_choice)
-                body["tool_choice"] = {"type": "function", "function": {"name": name}} if named else choice.tool_choice
+                body["tool_choice"] = self.request.tool_choice
             if not choice.parallel:
                 body["parallel_tool_calls"] = False
         elif declared and choice.tool_choice not in {"auto", "none"} and self.settings.constrain:

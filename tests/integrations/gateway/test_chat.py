@@ -263,6 +263,22 @@ class TestNative:
         assert body["messages"] == QUESTION
         assert message["tool_calls"][0]["function"]["name"] == "get_weather"
 
+    @pytest.mark.parametrize(
+        ("choice", "asked"),
+        [
+            ("required", "required"),
+            ("math.add", {"type": "function", "function": {"name": "math_add"}}),
+            ({"type": "any"}, "required"),
+            ("auto", None),
+        ],
+        ids=str,
+    )
+    def test_the_tool_choice_is_that_of_the_chat_layer(self, choice: object, asked: object):
+        tools = [{"type": "function", "function": {"name": name}} for name in ("math.add", "required")]
+        with serving(says("Hi"), native=True, retries=0) as served:
+            served.chat(tools=tools, tool_choice=choice)
+            assert served.asked[0].body.get("tool_choice") == asked
+
     def test_the_servers_own_calls_stay(self):
         call = {
             "index": 0,
