@@ -72,17 +72,17 @@ def sections(summary: Summary) -> list[Section]:
         Section(
             "Rejected, by reason",
             "Text that looked like a call, but is none. In an attempt, the model meant to call.",
-            _findings(summary.rejections, "attempt"),
+            _findings(summary.rejections),
         ),
         Section("Tools that were not declared", "Names of rejected calls.", _counted(summary.unknown_tools)),
         Section(
             "Arguments that do not have the declared type",
             "Coercion makes them fit, except the misfits.",
-            _findings(summary.arguments, "misfit"),
+            _findings(summary.arguments),
         ),
         Section("Calls, by tool", f"{summary.calls:,} in all{', '.join(['', *mended])}.", _counted(summary.tools)),
         Section("Calls, by form", "How the model writes them.", _counted(summary.forms)),
-        Section("Rows that could not be read", "They have an error in the results.", _findings(summary.errors, "")),
+        Section("Rows that could not be read", "They have an error in the results.", _findings(summary.errors)),
     ]
     return [section for section in found if section.lines]
 
@@ -111,11 +111,14 @@ def _counted(counts: Counter[str]) -> tuple[Line, ...]:
     return _lines((name, count, "", ()) for name, count in counts.items())
 
 
-def _findings(findings: Mapping[str, Finding], attempt: str) -> tuple[Line, ...]:
-    return _lines(
-        (name, one.count, _plural(one.attempts, attempt) if attempt and one.attempts else "", tuple(one.examples))
-        for name, one in findings.items()
-    )
+def _findings(findings: Mapping[str, Finding]) -> tuple[Line, ...]:
+    return _lines((name, one.count, _remark(one), tuple(one.examples)) for name, one in findings.items())
+
+
+def _remark(finding: Finding) -> str:
+    if finding.attempts:
+        return _plural(finding.attempts, "attempt")
+    return _plural(finding.misfits, "misfit") if finding.misfits else ""
 
 
 def _lines(found: Iterable[tuple[str, int, str, tuple[Example, ...]]]) -> tuple[Line, ...]:

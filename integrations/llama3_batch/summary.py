@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from llama3_batch.rows import Row, RowError
@@ -52,8 +52,9 @@ class Finding:
     count: int = 0
     """How often."""
     attempts: int = 0
-    """How often the model meant to call (rule 15), if it is a rejection; how often it did not fit at last, if it is an
-    argument."""
+    """How often the model meant to call (rule 15), if it is a rejection."""
+    misfits: int = 0
+    """How often it does not fit, even after coercion, if it is an argument."""
     examples: list[Example] = field(default_factory=list)
     """The first few."""
 
@@ -61,6 +62,7 @@ class Finding:
         """Add what was found after it."""
         self.count += other.count
         self.attempts += other.attempts
+        self.misfits += other.misfits
         self.examples = (self.examples + other.examples)[:_EXAMPLES]
 
 
@@ -138,19 +140,22 @@ def _add_call(summary: Summary, file: str, number: int, call: ToolCall) -> None:
         )
     for problem in call.problems:
         name = f"{call.name} {problem.path}: {problem.declared or problem.reason.value}"
-        _find(summary.arguments, name, Example(file, number, problem.message, written), is_attempt=True)
+        _find(summary.arguments, name, Example(file, number, problem.message, written), is_misfit=True)
 
 
 def _count(counter: Counter[str], name: str, count: int = 1) -> None:
     counter[name if name in counter or len(counter) < MOST_NAMES else OTHERS] += count
 
 
-def _find(findings: dict[str, Finding], name: str, example: Example, *, is_attempt: bool = False) -> None:
+def _find(
+    findings: dict[str, Finding], name: str, example: Example, *, is_attempt: bool = False, is_misfit: bool = False
+) -> None:
     if name not in findings and len(findings) >= MOST_NAMES:
         name = OTHERS
     finding = findings.setdefault(name, Finding())
     finding.count += 1
     finding.attempts += is_attempt
+    finding.misfits += is_misfit
     if len(finding.examples) < _EXAMPLES:
         finding.examples.append(example)
 
@@ -163,12 +168,12 @@ def merge(summary: Summary, following: Summary) -> None:
     >>> one.rows, one.calling
     (5, 1)
     """
-    for name in ("rows", "calling", "failing", "calls", "repaired", "deviating"):
+    for name in _NUMBERS:
         setattr(summary, name, getattr(summary, name) + getattr(following, name))
-    for name in ("tools", "unknown_tools", "forms"):
+    for name in _COUNTERS:
         for word, count in getattr(following, name).items():
             _count(getattr(summary, name), word, count)
-    for name in ("rejections", "errors", "arguments"):
+    for name in _FINDINGS:
         findings = getattr(summary, name)
         for word, finding in getattr(following, name).items():
             known = word if word in findings or len(findings) < MOST_NAMES else OTHERS
@@ -177,24 +182,11 @@ def merge(summary: Summary, following: Summary) -> None:
 
 def written_summary(summary: Summary) -> dict[str, Any]:
     """Return a summary in values of JSON."""
-    written: dict[str, Any] = {
-        name: getattr(summary, name) for name in ("rows", "calling", "failing", "calls", "repaired", "deviating")
+    return {
+        **{name: getattr(summary, name) for name in _NUMBERS},
+        **{name: dict(getattr(summary, name)) for name in _COUNTERS},
+        **{name: {word: asdict(one) for word, one in getattr(summary, name).items()} for name in _FINDINGS},
     }
-    for name in ("tools", "unknown_tools", "forms"):
-        written[name] = dict(getattr(summary, name))
-    for name in ("rejections", "errors", "arguments"):
-        written[name] = {
-            word: {
-                "count": finding.count,
-                "attempts": finding.attempts,
-                "examples": [
-                    {"file": one.file, "row": one.row, "detail": one.detail, "text": one.text}
-                    for one in finding.examples
-                ],
-            }
-            for word, finding in getattr(summary, name).items()
-        }
-    return written
 
 
 def loaded_summary(written: Mapping[str, Any]) -> Summary:
@@ -207,15 +199,23 @@ def loaded_summary(written: Mapping[str, Any]) -> Summary:
         KeyError: something is not there.
         TypeError: something is of another kind.
     """
-    loaded = Summary(
-        **{name: written[name] for name in ("rows", "calling", "failing", "calls", "repaired", "deviating")}
-    )
-    for name in ("tools", "unknown_tools", "forms"):
+    loaded = Summary(**{name: written[name] for name in _NUMBERS})
+    for name in _COUNTERS:
         setattr(loaded, name, Counter(written[name]))
-    for name in ("rejections", "errors", "arguments"):
-        found = {
-            word: Finding(one["count"], one["attempts"], [Example(**example) for example in one["examples"]])
-            for word, one in written[name].items()
-        }
-        setattr(loaded, name, found)
+    for name in _FINDINGS:
+        setattr(loaded, name, {word: _loaded_finding(one) for word, one in written[name].items()})
     return loaded
+
+
+def _loaded_finding(written: Mapping[str, Any]) -> Finding:
+    examples = [Example(**example) for example in written["examples"]]
+    return Finding(written["count"], written["attempts"], written["misfits"], examples)
+
+
+def _fields_of(kind: type) -> tuple[str, ...]:
+    empty = Summary()
+    return tuple(one.name for one in fields(Summary) if type(getattr(empty, one.name)) is kind)
+
+
+_NUMBERS, _COUNTERS, _FINDINGS = _fields_of(int), _fields_of(Counter), _fields_of(dict)
+"""The fields of a summary, by what they hold."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -125,11 +126,34 @@ def test_names_beyond_the_first_are_counted_together() -> None:
     for each in (Summary(), more, Summary()):
         merge(summary, each)
     more.tools["b"] += 2
-    more.arguments["b"] = Finding(2, 1, [Example("a", 1, "b", "c")])
+    more.arguments["b"] = Finding(2, misfits=1, examples=[Example("a", 1, "b", "c")])
     merge(summary, more)
     assert (len(summary.tools), summary.tools[OTHERS], summary.tools["a0"]) == (MOST_NAMES + 1, 2, 2)
-    assert summary.arguments[OTHERS] == Finding(2, 1, [Example("a", 1, "b", "c")])
+    assert summary.arguments[OTHERS] == Finding(2, misfits=1, examples=[Example("a", 1, "b", "c")])
     assert loaded_summary(json.loads(json.dumps(written_summary(summary)))) == summary
+
+
+def test_no_field_of_a_summary_is_lost_if_it_is_added_or_written() -> None:
+    finding = Finding(**{one.name: 2 for one in fields(Finding) if one.name != "examples"})
+    finding.examples = [Example("a", 1, "b", "c")]
+    kinds = {int: 3, Counter: Counter(f=4), dict: {"truncated": finding}}
+    full = Summary(**{one.name: kinds[type(getattr(Summary(), one.name))] for one in fields(Summary)})  # type: ignore[arg-type]
+    summary = Summary()
+    merge(summary, full)
+    assert summary == full
+    assert loaded_summary(json.loads(json.dumps(written_summary(full)))) == full
+    merge(summary, full)
+    assert summary.arguments["truncated"].misfits == 4
+
+
+def test_a_rejection_has_attempts_and_an_argument_misfits(report: tuple[str, str, dict[str, Any]]) -> None:
+    _, _, written = report
+    assert {name: written["rejections"]["truncated"][name] for name in ("attempts", "misfits")} == {
+        "attempts": 2,
+        "misfits": 0,
+    }
+    city = written["arguments"]["get_weather $.city: string"]
+    assert (city["attempts"], city["misfits"]) == (0, 1)
 
 
 def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Path) -> None:
