@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text, written_id
+from llama3_batch.rows import Row, checked_reason, checked_text, checked_tools, written_id
 from llama3_tools.errors import did_you_mean
 
 __all__ = ["Columns", "MissingColumnError", "rows_of"]
@@ -80,7 +80,9 @@ def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None 
         keys: the keys of rows that have no id. `None`: what identifies such a row is its text.
     """
     texts = [checked_text(value, columns.text) for value in _values(batch, columns.text)]
-    tools: Iterable[Any] = repeat(None) if columns.tools is None else map(_tools, _values(batch, columns.tools))
+    tools: Iterable[Any] = repeat(None)
+    if columns.tools is not None:
+        tools = (checked_tools(value, columns.tools) for value in _values(batch, columns.tools))
     reasons: Iterable[Any] = repeat(None)
     if columns.finish_reason is not None:
         reasons = (checked_reason(value, columns.finish_reason) for value in _values(batch, columns.finish_reason))
@@ -113,10 +115,3 @@ def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         return [value.as_buffer().to_pybytes() if value.is_valid else None for value in column]
-
-
-def _tools(value: object) -> str | RowError | None:
-    if value is None:
-        return None
-    text = checked_text(value, "tools")
-    return RowError(RowProblem.BAD_TOOLS, str(text)) if isinstance(text, RowError) else text

@@ -6,7 +6,7 @@ import json
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text", "written_id"]
+__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text", "checked_tools", "written_id"]
 
 
 class RowProblem(str, Enum):
@@ -90,21 +90,34 @@ def checked_text(value: object, column: str) -> str | RowError:
 
 
 def checked_reason(value: object, column: str) -> str | RowError | None:
-    """Return a finish reason as text, or why it is none.
+    """Return a finish reason as text, or why it is not text.
 
     >>> checked_reason(b"length", "why"), checked_reason(None, "why")
     ('length', None)
     >>> checked_reason(1, "why")
     RowError("bad_finish_reason: not_text: 'why' is an int")
     """
+    return _checked_if_any(value, column, RowProblem.BAD_FINISH_REASON)
+
+
+def checked_tools(value: object, column: str) -> str | RowError | None:
+    r"""Return the tools of a row as text, or why they are not text.
+
+    >>> checked_tools(b"[]", "fns"), checked_tools(b"\xff", "fns")
+    ('[]', RowError("bad_tools: not_utf_8: 'fns' is not UTF-8 at byte 0"))
+    """
+    return _checked_if_any(value, column, RowProblem.BAD_TOOLS)
+
+
+def _checked_if_any(value: object, column: str, problem: RowProblem) -> str | RowError | None:
     if value is None:
         return None
     text = checked_text(value, column)
-    return RowError(RowProblem.BAD_FINISH_REASON, str(text)) if isinstance(text, RowError) else text
+    return RowError(problem, str(text)) if isinstance(text, RowError) else text
 
 
 def written_id(value: object) -> str | None:
-    r"""Return a row's key as text: what is no text as JSON, and bytes that are no text in hexadecimal digits.
+    r"""Return a row's key as text: other values as JSON, and bytes that are not UTF-8 in hexadecimal digits.
 
     >>> written_id("a"), written_id(7), written_id(True), written_id(b"a"), written_id(b"\xff\x00"), written_id(None)
     ('a', '7', 'true', 'a', 'ff00', None)

@@ -164,9 +164,9 @@ def test_the_body_of_a_request_says_what_may_be_called(
 
 
 def test_tools_of_bytes_that_are_no_text_are_an_error_of_the_row() -> None:
-    table = pa.table({"text": [CALL], "tools": pa.array([b"\xff"])})
-    (value,) = values(extract_batch(table, tools_column="tools"))
-    assert value["error"].startswith("bad_tools: not_utf_8")
+    table = pa.table({"text": [CALL], "fns": pa.array([b"\xff"])})
+    (value,) = values(extract_batch(table, tools_column="fns"))
+    assert value["error"] == "bad_tools: not_utf_8: 'fns' is not UTF-8 at byte 0"
 
 
 def test_a_finish_reason_says_that_an_output_is_not_complete() -> None:
