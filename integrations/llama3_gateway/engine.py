@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from time import perf_counter
 
@@ -14,6 +15,7 @@ from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal,
 from llama3_gateway.exchange import JSON, Exchange, Header
 from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
+from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn, require_content
@@ -32,27 +34,25 @@ _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
 
+@dataclass(frozen=True)
 class Engine:
     """Answers one request with tools."""
 
-    def __init__(
-        self, exchange: Exchange, client: UpstreamClient, settings: GatewaySettings, dialect: Dialect, shape: Shape
-    ) -> None:
-        """Prepare an answer.
+    exchange: Exchange
+    """The request, and the way back to its client."""
+    client: UpstreamClient
+    """Asks the upstream."""
+    settings: GatewaySettings
+    """How the gateway serves."""
+    dialect: Dialect
+    """What the upstream speaks."""
+    shape: Shape
+    """Writes what the client is answered."""
 
-        Args:
-            exchange: the request, and the way back to its client.
-            client: asks the upstream.
-            settings: how the gateway serves.
-            dialect: what the upstream speaks.
-            shape: writes what the client is answered.
-        """
-        self._exchange = exchange
-        self._record = exchange.record
-        self._client = client
-        self._settings = settings
-        self._dialect = dialect
-        self._shape = shape
+    @property
+    def record(self) -> RequestRecord:
+        """What is counted of the request."""
+        return self.exchange.record
 
     async def answer(self, turn: Turn) -> None:
         """Answer, as a whole or as a stream, as the turn's request says.
@@ -61,7 +61,7 @@ class Engine:
             GatewayError: there is no answer, or none that can be read.
             UpstreamRefusal: the upstream answers with an error.
         """
-        if self._record.is_stream:
+        if self.record.is_stream:
             await _Stream(self, turn).run()
         else:
             await self._answer_whole(turn)
@@ -76,14 +76,14 @@ class Engine:
         """
         began = perf_counter()
         body = turn.written()
-        self._record.added += perf_counter() - began
-        headers: list[Header] = [header for header in self._exchange.headers if header[0] not in _OWN_MEDIA]
+        self.record.added += perf_counter() - began
+        headers: list[Header] = [header for header in self.exchange.headers if header[0] not in _OWN_MEDIA]
         headers += [(b"content-type", JSON), (b"accept-encoding", b"identity")]
-        headers.append((b"accept", self._dialect.media if self._record.is_stream else JSON))
+        headers.append((b"accept", self.dialect.media if self.record.is_stream else JSON))
         upstream = turn.settings.upstream
-        async with self._client.ask(upstream, "POST", self._dialect.path, headers=headers, body=body) as answer:
+        async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
             if answer.status != HTTPStatus.OK:
-                raise advised(await answer.refusal(), turn.settings, self._dialect.path, self._record.model)
+                raise advised(await answer.refusal(), turn.settings, self.dialect.path, self.record.model)
             yield answer
 
     async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:
@@ -92,7 +92,7 @@ class Engine:
         Raises:
             GatewayError: it is no completion.
         """
-        return self.body_and_chunk(await answer.whole(self._settings.max_answer))
+        return self.body_and_chunk(await answer.whole(self.settings.max_answer))
 
     def body_and_chunk(self, data: bytes) -> tuple[dict[str, object], Chunk]:
         """Return what a whole answer of the upstream's is, and what it says.
@@ -102,7 +102,7 @@ class Engine:
         """
         try:
             body = read_object(data, "the upstream's answer")
-            return body, self._dialect.chunk(body)
+            return body, self.dialect.chunk(body)
         except BrokenOffError:
             message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
             raise GatewayError(HTTPStatus.BAD_GATEWAY, message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
@@ -118,12 +118,12 @@ class Engine:
             usage = added_usage(usage, used)
         began = perf_counter()
         try:
-            content = self._shape.whole(body, chunk.pieces, replies, usage)
+            content = self.shape.whole(body, chunk.pieces, replies, usage)
         except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
-            log_fault("an answer could not be written, and passed as it was", error, self._record)
+            log_fault("an answer could not be written, and passed as it was", error, self.record)
             content = written(body)
-        self._record.added += perf_counter() - began
-        await self._exchange.answer(HTTPStatus.OK, content)
+        self.record.added += perf_counter() - began
+        await self.exchange.answer(HTTPStatus.OK, content)
 
     async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply | None, Usage]:
         """Return what a choice is after all retries, and what those used."""
@@ -131,7 +131,7 @@ class Engine:
         usage: Usage = None
         while reply and (again := turn.request.retry(reply)):
             turn = turn.again(again)
-            self._record.retries += 1
+            self.record.retries += 1
             try:
                 async with self.ask(turn) as answer:
                     _, chunk = await self.read_whole(answer)
@@ -149,12 +149,12 @@ class Engine:
         try:
             require_content(piece.delta)
             reply = request.read(piece.delta, piece.finish_reason)
-            self._record.count(reply)
+            self.record.count(reply)
         except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
-            log_fault("an answer could not be read, and passed as it was", error, self._record)
+            log_fault("an answer could not be read, and passed as it was", error, self.record)
             return None
         finally:
-            self._record.added += perf_counter() - began
+            self.record.added += perf_counter() - began
         return reply
 
 
@@ -164,9 +164,9 @@ class _Stream:
     def __init__(self, engine: Engine, turn: Turn) -> None:
         self._engine = engine
         self._turn = turn
-        self._exchange, self._record = engine._exchange, engine._record  # noqa: SLF001 - of the same module
-        self._shape, self._dialect = engine._shape, engine._dialect  # noqa: SLF001 - the same
-        self._settings = engine._settings  # noqa: SLF001 - the same
+        self._exchange, self._record = engine.exchange, engine.record
+        self._shape, self._dialect = engine.shape, engine.dialect
+        self._settings = engine.settings
         asked = turn.fields.get("n")
         self._asked_for = asked if isinstance(asked, int) else 1
         """How many answers the client wants."""
