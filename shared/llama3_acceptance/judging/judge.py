@@ -10,7 +10,7 @@ from llama3_acceptance.judging.matching import Difference, calls_differences, li
 from llama3_acceptance.judging.responses import Answer, read_response
 from llama3_acceptance.judging.strict_answers import read_strict_answer
 from llama3_acceptance.judging.unread_calls import find_unread_calls
-from llama3_acceptance.judging.words import find_no_words
+from llama3_acceptance.judging.words import why_not_in_words
 from llama3_acceptance.rendering import few, mended_remarks, shown_call
 from llama3_acceptance.values import (
     Allowance,
@@ -173,10 +173,10 @@ class _Judging:
             verdict = Verdict.NO_RESPONSE if is_allowed else Verdict.MISSING_CALL
             expected = "" if is_allowed else f"; expected {_named(self.case)}"
             return [Difference(verdict, f"neither text nor a call{self._why_empty()}{expected}")]
-        no_words = find_no_words(words, self.suite.tools, written=self.suite.without_thoughts(self.answer.text))
-        if no_words is not None:
-            verdict = Verdict.TRUNCATED if no_words.is_cut_off else Verdict.MALFORMED
-            return [Difference(verdict, f"no answer in words: {no_words.detail}")]
+        not_in_words = why_not_in_words(words, self.suite.tools, written=self.suite.without_thoughts(self.answer.text))
+        if not_in_words is not None:
+            verdict = Verdict.TRUNCATED if not_in_words.is_cut_off else Verdict.MALFORMED
+            return [Difference(verdict, f"no answer in words: {not_in_words.detail}")]
         if not is_allowed:
             detail = f"answered in words, expected {_named(self.case)}: {shortened(words)}"
             return [Difference(Verdict.DIRECT_ANSWER_NOT_ALLOWED, detail)]

@@ -1,4 +1,4 @@
-"""Whether an answer without a call is one in words: it has words, and no attempt at a call."""
+"""Whether an answer without a call is in words: it has words, and no attempt at a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from llama3_tools.formats.tags import TAGS
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 
-__all__ = ["NoWords", "find_no_words"]
+__all__ = ["NotInWords", "why_not_in_words"]
 
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -49,8 +49,8 @@ _NAME_KEYS = ("name", *OTHER_NAMES)
 _NO_NAME = r"(?!)"
 
 
-class NoWords(NamedTuple):
-    """Why an answer is none in words."""
+class NotInWords(NamedTuple):
+    """Why an answer is not in words."""
 
     detail: str
     """What stands in the place of words, as a sentence goes on after "no answer in words: "."""
@@ -58,19 +58,19 @@ class NoWords(NamedTuple):
     """Whether the text ends in it."""
 
 
-def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> NoWords | None:
-    """Return why the content of an answer without calls is no answer in words; `None` if it is one.
+def why_not_in_words(content: str, tools: Iterable[Tool], *, written: str = "") -> NotInWords | None:
+    """Return why the content of an answer without calls is not in words; `None` if it is.
 
     What is quoted among words (a code span, a fence, a line after `>`) is not looked at, but for a whole call that no
     word follows. If nothing but quotation is there, it is looked at as well.
 
     >>> calculate = Tool("calculate", "", {"type": "object", "properties": {"expression": {"type": "string"}}})
     >>> for content in ["It is 4.", '{"expression": "2+2"}', 'calculate {"expression": "2+2"}', "null"]:
-    ...     print(find_no_words(content, [calculate]))
+    ...     print(why_not_in_words(content, [calculate]))
     None
-    NoWords(detail='the arguments of calculate, without its name: {"expression": "2+2"}', is_cut_off=False)
-    NoWords(detail='the name of a tool, and arguments: calculate {"expression": "2+2"}', is_cut_off=False)
-    NoWords(detail='null', is_cut_off=False)
+    NotInWords(detail='the arguments of calculate, without its name: {"expression": "2+2"}', is_cut_off=False)
+    NotInWords(detail='the name of a tool, and arguments: calculate {"expression": "2+2"}', is_cut_off=False)
+    NotInWords(detail='null', is_cut_off=False)
 
     Args:
         content: the text of the answer, without thoughts.
@@ -79,7 +79,7 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
     """
     code = _CODE.search(written)
     if code:
-        return NoWords(f"code after <|python_tag|>: {shortened(written[code.start() :].strip())}")
+        return NotInWords(f"code after <|python_tag|>: {shortened(written[code.start() :].strip())}")
     declared = {tool.name: tool for tool in tools}
     unquoted = content
     for quotation, _ in _QUOTATIONS:
@@ -94,7 +94,7 @@ def find_no_words(content: str, tools: Iterable[Tool], *, written: str = "") -> 
     if attempt or _has_words(shown):
         return attempt
     is_cut_off = any(piece.is_cut_off for piece in json_pieces(shown))
-    return NoWords(shortened(content.strip()), is_cut_off) if content.strip() else None
+    return NotInWords(shortened(content.strip()), is_cut_off) if content.strip() else None
 
 
 def _has_words(text: str) -> bool:
@@ -111,30 +111,30 @@ def _has_words(text: str) -> bool:
     return any(char.isalnum() for char in rest) or bool(_EMOJI.search(rest))
 
 
-def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _attempts(text: str, tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     pieces = list(json_pieces(text))
     if re.fullmatch(rf"\W*(?:{_any_of(tools)})[^\w(\[{{]*", text):
-        yield NoWords(f"the name of a tool: {text.strip()}")
+        yield NotInWords(f"the name of a tool: {text.strip()}")
     yield from _named_objects(text, pieces, tools)
     yield from _named_values(text, pieces, tools)
     yield from _steps(text, tools)
     yield from _tags(text, tools)
     if has_call_keys(text):
-        yield NoWords(f"the keys of a call: {shortened(text.strip())}")
+        yield NotInWords(f"the keys of a call: {shortened(text.strip())}")
     yield from _bare_arguments(text, pieces, tools)
 
 
-def _quoted_calls(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _quoted_calls(text: str, tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find a call in quotation, with its name and its arguments, after which no word follows."""
     names = re.compile(rf"(?<![\w.])(?:{_any_of(tools)})(?![\w.])") if tools else re.compile("")
     for quotation, group in _QUOTATIONS:
         for match in quotation.finditer(text):
             is_last = not _WORD.search(text, match.end())
             if is_last and has_call_keys(match[group]) and names.search(match[group]):
-                yield NoWords(f"a call in quotation: {shortened(match[0].strip())}")
+                yield NotInWords(f"a call in quotation: {shortened(match[0].strip())}")
 
 
-def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find `calculate` before an object, and before brackets that fill its line; after a space, if that is all."""
     names = _any_of(tools)
     starts = {piece.start: piece for piece in pieces}
@@ -142,7 +142,7 @@ def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]
         piece = starts.get(match.end())
         if piece is not None:
             shown = shortened(text[match.start() : piece.end])
-            yield NoWords(f"the name of a tool, and arguments: {shown}", piece.is_cut_off)
+            yield NotInWords(f"the name of a tool, and arguments: {shown}", piece.is_cut_off)
     line = rf"^[^\w\n]*(?:[\w \t]{{1,24}}:[ \t]*)?(?:{names})[ \t]?([(\[{{])([^\n]*)"
     for match in re.finditer(line, text, re.MULTILINE):
         is_apart = match[1] != "(" and text[match.start(1) - 1].isspace()
@@ -151,19 +151,19 @@ def _named_objects(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]
         _, closing, after = match[2].rpartition(_CLOSINGS[match[1]])
         if not _WORD.search(after if closing else ""):
             is_cut_off = not closing and match.end() == len(text.rstrip())
-            yield NoWords(f"the name of a tool, and arguments: {shortened(match[0].strip())}", is_cut_off)
+            yield NotInWords(f"the name of a tool, and arguments: {shortened(match[0].strip())}", is_cut_off)
 
 
-def _named_values(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _named_values(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find `{tool: "calculate", …}` in any spelling."""
     keys, names = "|".join(_NAME_KEYS), _any_of(tools)
     pattern = rf"""[{{\[(,]\s*["']?(?:{keys})["']?\s*:\s*["']?(?:{names})(?![\w.])"""
     for match in re.finditer(pattern, text):
         is_cut_off = any(piece.is_cut_off and piece.start <= match.start() for piece in pieces)
-        yield NoWords(f"an object that names a tool: {shortened(text[match.start() :].strip())}", is_cut_off)
+        yield NotInWords(f"an object that names a tool: {shortened(text[match.start() :].strip())}", is_cut_off)
 
 
-def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find `Action: calculate` and `Tool: calculate`, as agents of another kind write it."""
     for match in _STEP.finditer(text):
         is_name_alone = bool(match["name"]) and not _WORD.search(match["rest"])
@@ -171,22 +171,22 @@ def _steps(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
             continue
         has_arguments = match["rest"].lstrip()[:1] in ("(", "[", "{") and bool(match["rest"].strip())
         if match["input"] or match["name"] in tools or is_name_alone or has_arguments:
-            yield NoWords(f"a step of an agent: {shortened(match[0].strip())}")
+            yield NotInWords(f"a step of an agent: {shortened(match[0].strip())}")
     for match in re.finditer(_TOOL_LINE.format(names=_any_of(tools)), text, re.MULTILINE):
-        yield NoWords(f"a step of an agent: {shortened(match[0].strip())}")
+        yield NotInWords(f"a step of an agent: {shortened(match[0].strip())}")
 
 
-def _tags(text: str, tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _tags(text: str, tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find a tag around calls, or one of a tool's name, that begins a line, or after which no word follows."""
     of_tools = re.compile(_TOOL_TAG.format(names=_any_of(tools)))
     for match in chain(_CALL_TAG.finditer(text), of_tools.finditer(text)):
         line = text[max(match.start() - _LOOK, 0) : match.start()].rpartition("\n")[2]
         after = _ANY_TAG.sub(" ", text[match.end() : match.end() + _LOOK])
         if not _WORD.search(line) or not _WORD.search(after):
-            yield NoWords(f"a tag around calls, without one: {shortened(text[match.start() :].strip())}")
+            yield NotInWords(f"a tag around calls, without one: {shortened(text[match.start() :].strip())}")
 
 
-def _bare_arguments(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NoWords]:
+def _bare_arguments(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool]) -> Iterator[NotInWords]:
     """Find an object with the arguments of a tool, after which its line has no word."""
     for piece in pieces:
         after = text[piece.end : piece.end + _LOOK].partition("\n")[0]
@@ -197,7 +197,7 @@ def _bare_arguments(text: str, pieces: Iterable[Piece], tools: Mapping[str, Tool
             properties = tool.parameters.get("properties")
             known = set(properties) if isinstance(properties, Mapping) else set()
             if keys and keys <= known and keys >= set(tool.parameters.get("required") or ()):
-                yield NoWords(f"the arguments of {tool.name}, without its name: {shortened(piece.text)}")
+                yield NotInWords(f"the arguments of {tool.name}, without its name: {shortened(piece.text)}")
 
 
 def _keys(text: str) -> set[str]:
