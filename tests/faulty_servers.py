@@ -184,7 +184,7 @@ def _cut_off(finish_reason: str) -> Fault:
 
 
 def _varying() -> Fault:
-    """Return a fault that is none: a model that words each answer in another way."""
+    """Return what is not a fault: a model that words each answer in another way."""
     asked = count()
     return _if(_has_calls, lambda reply: replace(reply, text=f"{reply.text} ({next(asked)})".strip()))
 

@@ -71,7 +71,7 @@ def sections(summary: Summary) -> list[Section]:
     found = [
         Section(
             "Rejected, by reason",
-            "Text that looked like a call, but is none. In an attempt, the model meant to call.",
+            "Text that looked like a call, but is not one. In an attempt, the model meant to call.",
             _findings(summary.rejections),
         ),
         Section("Tools that were not declared", "Names of rejected calls.", _counted(summary.unknown_tools)),

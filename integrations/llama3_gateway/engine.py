@@ -284,7 +284,7 @@ class _Stream:
         """Take what is read of a stream.
 
         Raises:
-            BrokenOffError: it cannot be read any further, or is none at all, or holds an error.
+            BrokenOffError: it cannot be read any further, is not a stream at all, or holds an error.
         """
         began = perf_counter()
         try:

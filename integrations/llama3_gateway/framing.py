@@ -158,7 +158,7 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
         what: begins the error.
 
     Raises:
-        BrokenOffError: it is none.
+        BrokenOffError: the bytes are not JSON, or not an object.
     """
     try:
         value = _read_json(data)
@@ -186,7 +186,7 @@ def read_body(data: bytes) -> dict[str, Any]:
     """Read the JSON object that a client has sent.
 
     Raises:
-        GatewayError: it is none.
+        GatewayError: the bytes are not JSON, or not an object.
     """
     try:
         value = json.loads(data)

@@ -270,7 +270,7 @@ def _usage(usage: Usage) -> dict[str, Any] | None:
 
 
 def _count(counts: object, name: str) -> int:
-    """Return a count of tokens; 0 if it is none."""
+    """Return a count of tokens; 0 if it is not a whole number."""
     count = counts.get(name) if isinstance(counts, Mapping) else None
     return count if type(count) is int else 0
 

@@ -68,7 +68,7 @@ class Upstream:
     ('http://localhost:11434/v1/models', 'http://localhost:11434/api/tags')
 
     Raises:
-        SettingsError: the URL is none.
+        SettingsError: `url` is not an http or https URL, or is that of one request; or the key cannot be sent.
     """
 
     url: str
@@ -81,7 +81,7 @@ class Upstream:
         try:
             parts = urlsplit(self.url)
             is_url = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-        except ValueError:  # of a bracket that is not closed, or a port that is none
+        except ValueError:  # of a bracket that is not closed, or a port that is not a number
             is_url = False
         if not is_url or parts.query or parts.fragment:
             raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
@@ -212,8 +212,9 @@ class GatewaySettings:
     def is_own_host(self, name: str) -> bool:
         """Return whether a request for a host of this name is meant for the gateway.
 
-        A web page can have its own name stand for this machine, and is then no other origin. So where only this machine
-        is served, its names and those of the origins in `cors` count.
+        A page can point its own name at 127.0.0.1 (DNS rebinding). To the browser, the gateway then has the page's own
+        origin, and CORS does not stop it. So if only this machine is served, only loopback names and the hosts in
+        `cors` are accepted.
 
         >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
         >>> settings.is_own_host("localhost:8089"), settings.is_own_host("example.com")
@@ -251,7 +252,7 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
             entry does not say, the others do.
 
     Raises:
-        SettingsError: there is no such setting, `upstream` is missing, or a value is none that the setting can have.
+        SettingsError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
     """
     _require_known(values, "the configuration", _ALL)
     common = {name: value for name, value in values.items() if name in OF_MODEL}
@@ -363,7 +364,7 @@ def _origin(given: str) -> str:
     """Return an origin as browsers write it: without a slash at its end, and without a usual port.
 
     Raises:
-        SettingsError: it is none, so that it would allow nothing.
+        SettingsError: it is not an origin, so that it would allow nothing.
     """
     if given == "*":
         return given

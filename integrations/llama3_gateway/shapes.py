@@ -80,7 +80,7 @@ class Dialect(Protocol):
         """Return a whole answer as one chunk, whose deltas are messages.
 
         Raises:
-            BrokenOffError: it is none.
+            BrokenOffError: it is not an answer of this form.
         """
 
 

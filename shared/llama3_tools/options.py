@@ -75,8 +75,8 @@ class ReadOptions:
     (<ToolCall f({"n": 1}) json 0:31>,)
 
     Raises:
-        TypeError: `formats` is no list of names, `limits` no `Limits`, `id_factory` no function, or what is true or
-            false neither.
+        TypeError: `formats` is not a list of names, `limits` is not a `Limits`, `id_factory` is not a function, or a
+            flag is not a bool.
         ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or a limit is too low.
     """
 

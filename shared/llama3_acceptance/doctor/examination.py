@@ -134,7 +134,7 @@ def examine(
         on_question: is told the name of each question before it is asked.
 
     Raises:
-        EndpointError: the address or the key is none, or the address is that of a request.
+        EndpointError: the address is not a URL or is that of a request, or the key cannot be sent.
         MissingExtraError: httpx is not installed.
     """
     check_endpoint(Endpoint(base_url, model, api_key))

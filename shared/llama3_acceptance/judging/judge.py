@@ -196,7 +196,7 @@ class _Judging:
         return any(all(call.tool in policies.direct_answers for call in calls) for calls in case.alternatives)
 
     def _unread(self) -> list[Difference]:
-        """Return the calls that were meant and are none, as faults."""
+        """Return the calls that were meant but cannot be read, as faults."""
         complete = is_complete(self.answer.finish_reason)
         return [
             Difference(

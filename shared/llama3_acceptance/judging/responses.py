@@ -261,7 +261,8 @@ def _written_arguments(function: object, call: object) -> object:
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments.
 
-    What is no strict JSON (rule 8) is none, as in text; but of a key that stands twice the last value counts.
+    What is not strict JSON (rule 8) counts as no object, as in text; but of a key that stands twice, the last value is
+    taken.
     """
     if isinstance(written, Mapping):
         return (dict(written) if is_strict(written) else None), shown_json(written)

@@ -1,4 +1,4 @@
-"""Calls that a model meant to make, and that are none: attempts, and calls in a form that a suite does not read."""
+"""Calls that a model meant to make, but that are not read: attempts, and calls in a form that a suite leaves out."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
     """Refuse an address or a key with which nothing can be asked.
 
     Raises:
-        EndpointError: it is none. Its text says what it has to be.
+        EndpointError: the address is not a URL, or the key cannot be sent. Its text says what it has to be.
         MissingExtraError: httpx is not installed.
     """
     try:

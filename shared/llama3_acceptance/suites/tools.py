@@ -193,7 +193,7 @@ def _takes(tool: Tool, name: str) -> bool:
 
 
 def _not_allowed(tool: Tool, name: str, value: object, rule: ArgumentRule) -> str:
-    """Say how a value is none that the schema allows, by its type or its `enum`; nothing where it is one, or null."""
+    """Say why the schema does not allow a value, by its type or its `enum`; nothing if it does, or if it is null."""
     if value is None:
         return ""
     coercion = coerce_arguments({name: value}, tool.parameters)

@@ -123,7 +123,7 @@ def require_dict(value: object, what: str) -> None:
         what: begins the error: what it has to be.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a dict.
     """
     if not isinstance(value, Mapping):
         raise TypeError(f"{what}, not {a_type(value)}{_cure(value)}")
@@ -140,7 +140,7 @@ def require_message(message: object) -> None:
 
 
 def id_of(value: object) -> str | None:
-    """Return an id as text, as some servers count calls; `None` if it is none.
+    """Return an id as text, as some servers count calls; `None` if it is empty, or not an id.
 
     >>> id_of("call_1"), id_of(0), id_of(""), id_of(None)
     ('call_1', '0', None, None)

@@ -53,8 +53,8 @@ class ChatOptions:
     1
 
     Raises:
-        TypeError: `read` is no `ReadOptions`, or `max_retries` no whole number.
-        ValueError: `max_retries` is negative, or another option is none of its words.
+        TypeError: `read` is not a `ReadOptions`, or `max_retries` is not a whole number.
+        ValueError: `max_retries` is negative, or another option is not one of its words.
     """
 
     read: ReadOptions = field(default_factory=_read_options)
@@ -68,9 +68,9 @@ class ChatOptions:
     """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
     OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
     prompt_format: PromptFormat | None = "json"
-    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. `None`: the
-    model was not asked here, as where answers are read alone. Then `read.formats` are all that is read, and calls are
-    written as with `"json"`."""
+    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. `None`:
+    something else wrote the prompt, and this chat only reads answers, in the forms of `read.formats`. If it is asked to
+    write a prompt or calls all the same, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats one of those directly before it, with text in between: with `"report"`, it
     does not run again; with `"keep"`, it does."""

@@ -384,7 +384,7 @@ class _Content:
         self._parts.append((self._length, part))
 
     def append(self, text: str) -> str:
-        """Append text that stands for a call that is none, and return the piece that this adds."""
+        """Append text in place of a call that does not run, and return the piece that this adds."""
         piece = f" {text}" if self._has_text else text
         self._appended.append(piece)
         self._has_text = True

@@ -62,7 +62,7 @@ def test_a_stream_is_put_together() -> None:
     ],
     ids=["nothing", "no end", "no calls"],
 )
-def test_a_stream_that_is_none_says_why(events: list[str], error: str) -> None:
+def test_what_is_not_a_stream_says_why(events: list[str], error: str) -> None:
     exchange = asked(events, stream=True)
     assert not exchange.is_answered
     assert exchange.error.startswith(error)
