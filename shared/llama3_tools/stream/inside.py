@@ -65,7 +65,7 @@ def read_wrapper(turn: Turn) -> Step:
     """Read what follows in a wrapper: no more of it than a stream would see that holds back no more (rule 14)."""
     window = turn.window
     latest = turn.latest_end + 1
-    if window.base + len(window.text) <= latest or latest - window.offset > _NEAR:
+    if window.base + len(window.text) < latest or latest - window.offset > _NEAR:
         return read_next(turn)
     with window.cut_at(latest):
         step = read_next(turn)
@@ -85,11 +85,11 @@ def read_next(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for
         if is_closed:
             return GO_ON
     at = _DELIMITERS(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
-    if is_too_long(turn, at):
-        break_too_long(turn)
-        return GO_ON
     if at > pos and not wrapper.has_call and not text[pos:at].isspace():
         break_wrappers(turn)
+        return GO_ON
+    if is_too_long(turn, at):
+        break_too_long(turn)
         return GO_ON
     if at == len(text):
         return wait_or_end(turn, at)

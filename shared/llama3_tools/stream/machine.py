@@ -41,8 +41,8 @@ _STEPS: dict[State, Callable[[Turn], Step]] = {
 class ExtractionStream:
     """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
 
-    Made by `Extractor.stream()`. However an output is cut into chunks, text and calls are the same, but for what
-    stands at a limit (rule 14). Progress events depend on the chunks.
+    Made by `Extractor.stream()`. However an output is cut into chunks, text and calls are the same. Progress events
+    depend on the chunks.
 
     >>> from llama3_tools import Extractor
     >>> stream = Extractor().stream()

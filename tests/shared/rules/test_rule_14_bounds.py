@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chunkings import extract_in_every_chunking
+from chunkings import extract_in_every_chunking, read
 from llama3_tools import Extractor, Limits, ReasoningDelta, RejectionReason, TextDelta, ToolCallReady, extract
 from llama3_tools.limits import excess, loaded_limits
 
@@ -197,6 +197,33 @@ def test_quotation_may_be_of_any_length(quotation: str):
 def test_a_bracket_before_much_white_space_is_prose(opening: str, tools: list[dict[str, Any]] | None):
     text = f"{opening}{' ' * 300}x {A}"
     assert extract_in_every_chunking(text, limits=Limits(max_call_length=256), tools=tools).rejections == ()
+
+
+NEAR_THE_LIMIT = {
+    "a token closes": '<function=a>{"x": "PAD"}<|eom_id|>',
+    "a header closes": '<tool_call>{"name": "a", "x": "PAD"}<|start_header_id|>assistant<|end_header_id|></s>',
+    "two tokens close": '```json\n<function=a>{"x": "PAD"}<|im_end|><|eot_id|>',
+    "text follows": '<function=a>{"x": "PAD"}Observation: ',
+    "another call follows": 'a(x="PAD")a(x=1)',
+    "a list follows": '<tool_call>a(x="PAD");[',
+    "a fence follows": '[a(x="PAD")```,',
+    "bold does not close": '**a(x="PAD")>\n\n]',
+    "white space": "<function=a>;PAD</function>",
+    "more white space": '<tool_call>PAD{"name": "a", "parameters": {}}<|python_tag|>',
+}
+
+
+@pytest.mark.parametrize("text", NEAR_THE_LIMIT.values(), ids=NEAR_THE_LIMIT)
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_stands_beyond_the_limit_decides_nothing_in_a_wrapper(text: str, *, complete: bool):
+    padding = "\n" if text.count('"PAD') == 0 else "p"
+    extractor = Extractor(tools=[{"name": "a"}], limits=Limits(max_call_length=256))
+    for length in range(246, 272):
+        written = text.replace("PAD", padding * (length - len(text) + 3))
+        whole = extractor.extract(written, complete=complete)
+        for size in (1, 3):
+            chunks = [written[start : start + size] for start in range(0, len(written), size)]
+            assert read(chunks, extractor, complete=complete)[1] == whole, written
 
 
 CODE = [{"name": "code_interpreter", "parameters": {"type": "object", "properties": {"code": {"type": "string"}}}}]
